@@ -35,6 +35,7 @@ use crate::{
     photos::PhotoWorker,
     processor::Processor,
     registry::RegistryError,
+    retention::{Retention, RetentionTimes},
     rules::{self, RulesError},
     sandbox::{self, Sandbox},
     scoring,
@@ -234,7 +235,7 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Removes expired rows in the background, computes the quality scores of ads that have none, and examines images if the settings
+    /// Removes expired rows and erases what is too old in the background, computes the quality scores of ads that have none, and examines images if the settings
     /// want workers. Returns what makes renditions, if anything does.
     fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
         // A process without workers only reads images.
@@ -245,10 +246,17 @@ impl Common {
             deliveries: settings.webhook_deliveries_kept.duration(),
         };
         let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), kept);
+        let retention = Retention {
+            times: RetentionTimes::of(settings),
+            database: self.database.clone(),
+            media: self.media.clone(),
+            metrics: self.metrics.clone(),
+            clock: Arc::clone(&self.clock),
+        };
         let scoring = scoring::run(self.database.clone());
         tokio::spawn(async move {
             tokio::select! {
-                ((), (), _) = async { tokio::join!(cleanup, scoring, OptionFuture::from(photos)) } => {}
+                ((), (), (), _) = async { tokio::join!(cleanup, retention.run(), scoring, OptionFuture::from(photos)) } => {}
                 () = until(stopped) => {}
             }
         });

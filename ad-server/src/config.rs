@@ -70,15 +70,12 @@ impl Layer {
         self.or(below)
     }
 
-    /// Whether each marketplace has one token at most.
-    fn check_tokens(self) -> Result<Self, ConfigError> {
-        if self.primary_marketplace_token.is_some() && self.primary_marketplace_token_file.is_some() {
-            return Err(ConfigError::TwoTokenSources { market: Market::Primary });
-        }
-        if self.secondary_marketplace_token.is_some() && self.secondary_marketplace_token_file.is_some() {
-            return Err(ConfigError::TwoTokenSources { market: Market::Secondary });
-        }
-        Ok(self)
+    /// The marketplaces that have two tokens.
+    fn two_tokens(&self) -> impl Iterator<Item = ConfigError> + use<> {
+        let primary = self.primary_marketplace_token.is_some() && self.primary_marketplace_token_file.is_some();
+        let secondary = self.secondary_marketplace_token.is_some() && self.secondary_marketplace_token_file.is_some();
+        let mistake = |is_one: bool, market| is_one.then_some(ConfigError::TwoTokenSources { market });
+        [mistake(primary, Market::Primary), mistake(secondary, Market::Secondary)].into_iter().flatten()
     }
 
     /// The settings of this layer over the defaults.
@@ -107,22 +104,43 @@ impl Settings {
 
     /// The settings of flags and environment (both are in `given`), over those of a file, over the defaults. Token keys
     /// that are themselves in the environment count more than the file.
+    ///
+    /// # Errors
+    /// The first mistake.
     pub fn load(given: Layer, file: Option<&Path>, token_keys: Option<Secret>) -> Result<Self, ConfigError> {
+        let (settings, mistakes) = Self::load_with_mistakes(given, file, token_keys);
+        mistakes.into_iter().next().map_or(Ok(settings), Err)
+    }
+
+    /// The same with all mistakes. Settings that are mistakes are as if they were not set.
+    pub(crate) fn load_with_mistakes(
+        given: Layer,
+        file: Option<&Path>,
+        token_keys: Option<Secret>,
+    ) -> (Self, Vec<ConfigError>) {
+        let mut mistakes = Vec::new();
         if given.token_key.is_some() && token_keys.is_some() {
-            return Err(ConfigError::TwoKeySources);
+            mistakes.push(ConfigError::TwoKeySources);
         }
-        let file = file.map(toml_file::read).transpose()?.map_or_else(Layer::default, |(layer, _)| layer);
-        let (given, file) = (given.check_tokens()?, file.check_tokens()?);
-        let settings = given.over(file).complete(token_keys);
+        let file = match file.map(toml_file::read::<Layer>).transpose() {
+            Ok(read) => read.map_or_else(Layer::default, |(layer, _)| layer),
+            Err(error) => {
+                mistakes.push(error.into());
+                Layer::default()
+            }
+        };
+        mistakes.extend(given.two_tokens().chain(file.two_tokens()));
+        let mut settings = given.over(file).complete(token_keys);
         if settings.tls_cert.is_some() != settings.tls_key.is_some() {
-            return Err(ConfigError::HalfTls);
+            mistakes.push(ConfigError::HalfTls);
         }
         let is_postgres = Database::is_postgres(&settings.database_url);
         if settings.read_database_url.as_deref().is_some_and(|standby| !is_postgres || !Database::is_postgres(standby))
         {
-            return Err(ConfigError::NoPrimary);
+            mistakes.push(ConfigError::NoPrimary);
+            settings.read_database_url = None;
         }
-        Ok(settings)
+        (settings, mistakes)
     }
 
     /// The keys of tokens.

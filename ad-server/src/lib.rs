@@ -16,6 +16,7 @@
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`webhooks`] | events sent to endpoints of integrators |
 //! | `cleanup` | removes what is kept for a limited time |
+//! | `retention` | erases what is older than its retention time |
 //! | `scoring` | computes the quality scores of ads that an earlier version has stored |
 //! | [`console`] | pages at `/console/` for dealers, support and operators |
 //! | [`config`] | settings from flags, environment and file: one table |
@@ -64,6 +65,7 @@ mod outbound;
 mod photos;
 pub mod processor;
 pub mod registry;
+mod retention;
 pub mod rules;
 pub mod sandbox;
 mod scoring;

@@ -2,10 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use ad_core::ports::StoreError;
+use ad_server::store::{Database, DatabaseStore};
 use ad_tests::{ImageHost, Options, Postgres, Server, run};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::payloads::boat;
+use crate::{
+    payloads::boat,
+    store_contract::{ad, create},
+};
+
+/// Everything of a dealer, read in pages of so many rows, in one order.
+async fn in_pages_of(database: &Database, dealer_code: &str, page: u32) -> Vec<String> {
+    let mut lines = Vec::new();
+    let take = |line: &str| {
+        lines.push(line.to_owned());
+        Ok::<_, StoreError>(())
+    };
+    database.export_in_pages(dealer_code, page, take).await.unwrap();
+    lines.sort_unstable();
+    lines
+}
 
 async fn everything_is_exported(database: Option<String>) {
     let images = ImageHost::start().await;
@@ -54,6 +72,16 @@ async fn everything_is_exported(database: Option<String>) {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0, "for its owner only");
     }
+    // The size of pages changes nothing. The last use of tokens may be noted meanwhile.
+    let url = database.get(1).cloned().unwrap_or_else(|| format!("sqlite://{}/data/ads.db", server.dir().display()));
+    let opened = Database::open(&url).await.unwrap();
+    let without_tokens = |lines: Vec<String>| -> Vec<String> {
+        lines.into_iter().filter(|line| serde_json::from_str::<Value>(line).unwrap()["kind"] != "token").collect()
+    };
+    let mut in_file: Vec<String> = text.lines().map(str::to_owned).collect();
+    in_file.sort_unstable();
+    assert_eq!(without_tokens(in_pages_of(&opened, "north-cars", 1).await), without_tokens(in_file));
+    opened.close().await;
     // It replaces no file.
     let mut again = vec!["export", "--dealer-code", "north-cars", "--output", "north.ndjson"];
     again.extend(database.iter().map(String::as_str));
@@ -72,4 +100,36 @@ async fn everything_of_a_dealer_is_exported_from_sqlite() {
 async fn everything_of_a_dealer_is_exported_from_postgresql() {
     let Some(server) = Postgres::shared().await else { return };
     everything_is_exported(Some(server.database().await)).await;
+}
+
+/// A dealer with many ads, among those of another. No statement reads more than a page of them.
+async fn a_large_dealer_is_exported_in_pages(url: &str) {
+    let database = Database::open(url).await.unwrap();
+    let store = DatabaseStore::new(database.clone());
+    let numbers: Vec<u128> = (1..=3000).collect();
+    for some in numbers.chunks(250) {
+        let creating = some.iter().map(|number| {
+            let dealer = if number % 3 == 0 { "other" } else { "large" };
+            let (store, ad) = (&store, ad(*number, dealer, &format!("Bil {number}")));
+            async move { create(store, &ad).await.unwrap() }
+        });
+        join_all(creating).await;
+    }
+    let all = in_pages_of(&database, "large", 7).await;
+    let of = |kind: &str| all.iter().filter(|line| line.contains(&format!("{kind}\""))).count();
+    assert_eq!((of("\"ad"), of("\"log_entry"), of("\"unfinished_request")), (2000, 2000, 2000));
+    assert_eq!(all.len(), 6000);
+    assert_eq!(all, in_pages_of(&database, "large", 5000).await);
+}
+
+#[tokio::test]
+async fn a_large_dealer_is_exported_in_pages_from_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    a_large_dealer_is_exported_in_pages(&format!("sqlite://{}", folder.path().join("ads.db").display())).await;
+}
+
+#[tokio::test]
+async fn a_large_dealer_is_exported_in_pages_from_postgresql() {
+    let Some(server) = Postgres::shared().await else { return };
+    a_large_dealer_is_exported_in_pages(&server.database().await).await;
 }

@@ -160,7 +160,8 @@ async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back
 
 /// Whether a word is the name of one of our metrics.
 fn is_metric(word: &str) -> bool {
-    const OURS: [&str; 13] = [
+    const OURS: [&str; 14] = [
+        "ad_retention_",
         "ad_http_",
         "ad_queue_",
         "ad_store_up",
@@ -232,6 +233,8 @@ async fn every_metric_that_is_named_exists_and_every_one_that_exists_is_describe
         "ad_marketplace_breaker_open{marketplace=\"primary\"} 0.0",
         "ad_marketplace_paused{marketplace=\"secondary\"} 0.0",
         "ad_workers_busy 0",
+        "ad_retention_erased_total{kind=\"log_messages\"} 0",
+        "ad_database_standby_lists_total{server=\"primary\"} 0.0",
     ] {
         assert!(scraped.lines().any(|line| line == series), "{series} is not in\n{scraped}");
     }
@@ -302,6 +305,14 @@ async fn an_operator_sees_with_which_token_a_bump_was_sent() {
     assert_eq!(shown["asked_by"], json!({"token": token["jti"], "label": "Stock system"}), "{shown}");
     let table = server.command(&["request", id]).await;
     assert!(table.contains("Stock system"), "{table}");
+    let shown = server.command(&["ads", "show", "bumped", "--dealer-code", "north-cars", "--json"]).await;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let promotions = shown["promotions"].as_array().unwrap();
+    assert_eq!(promotions.len(), 1, "{shown}");
+    assert_eq!((&promotions[0]["action"], &promotions[0]["request_id"]), (&json!("bump"), &json!(id)), "{shown}");
+    assert_eq!(promotions[0]["asked_by"], json!({"token": token["jti"], "label": "Stock system"}), "{shown}");
+    let table = server.command(&["ads", "show", "bumped", "--dealer-code", "north-cars"]).await;
+    assert!(table.contains("PROMOTION") && table.contains("Stock system"), "{table}");
     // A client sees what it did before.
     assert_eq!(client.get(&format!("/v4/requests/{id}")).await.expect(200).get("asked_by"), None);
 }

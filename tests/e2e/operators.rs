@@ -201,3 +201,20 @@ async fn acts_of_operators_are_recorded_and_tokens_are_found_by_dealer() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_dealer_that_does_not_exist_is_not_shown_and_the_audit_log_is_in_plain_words() {
+    on_both(|database| async {
+        let (server, database) = start(database).await;
+        let unknown = ["dealers", "show", "nobody"].into_iter().chain(database.iter().map(String::as_str));
+        let output = run(server.dir(), &unknown.collect::<Vec<_>>()).await;
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("there is no dealer \"nobody\""), "{output:?}");
+        let filter = "--status failed,partly_live --code marketplace_refused --marketplace primary";
+        done(server.dir(), &format!("ads retry {filter} --yes"), &database).await;
+        let audit = json_of(server.dir(), "audit list", &database).await;
+        let details = "status failed,partly_live, code marketplace_refused, not live on primary";
+        assert_eq!((&audit[0]["act"], &audit[0]["details"]), (&json!("ads retry"), &json!(details)), "{audit}");
+    })
+    .await;
+}

@@ -107,11 +107,11 @@ async fn the_command_line_shows_prices_and_quality() {
 
     let shown = cli.run("prices car-1").await;
     for told in [
-        "car-1: prices since ",
-        "  lowest of the last 30 days: 189,900 SEK since ",
+        "car-1\n  prices since ",
+        "  lowest in 30 days: 189,900 SEK since ",
         "  reduced price: 189,900 SEK, in a series of reductions since ",
         "  reference price: 189,900 SEK since ",
-        "; the reduced price is not below it\n",
+        "  the reduced price is not below it\n",
         "list 189,900 SEK, reduced 189,900 SEK",
     ] {
         assert!(shown.done().contains(told), "{told}: {shown:?}");

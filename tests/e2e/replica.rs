@@ -1,6 +1,7 @@
 //! Lists that are read on a standby: never older than what was written before, and on the primary while the standby is behind or away.
 
-use ad_tests::{Client, Options, Postgres, Process, Server, eventually};
+use ad_tests::{Client, Options, Postgres, Process, Server, eventually, run};
+use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
 use crate::payloads::plain_car;
@@ -13,6 +14,23 @@ const LISTS: &str = "SELECT coalesce(sum(extract(epoch FROM query_start)), 0)::f
 async fn lists_on(url: &str) -> f64 {
     let mut connection = PgConnection::connect(url).await.unwrap();
     sqlx::query_scalar(LISTS).fetch_one(&mut connection).await.unwrap()
+}
+
+/// Lists that a process has read on the standby, and on the primary because it could not.
+async fn lists_read(base: &str) -> (f64, f64) {
+    let answer = Client::new(base, None).get("/metrics").await;
+    let text = String::from_utf8(answer.bytes.to_vec()).unwrap();
+    let of = |server: &str| {
+        let series = format!("ad_database_standby_lists_total{{server=\"{server}\"}} ");
+        text.lines().find_map(|line| line.strip_prefix(&series)).unwrap().parse().unwrap()
+    };
+    (of("standby"), of("primary"))
+}
+
+/// What `ad-server check --json` says about the standby.
+fn standby_check(printed: &str) -> Value {
+    let checks: Vec<Value> = serde_json::from_str(printed).unwrap();
+    checks.into_iter().find(|it| it["check"] == "standby").unwrap()
 }
 
 async fn execute(url: &str, sql: &'static str) {
@@ -79,6 +97,10 @@ async fn lists_of_a_standby_are_never_older_than_what_was_written() {
         dealer.creates().await;
     }
     dealer.lists_on(&replica).await;
+    let (standby_lists, primary_lists) = lists_read(&other.base).await;
+    assert!(standby_lists > 0.0);
+    let checked = server.command(&["check", "--read-database-url", &replica, "--json"]).await;
+    assert_eq!(standby_check(&checked)["ok"], true, "{checked}");
 
     execute(&replica, "SELECT pg_wal_replay_pause()").await;
     eventually("the standby stands still", || async { paused(&replica).await.then_some(()) }).await;
@@ -86,6 +108,10 @@ async fn lists_of_a_standby_are_never_older_than_what_was_written() {
         dealer.creates().await;
     }
     dealer.lists_on(&primary).await;
+    assert!(lists_read(&other.base).await.1 > primary_lists);
+    let checked = server.command(&["check", "--read-database-url", &replica, "--json"]).await;
+    let detail = standby_check(&checked)["detail"].to_string();
+    assert!(detail.contains("bytes of the write-ahead log behind"), "{checked}");
     execute(&replica, "SELECT pg_wal_replay_resume()").await;
     dealer.lists_on(&replica).await;
 
@@ -108,6 +134,12 @@ async fn a_server_that_is_no_standby_of_the_database_is_not_read() {
     ] {
         let args = ["--database-url", &primary, "--read-database-url", &replica].map(str::to_owned).to_vec();
         let server = Server::with(Options { args, ..Options::default() }).await;
+        let check = ["check", "--database-url", &primary, "--read-database-url", &replica, "--json"];
+        let checked = run(server.dir(), &check).await;
+        assert_eq!(checked.status.code(), Some(1));
+        let found = standby_check(&String::from_utf8_lossy(&checked.stdout));
+        assert_eq!(found["ok"], false);
+        assert!(found["detail"].as_str().unwrap().contains("for lists: it"), "{found}");
         eventually("it says so", || async {
             server.client.get("/v4/ad").await.expect(200);
             let said = server.said();

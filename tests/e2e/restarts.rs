@@ -188,4 +188,12 @@ async fn check_reports_all_mistakes_at_once_and_tries_what_a_server_needs() {
     let failed: Vec<_> = checks.iter().filter(|(_, ok, _)| !ok).map(|(name, ..)| name.as_str()).collect();
     assert!(!ok);
     assert_eq!(failed, ["catalogue", "dealers file", "primary marketplace"], "{checks:?}");
+
+    // Settings that do not fit each other, and everything else.
+    let settings = "tls_cert = \"cert.pem\"\nread_database_url = \"postgres://standby/ads\"\ncatalogue = \"nowhere\"\n";
+    let (ok, checks) = checked(folder.path(), settings).await;
+    assert!(!ok);
+    let failed: Vec<_> = checks.iter().filter(|(_, ok, _)| !ok).map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(failed, ["settings", "settings", "catalogue"], "{checks:?}");
+    assert!(checks.iter().any(|(name, ok, _)| name == "database" && *ok), "{checks:?}");
 }

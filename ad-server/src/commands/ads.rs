@@ -3,12 +3,13 @@
 use std::{io::BufRead, path::PathBuf, sync::Arc};
 
 use ad_core::{
-    model::{AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport, Timestamp},
+    model::{Action, AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport, Timestamp},
     ports::Clock,
     service::{Access, Service, ServiceError},
     violation::Code,
 };
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
@@ -17,13 +18,16 @@ use crate::{
     directory::Directory,
     operators::{Retried, retry_all},
     rules,
-    store::{AdByStatus, DatabaseStore, ImportAdsError, Importer, StatusFilter},
+    store::{AdByStatus, AskedBy, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter},
     system::{RandomIds, SystemClock},
     values::Period,
 };
 
 /// Ads that are read, and retried, together.
 const BATCH: u32 = 500;
+
+/// Bumps and pole positions that are shown of an ad, the latest ones.
+const PROMOTIONS: u32 = 10;
 
 /// What to do with ads.
 #[derive(Debug, Subcommand)]
@@ -35,7 +39,8 @@ pub(super) enum AdsCommand {
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
-    /// Show the status of an ad on each marketplace: why it is not live, who can change that, and its unfinished requests
+    /// Show the status of an ad on each marketplace: why it is not live, who can change that, its unfinished requests, and who asked for
+    /// its latest bumps and pole positions
     Show {
         /// Source id of the ad
         #[arg(value_name = "SOURCE_ID")]
@@ -158,8 +163,11 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         }
         report => opened.answer(report)?,
     };
+    let promotions = opened.answer(opened.database.promotions(&dealer_code, source_id, PROMOTIONS).await)?;
     if args.json {
-        return Ok(output::json_value(&serde_json::json!(report))?);
+        let mut value = json!(report);
+        value["promotions"] = json!(promotions);
+        return Ok(output::json_value(&value)?);
     }
     let StatusReport { source_id, status, since, text, channels, images, unfinished, .. } = report;
     output::table(
@@ -185,6 +193,16 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         output::text("\n")?;
         let row = |it: RequestStatus| [it.request_id.to_string(), it.state.to_string(), it.accepted.to_string()];
         output::table(["UNFINISHED REQUEST", "STATE", "ACCEPTED"], unfinished.into_iter().map(row))?;
+    }
+    if !promotions.is_empty() {
+        output::text("\n")?;
+        let row = |it: Promotion| {
+            let AskedBy { token, label } = it.asked_by;
+            let action = if it.action == Action::Boost { "pole_position" } else { it.action.name() };
+            [action.to_owned(), it.state.to_string(), it.accepted.to_string(), known(token), known(label)]
+        };
+        let header = ["PROMOTION", "STATE", "REQUESTED", "SENT WITH TOKEN", "LABEL"];
+        output::table(header, promotions.into_iter().map(row))?;
     }
     Ok(())
 }
@@ -223,7 +241,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
     let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
     let service = service(&settings, &opened, Arc::clone(&ids)).await?;
     if yes {
-        opened.audit("ads retry", filter.dealer_code.as_deref().unwrap_or_default(), &format!("{filter:?}")).await?;
+        opened.audit("ads retry", filter.dealer_code.as_deref().unwrap_or_default(), &filter.to_string()).await?;
     }
     let (mut found, mut retried, mut last) = (0, Retried::default(), None);
     loop {

@@ -67,16 +67,17 @@ pub(super) async fn run(base: GlobalArgs, args: CheckArgs) -> Result<(), Command
     for mistake in mistakes {
         report.add("settings", Err::<String, _>(mistake));
     }
-    // The settings of the file are unknown then. The rest is checked with flags, environment and defaults.
+    // The settings of the file are unknown then, so nothing is tried with them.
     let base = if broken { GlobalArgs { config: None, ..base } } else { base };
-    match base.settings(Layer { token_key: args.keys.token_key, ..args.settings }) {
-        Ok(settings) => {
-            if !broken {
-                report.add("settings", Ok::<_, String>("valid"));
-                all(&settings, &mut report).await;
-            }
-        }
-        Err(error) => report.add("settings", Err::<String, _>(error)),
+    let (settings, mistakes) = base.settings_with_mistakes(Layer { token_key: args.keys.token_key, ..args.settings });
+    if mistakes.is_empty() && !broken {
+        report.add("settings", Ok::<_, String>("valid"));
+    }
+    for mistake in mistakes {
+        report.add("settings", Err::<String, _>(mistake));
+    }
+    if !broken {
+        all(&settings, &mut report).await;
     }
     let failed = report.0.iter().filter(|it| !it.ok).count();
     if args.list.json {
@@ -151,6 +152,19 @@ async fn database(settings: &Settings, report: &mut Report) {
             Err(error) => Err(error.to_string()),
         },
     );
+    if let (Some(standby), Some(lag)) = (&settings.read_database_url, database.standby_lag().await) {
+        let name = Database::name_of(standby);
+        report.add(
+            "standby",
+            match lag {
+                Ok(0) => Ok(format!("{name} has replayed all that the database has committed")),
+                Ok(bytes) => Ok(format!("{name} is {bytes} bytes of the write-ahead log behind")),
+                Err(error) => Err(format!(
+                    "cannot use {name} for lists: {error}; correct read_database_url, or remove it to read lists from the database"
+                )),
+            },
+        );
+    }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     match marketplace::connect(&settings.marketplaces(), &database, &clock) {
         Err(error) => report.add("marketplaces", Err::<String, _>(error)),

@@ -87,7 +87,13 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
     let opened = Opened::new(&settings).await?;
     let (database, store) = (&opened.database, DatabaseStore::new(opened.database.clone()));
     let facts = DealerFacts::read(database, &store, settings.dealer_quotas(), code, SystemClock.now()).await;
-    let DealerFacts { dealer, suspended, ads, tokens, limits } = opened.answer(facts)?;
+    let facts = opened.answer(facts)?;
+    if !facts.is_known() {
+        return Err(CommandError::Input(format!(
+            "there is no dealer {code:?}: it was not imported and has no ads and no valid tokens; `ad-server dealers list` lists the codes"
+        )));
+    }
+    let DealerFacts { dealer, suspended, ads, tokens, limits } = facts;
     if args.json {
         let ads: BTreeMap<_, _> = ads.iter().map(|(status, ads)| (status.name(), ads)).collect();
         let all = json!({"code": code, "dealer": dealer, "suspended": suspended, "ads": ads, "tokens": tokens, "limits": limits});

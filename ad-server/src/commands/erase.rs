@@ -11,7 +11,7 @@ use crate::{
     app,
     config::{Layer, Settings, help},
     media::{Media, MediaLocation},
-    operators::{Erasure, ErasureError},
+    operators::{Erasure, ErasureError, remove_erased_images},
     store::{Database, Erased},
     system::{RandomIds, SystemClock},
 };
@@ -84,7 +84,7 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
         }
         tokio::time::sleep(LOOK).await;
     };
-    let images = erasure.remove_images(async || media(&settings).await).await?;
+    let images = remove_erased_images(database, || media(&settings)).await?;
     let compacted = compact(&opened, &settings.database_url).await;
     let Erased { ads, log_entries, listings } = erased;
     if args.list.json {

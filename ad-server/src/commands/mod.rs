@@ -259,6 +259,18 @@ impl Cli {
 impl GlobalArgs {
     /// The settings, with what else the command was given.
     fn settings(self, given: Layer) -> Result<Settings, ConfigError> {
+        let (given, file) = self.layer(given);
+        Settings::load(given, file.as_deref(), Secret::from_environment(KeySource::VARIABLE))
+    }
+
+    /// The same with all mistakes.
+    fn settings_with_mistakes(self, given: Layer) -> (Settings, Vec<ConfigError>) {
+        let (given, file) = self.layer(given);
+        Settings::load_with_mistakes(given, file.as_deref(), Secret::from_environment(KeySource::VARIABLE))
+    }
+
+    /// All that was given, and the file of settings.
+    fn layer(self, given: Layer) -> (Layer, Option<PathBuf>) {
         let given = Layer {
             database_url: self.database_url,
             primary_marketplace_token: Secret::from_environment(token_variable(Market::Primary)),
@@ -266,7 +278,7 @@ impl GlobalArgs {
             webhook_keys: Secret::from_environment(WebhookKeySource::VARIABLE),
             ..given
         };
-        Settings::load(given, self.config.as_deref(), Secret::from_environment(KeySource::VARIABLE))
+        (given, self.config)
     }
 
     /// The settings of a service, with log and traces set up; the caller drops the latter at the end.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{CommandError, GlobalArgs, ListArgs, output};
-use crate::system::SystemClock;
+use crate::{store::AskedBy, system::SystemClock};
 
 #[derive(Debug, Args)]
 pub(super) struct RequestArgs {
@@ -25,15 +25,16 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
     let Some(request) = opened.answer(opened.database.request(id).await)? else {
         return Err(CommandError::Input(format!("no accepted request has the id {id}")));
     };
-    let label = match &request.asked_by {
+    let token = request.asked_by.clone();
+    let label = match &token {
         Some(jti) => opened.answer(opened.database.token(jti).await)?.and_then(|token| token.label),
         None => None,
     };
-    let asked_by = request.asked_by.clone();
+    let asked_by = AskedBy { token, label };
     let status = request.status(SystemClock.now());
     if list.json {
         let mut value = json!(status);
-        value["asked_by"] = json!({"token": asked_by, "label": label});
+        value["asked_by"] = json!(asked_by);
         return Ok(output::json_value(&value)?);
     }
     let RequestStatus {
@@ -53,10 +54,9 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
             source_id,
         ]],
     )?;
-    if let Some(jti) = asked_by {
-        let token = [[jti, label.unwrap_or_else(|| "-".to_owned())]];
+    if let AskedBy { token: Some(jti), label } = asked_by {
         output::text("\n")?;
-        output::table(["SENT WITH TOKEN", "LABEL"], token)?;
+        output::table(["SENT WITH TOKEN", "LABEL"], [[jti, label.unwrap_or_else(|| "-".to_owned())]])?;
     }
     if status.actions.is_empty() {
         return Ok(());

@@ -367,6 +367,18 @@ settings! {
     /// Images are counted from the first start with this setting. An ad is published without images that fail.
     dealer_image_bytes: NonZeroU64 = example 10000000000, flag("BYTES");
 
+    /// How long deleted ads keep their content and images [default: for ever]
+    /// Then they are erased as by `ad-server erase`; docs/data-protection.md says what stays. An update still revives an erased ad, with the
+    /// content that it brings.
+    deleted_ads_kept: Period = example "90d", flag("TIME");
+
+    /// How long messages, and what updates have changed, are kept in the logs of ads [default: for ever]
+    /// Entries stay, because events and requests are read from them; their message is "Erased" then.
+    log_messages_kept: Period = example "365d", flag("TIME");
+
+    /// How long entries of the audit log are kept [default: for ever]
+    audit_log_kept: Period = example "730d", flag("TIME");
+
     /// How long the answer to a request with an Idempotency-Key is kept
     /// Within this time, the same request with the same key gets the same answer and does nothing.
     idempotency_keys_kept: Period = default "7d", flag("TIME");

@@ -33,6 +33,12 @@ pub(crate) struct Used {
 }
 
 impl DealerFacts {
+    /// Whether there is such a dealer: it was imported, is suspended, or has ads or valid tokens.
+    pub(crate) fn is_known(&self) -> bool {
+        let Self { dealer, suspended, ads, tokens, limits: _ } = self;
+        dealer.is_some() || suspended.is_some() || !ads.is_empty() || *tokens > 0
+    }
+
     pub(crate) async fn read(
         database: &Database,
         store: &dyn Store,

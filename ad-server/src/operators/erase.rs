@@ -56,26 +56,30 @@ impl Erasure<'_> {
         let Some(more) = self.database.erase_ads(self.dealer_code, self.source_id, now).await? else {
             return Ok(false);
         };
-        erased.ads += more.ads;
-        erased.log_entries += more.log_entries;
-        erased.listings += more.listings;
+        *erased += more;
         Ok(true)
     }
+}
 
-    /// Removes the images of erased ads that no other ad shows. `media` is opened if there are any. Returns how many there were.
-    pub(crate) async fn remove_images<E: From<ErasureError>>(
-        &self,
-        media: impl AsyncFnOnce() -> Result<Media, E>,
-    ) -> Result<u64, E> {
-        let (unused, used) = self.database.erased_images().await.map_err(ErasureError::Store)?;
+/// Removes the images of erased ads that no other ad shows. `media` opens the image store when there are any. Returns how many there
+/// were.
+pub(crate) async fn remove_erased_images<E: From<ErasureError>, F: Future<Output = Result<Media, E>>>(
+    database: &Database,
+    media: impl Fn() -> F,
+) -> Result<u64, E> {
+    let mut removed = 0;
+    loop {
+        let (unused, used) = database.erased_images().await.map_err(ErasureError::Store)?;
+        if unused.is_empty() && used.is_empty() {
+            return Ok(removed);
+        }
         if !unused.is_empty() {
             let media = media().await?;
             for name in &unused {
                 media.remove(name).await.map_err(|error| ErasureError::Image { name: name.clone(), error })?;
             }
         }
-        let removed = unused.len() as u64;
-        self.database.forget_erased_images(unused, used).await.map_err(ErasureError::Store)?;
-        Ok(removed)
+        removed += unused.len() as u64;
+        database.forget_erased_images(unused, used).await.map_err(ErasureError::Store)?;
     }
 }

@@ -12,7 +12,7 @@ use ad_core::{
 
 pub(crate) use self::{
     dealer::{DealerFacts, Used},
-    erase::{Erasure, ErasureError},
+    erase::{Erasure, ErasureError, remove_erased_images},
     retry::{Retried, retry_all},
 };
 use crate::store::{AuditEntry, Database, Held, Hold};

@@ -1,6 +1,6 @@
 //! Ads of all dealers by their status, for operators; those of a scope that have a failure, for people.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use ad_core::{
     model::{AdStatus, ChannelStatus, Market, StatusWords, Timestamp},
@@ -28,6 +28,24 @@ pub struct StatusFilter {
     pub not_live_on: Option<Market>,
     /// With their status since this time or longer.
     pub since_before: Option<Timestamp>,
+}
+
+/// As in the audit log: `status failed, code marketplace_refused`.
+impl fmt::Display for StatusFilter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { statuses, dealer_code, code, not_live_on, since_before } = self;
+        let statuses: Vec<_> = statuses.iter().map(|status| status.name()).collect();
+        let conditions = [
+            (!statuses.is_empty()).then(|| format!("status {}", statuses.join(","))),
+            dealer_code.as_ref().map(|code| format!("dealer {code}")),
+            code.map(|code| format!("code {}", code.name())),
+            not_live_on.map(|market| format!("not live on {market}")),
+            since_before.map(|since| format!("since {since} or longer")),
+        ];
+        let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+        formatter.write_str(if conditions.is_empty() { "all ads" } else { "" })?;
+        formatter.write_str(&conditions.join(", "))
+    }
 }
 
 /// An ad and its status.

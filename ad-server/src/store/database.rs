@@ -17,7 +17,7 @@ use super::{
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options},
-    postgres::{self, Postgres, Woken},
+    postgres::{self, Postgres, Replica, Woken},
     rows::{Columns, Row},
     schema::SchemaState,
     sql::answers::RemoveAnswers,
@@ -163,6 +163,30 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.pools(),
             Engine::Postgres(postgres) => postgres.pools(),
+        }
+    }
+
+    /// The number of lists that were read on the standby, and on the primary because the standby could not be used. Both are 0 without a
+    /// standby.
+    pub(crate) fn lists_read(&self) -> (u64, u64) {
+        self.replica().map_or((0, 0), Replica::lists_read)
+    }
+
+    /// Bytes of the primary's log that the standby has not replayed yet; `None` without a standby.
+    ///
+    /// # Errors
+    /// When it cannot be used as a standby of this database.
+    pub(crate) async fn standby_lag(&self) -> Option<Result<u64, String>> {
+        match self.replica() {
+            Some(replica) => Some(replica.lag().await),
+            None => None,
+        }
+    }
+
+    fn replica(&self) -> Option<&Replica> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => postgres.replica(),
         }
     }
 

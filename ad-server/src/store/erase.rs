@@ -1,7 +1,7 @@
 //! Erasure: removes what clients wrote from deleted ads. Their ids, times and log entries without messages stay, so that a source
 //! id means the same ad for ever. Each step is one transaction, and a repeated call continues where an earlier one stopped.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::AddAssign};
 
 use ad_core::{model::Timestamp, ports::StoreError};
 use futures_util::TryStreamExt;
@@ -11,7 +11,11 @@ use serde_json::Value;
 use super::{Columns, Database, Link, Statement, Work, sql::erase as sql, sqlite};
 
 /// Number of ads that are erased in one transaction.
-const BATCH: u32 = 200;
+pub(super) const BATCH: u32 = 200;
+
+/// Number of images that are removed after one search for ads that show them. An image that another ad stores between the search and its
+/// removal would be lost, so the removal must not take long.
+const IMAGES: u32 = 500;
 
 /// Characters of a checksum in hexadecimal.
 const CHECKSUM: usize = 64;
@@ -25,6 +29,14 @@ pub struct Erased {
     pub log_entries: u64,
     /// Their listings on local marketplaces.
     pub listings: u64,
+}
+
+impl AddAssign for Erased {
+    fn add_assign(&mut self, more: Self) {
+        self.ads += more.ads;
+        self.log_entries += more.log_entries;
+        self.listings += more.listings;
+    }
 }
 
 /// What a dealer, or an ad of it, has.
@@ -43,20 +55,18 @@ pub struct ErasureCounts {
 }
 
 /// Erases some ads.
-struct EraseBatch {
-    dealer_code: String,
-    source_id: Option<String>,
-    now: Timestamp,
+pub(super) struct EraseBatch {
+    /// Reads the ads, with their images.
+    pub(super) erasable: Statement,
+    pub(super) now: Timestamp,
 }
 
 impl Work for EraseBatch {
     type Answer = Option<Erased>;
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<Erased>> {
-        let source_id = self.source_id.as_deref();
-        let erasable = sql::Erasable { dealer_code: &self.dealer_code, source_id, limit: BATCH };
         let (mut ads, mut names) = (Vec::<i64>::new(), BTreeSet::new());
-        for row in &link.run(&erasable.into()).await?.rows {
+        for row in &link.run(&self.erasable).await?.rows {
             let mut columns = Columns::of(row);
             let unreadable = |error: StoreError| sqlx::Error::Decode(error.into());
             ads.push(columns.value().map_err(unreadable)?);
@@ -127,15 +137,15 @@ impl Database {
         source_id: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        let (dealer_code, source_id) = (dealer_code.to_owned(), source_id.map(str::to_owned));
-        let erased = self.write(EraseBatch { dealer_code, source_id, now }).await?;
+        let erasable = sql::Erasable { dealer_code, source_id, limit: BATCH }.into();
+        let erased = self.write(EraseBatch { erasable, now }).await?;
         self.index_texts();
         Ok(erased)
     }
 
-    /// The names of stored images of erased ads: those that nothing refers to any more, and the others.
+    /// The names of some stored images of erased ads: those that nothing refers to any more, and the others.
     pub async fn erased_images(&self) -> Result<(Vec<String>, Vec<String>), StoreError> {
-        let rows = self.read(sql::ErasedImages {}).await?;
+        let rows = self.read(sql::ErasedImages { limit: IMAGES }).await?;
         let names: Vec<String> = rows.iter().map(|row| Columns::of(row).string()).collect::<Result<_, _>>()?;
         let mut unused: BTreeSet<String> = names.iter().map(|name| checksum(name)).collect();
         if unused.is_empty() {

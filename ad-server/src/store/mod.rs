@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
-//! | `erase` | erasure of the data of deleted ads |
+//! | `erase`, `retention` | erasure of the data of deleted ads, and of what is older than its retention time |
 //! | `operators` | paused marketplaces and suspended dealers, the audit log |
 //! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
 //! | `quality` | the quality scores of ads that an earlier version has stored |
@@ -41,6 +41,7 @@ mod photos;
 mod postgres;
 mod quality;
 mod queue;
+mod retention;
 mod rows;
 mod schema;
 mod search;
@@ -60,7 +61,7 @@ pub use dealers::DirectoryVersion;
 pub use erase::{Erased, ErasureCounts};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
-pub use operators::{AuditEntry, DealerQueue, Held, Hold};
+pub use operators::{AskedBy, AuditEntry, DealerQueue, Held, Hold, Promotion};
 pub use options::{OpenError, Options, Schema};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use schema::SchemaState;

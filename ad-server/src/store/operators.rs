@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use ad_core::{
-    model::{Market, Timestamp},
+    model::{Action, ActionState, Market, Timestamp},
     ports::StoreError,
     violation::Code,
 };
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::{Columns, Database, Row, sql::operators as sql};
 
@@ -64,6 +65,30 @@ pub struct AuditEntry {
     pub subject: String,
     /// Details, such as the reason.
     pub details: String,
+}
+
+/// A bump or pole position that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Promotion {
+    /// Bump or boost.
+    pub action: Action,
+    /// Done or error.
+    pub state: ActionState,
+    /// When it was requested.
+    pub accepted: Timestamp,
+    /// The request.
+    pub request_id: Uuid,
+    /// The token with which it was requested; `None` if unknown.
+    pub asked_by: AskedBy,
+}
+
+/// Who sent a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedBy {
+    /// Id of the token (`jti`); `None` if unknown.
+    pub token: Option<String>,
+    /// Its label, if it was issued here with one.
+    pub label: Option<String>,
 }
 
 impl AuditEntry {
@@ -154,6 +179,26 @@ impl Database {
     pub async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
         let rows = self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?;
         rows.first().map(|row| Columns::of(row).time()).transpose()
+    }
+
+    /// The latest bumps and pole positions of an ad that have ended, newest first.
+    pub async fn promotions(
+        &self,
+        dealer_code: &str,
+        source_id: &str,
+        limit: u32,
+    ) -> Result<Vec<Promotion>, StoreError> {
+        let promotion = |row| {
+            let mut columns = Columns::of(row);
+            Ok(Promotion {
+                action: columns.named(Action::from_name)?,
+                state: columns.named(ActionState::from_name)?,
+                accepted: columns.time()?,
+                request_id: columns.id()?,
+                asked_by: AskedBy { token: columns.maybe_string()?, label: columns.maybe_string()? },
+            })
+        };
+        self.read(sql::PromotionsOfAd { dealer_code, source_id, limit }).await?.iter().map(promotion).collect()
     }
 
     /// Records the last use of tokens.

@@ -50,6 +50,29 @@ const FETCH_OUTCOMES: [&str; 5] = ["done", "unchanged", "transient", "not_asked"
 const STORE_OUTCOMES: [&str; 3] = ["done", "unavailable", "full"];
 const WEBHOOK_OUTCOMES: [&str; 3] = ["delivered", "retried", "failed"];
 
+/// What is erased or removed when its retention time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expired {
+    Ads,
+    Images,
+    LogMessages,
+    AuditEntries,
+}
+
+impl Expired {
+    const ALL: [Self; 4] = [Self::Ads, Self::Images, Self::LogMessages, Self::AuditEntries];
+
+    fn labels(self) -> Labels<1> {
+        let kind = match self {
+            Self::Ads => "ads",
+            Self::Images => "images",
+            Self::LogMessages => "log_messages",
+            Self::AuditEntries => "audit_entries",
+        };
+        [("kind", kind.into())]
+    }
+}
+
 type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
 
@@ -79,6 +102,7 @@ struct Inner {
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
+    expired: Family<Labels<1>, Counter>,
     event_streams: Gauge,
     workers: Gauge,
     busy_workers: Gauge,
@@ -118,6 +142,10 @@ impl Metrics {
         let image_times = Histogram::new(CALLS);
         let image_store = counters(&STORE_OUTCOMES);
         let webhook_attempts = counters(&WEBHOOK_OUTCOMES);
+        let expired = Family::<Labels<1>, Counter>::default();
+        for kind in Expired::ALL {
+            drop(expired.get_or_create(&kind.labels()));
+        }
         let (event_streams, workers, busy_workers) = <(Gauge, Gauge, Gauge)>::default();
         let (seen, readings) = <(Seen, Readings)>::default();
         let started = ConstGauge::new(seconds_of(started));
@@ -138,6 +166,8 @@ impl Metrics {
         registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
         let help = "Attempts to deliver an event to a webhook: delivered, retried or failed";
         registry.register("ad_webhook_attempts", help, webhook_attempts.clone());
+        let help = "What was erased or removed because its retention time was over";
+        registry.register("ad_retention_erased", help, expired.clone());
         registry.register("ad_event_streams", "Open event streams and long polls", event_streams.clone());
         registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
         registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
@@ -156,6 +186,7 @@ impl Metrics {
             image_times,
             image_store,
             webhook_attempts,
+            expired,
             event_streams,
             workers,
             busy_workers,
@@ -228,6 +259,11 @@ impl Metrics {
     /// An image was handed to the image store.
     pub(super) fn image_stored(&self, outcome: &'static str) {
         self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
+    }
+
+    /// So many were erased or removed because their retention time was over.
+    pub(crate) fn expired(&self, kind: Expired, count: u64) {
+        self.0.expired.get_or_create(&kind.labels()).inc_by(count);
     }
 
     /// An event was sent to a webhook, or not.

@@ -46,6 +46,15 @@ impl Reading {
         Self { name, help, kind: MetricType::Gauge, values: values.into_iter().collect() }
     }
 
+    /// A counter for each of these labels; its name gets the end `_total`.
+    pub(crate) fn counters(
+        name: &'static str,
+        help: &'static str,
+        values: impl IntoIterator<Item = (Labels, f64)>,
+    ) -> Self {
+        Self { kind: MetricType::Counter, ..Self::gauges(name, help, values) }
+    }
+
     /// A counter without labels; its name gets the end `_total`.
     pub(crate) fn counter(name: &'static str, help: &'static str, value: f64) -> Self {
         Self { kind: MetricType::Counter, ..Self::gauge(name, help, value) }
@@ -137,10 +146,21 @@ pub(crate) fn database(database: &Database) -> Vec<Reading> {
     let used = pools.iter().flat_map(|pool| {
         [(labels(pool.name, "busy"), number(pool.busy)), (labels(pool.name, "idle"), number(pool.idle))]
     });
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+    let (on_standby, on_primary) = {
+        let (on_standby, on_primary) = database.lists_read();
+        (on_standby as f64, on_primary as f64)
+    };
     let limits = pools.iter().map(|pool| (vec![("pool", pool.name.to_owned())], number(pool.limit)));
     vec![
         Reading::gauges("ad_database_connections", "Connections to the database", used),
         Reading::gauges("ad_database_connections_limit", "Most connections to the database", limits),
+        Reading::counters(
+            "ad_database_standby_lists",
+            "Lists read on the standby, and on the primary because the standby was behind or did not answer",
+            [("standby", on_standby), ("primary", on_primary)]
+                .map(|(server, lists)| (vec![("server", server.to_owned())], lists)),
+        ),
     ]
 }
 

@@ -143,7 +143,7 @@ pub(in crate::console) async fn retry(visit: Visit) -> Answer {
         return Ok(question.page(&visit));
     }
     let dealer = filter.dealer_code.as_deref().unwrap_or_default();
-    super::operator(&visit).record("ads retry", dealer, &format!("{filter:?}")).await?;
+    super::operator(&visit).record("ads retry", dealer, &filter.to_string()).await?;
     let mut retried = Retried::default();
     retry_all(&context.service, &*context.ids, &ads, &mut retried).await?;
     let counts = [("accepted", retried.accepted), ("under_way", retried.under_way), ("refused", retried.refused)];

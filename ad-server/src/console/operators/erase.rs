@@ -1,6 +1,6 @@
 //! Erasure: first the counts, then steps that are short enough for a page.
 
-use std::time::Duration;
+use std::{future::ready, time::Duration};
 
 use ad_core::service::ServiceError;
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     api::ApiError,
-    operators::{Erasure, ErasureError},
+    operators::{Erasure, ErasureError, remove_erased_images},
     store::{Erased, ErasureCounts},
 };
 
@@ -94,7 +94,7 @@ async fn step(visit: &Visit, erasure: &Erasure<'_>) -> Result<(Erased, u64, u64)
             tokio::time::sleep(LOOK).await;
         }
     };
-    let removed = erasure.remove_images(async || Ok::<_, ErasureError>(console.media.clone())).await;
+    let removed = remove_erased_images(&console.database, || ready(Ok::<_, ErasureError>(console.media.clone()))).await;
     let images = removed.map_err(|error| match error {
         ErasureError::Store(error) => ServiceError::from(error).into(),
         ErasureError::Image { .. } => {

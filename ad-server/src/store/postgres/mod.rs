@@ -37,7 +37,7 @@ use batch::Batches;
 use open::Pools;
 pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
 use readers::{PostgresLease, PostgresReaders};
-use replica::Replica;
+pub(super) use replica::Replica;
 use wake::Wake;
 pub(super) use wake::Woken;
 
@@ -140,8 +140,14 @@ impl Postgres {
                 Err(StoreError::Unavailable(reason)) if !has_rows => {
                     tracing::debug!(%reason, "the standby has not read a list; reading on the primary");
                 }
-                done => return done,
+                done => {
+                    replica.has_read();
+                    return done;
+                }
             }
+        }
+        if let Some(replica) = &self.replica {
+            replica.has_not_read();
         }
         read_within(self.lists.acquire().await.map_err(store_error)?, limit, statement, read).await
     }
@@ -156,6 +162,11 @@ impl Postgres {
         ];
         let standby = self.replica.as_ref().map(|replica| PoolUse::of("standby", replica.pool()));
         own.into_iter().chain(standby).collect()
+    }
+
+    /// The standby, if there is one.
+    pub(super) fn replica(&self) -> Option<&Replica> {
+        self.replica.as_ref()
     }
 
     /// How many lists can be read at the same time.

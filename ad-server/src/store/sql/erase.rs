@@ -106,9 +106,9 @@ statements! {
         WHERE reference IN (SELECT id FROM ads WHERE seq = ANY (:ads))
             OR (dealer_code, source_id) IN (SELECT dealer_code, source_id FROM ads WHERE seq = ANY (:ads))";
 
-    /// Images of erased ads.
-    ErasedImages {}
-    both "SELECT name FROM erased_images ORDER BY name";
+    /// Some images of erased ads.
+    ErasedImages { limit: u32 }
+    both "SELECT name FROM erased_images ORDER BY name LIMIT :limit";
 
     /// What names the images that are in use: those of ads, and those that requests have stored.
     ImagesInUse {}

@@ -1,4 +1,6 @@
-//! All data of a dealer, as JSON objects.
+//! All data of a dealer, as JSON objects. What may be much is read in pages.
+
+use uuid::Uuid;
 
 use crate::store::statement::statements;
 
@@ -44,10 +46,10 @@ statements! {
         FROM tokens
         WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY jti";
 
-    /// Its ads.
-    ExportAds<'a> { dealer_code: &'a str }
+    /// Some of its ads, by source id, those after a given one: source id, number and the ad.
+    ExportAds<'a> { dealer_code: &'a str, after: &'a str, limit: u32 }
     sqlite "
-        SELECT json_object(
+        SELECT source_id, seq, json_object(
             'kind', 'ad', 'id', id, 'source_id', source_id, 'category_id', category_id, 'state', state,
             'api_version', api_version, 'status', status, 'status_since', status_since, 'created', created,
             'updated', updated, 'erased', erased, 'registration_number', registration_number, 'vin', vin,
@@ -55,9 +57,9 @@ statements! {
             'quality_score', quality_score, 'content', json(content), 'image_refs', json(image_refs),
             'image_sources', json(image_sources), 'publication', json(publication), 'leftover', json(leftover))
         FROM ads
-        WHERE dealer_code = :dealer_code ORDER BY seq"
+        WHERE dealer_code = :dealer_code AND source_id > :after ORDER BY source_id LIMIT :limit"
     postgres "
-        SELECT CAST(json_build_object(
+        SELECT source_id, seq, CAST(json_build_object(
             'kind', 'ad', 'id', id, 'source_id', source_id, 'category_id', category_id, 'state', state,
             'api_version', api_version, 'status', status, 'status_since', status_since, 'created', created,
             'updated', updated, 'erased', erased, 'registration_number', registration_number, 'vin', vin,
@@ -66,10 +68,10 @@ statements! {
             'image_sources', CAST(image_sources AS JSON), 'publication', CAST(publication AS JSON),
             'leftover', CAST(leftover AS JSON)) AS TEXT)
         FROM ads
-        WHERE dealer_code = :dealer_code ORDER BY seq";
+        WHERE dealer_code = :dealer_code AND source_id > :after ORDER BY source_id LIMIT :limit";
 
-    /// The log of its ads.
-    ExportLog<'a> { dealer_code: &'a str }
+    /// The log of some ads.
+    ExportLog { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
             'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
@@ -77,7 +79,7 @@ statements! {
             'content_changes', json(log.content_changes), 'accepted', log.accepted, 'asked_by', log.asked_by)
         FROM log
         JOIN ads ON ads.seq = log.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY log.ad, log.n"
+        WHERE log.ad IN (SELECT value FROM json_each(:ads)) ORDER BY log.ad, log.n"
     postgres "
         SELECT CAST(json_build_object(
             'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
@@ -85,108 +87,106 @@ statements! {
             'content_changes', CAST(log.content_changes AS JSON), 'accepted', log.accepted, 'asked_by', log.asked_by) AS TEXT)
         FROM log
         JOIN ads ON ads.seq = log.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY log.ad, log.n";
+        WHERE log.ad = ANY (:ads) ORDER BY log.ad, log.n";
 
-    /// Earlier prices of its ads.
-    ExportPrices<'a> { dealer_code: &'a str }
+    /// Earlier prices of some ads.
+    ExportPrices { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
             'kind', 'earlier_price', 'source_id', ads.source_id, 'until', prices.until, 'price', json(prices.price))
         FROM prices
         JOIN ads ON ads.seq = prices.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY prices.ad, prices.revision"
+        WHERE prices.ad IN (SELECT value FROM json_each(:ads)) ORDER BY prices.ad, prices.revision"
     postgres "
         SELECT CAST(json_build_object(
             'kind', 'earlier_price', 'source_id', ads.source_id, 'until', prices.until, 'price', CAST(prices.price AS JSON)) AS TEXT)
         FROM prices
         JOIN ads ON ads.seq = prices.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY prices.ad, prices.revision";
+        WHERE prices.ad = ANY (:ads) ORDER BY prices.ad, prices.revision";
 
-    /// What is computed from photos of its ads.
-    ExportPhotos<'a> { dealer_code: &'a str }
+    /// What is computed from photos of some ads.
+    ExportPhotos { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
             'kind', 'photo_hash', 'source_id', ads.source_id, 'hash', photo_looks.hash, 'color', photo_looks.color)
         FROM photo_looks
         JOIN ads ON ads.seq = photo_looks.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY photo_looks.ad, photo_looks.hash"
+        WHERE photo_looks.ad IN (SELECT value FROM json_each(:ads)) ORDER BY photo_looks.ad, photo_looks.hash"
     postgres "
         SELECT CAST(json_build_object(
             'kind', 'photo_hash', 'source_id', ads.source_id, 'hash', photo_looks.hash, 'color', photo_looks.color) AS TEXT)
         FROM photo_looks
         JOIN ads ON ads.seq = photo_looks.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY photo_looks.ad, photo_looks.hash";
+        WHERE photo_looks.ad = ANY (:ads) ORDER BY photo_looks.ad, photo_looks.hash";
 
-    /// Its accepted requests that are not finished.
-    ExportRequests<'a> { dealer_code: &'a str }
+    /// Accepted requests of some ads that are not finished.
+    ExportRequests { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
             'kind', 'unfinished_request', 'request_id', requests.id, 'source_id', ads.source_id,
             'accepted', requests.accepted, 'plan', json(requests.plan), 'progress', json(requests.progress))
         FROM requests
         JOIN ads ON ads.seq = requests.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY requests.seq"
+        WHERE requests.ad IN (SELECT value FROM json_each(:ads)) ORDER BY requests.seq"
     postgres "
         SELECT CAST(json_build_object(
             'kind', 'unfinished_request', 'request_id', requests.id, 'source_id', ads.source_id,
             'accepted', requests.accepted, 'plan', CAST(requests.plan AS JSON), 'progress', CAST(requests.progress AS JSON)) AS TEXT)
         FROM requests
         JOIN ads ON ads.seq = requests.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY requests.seq";
+        WHERE requests.ad = ANY (:ads) ORDER BY requests.seq";
 
-    /// Its listings on local marketplaces.
-    ExportListings<'a> { dealer_code: &'a str }
+    /// Some listings of local marketplaces, those after a given one: number, and the listing if it is of the dealer.
+    ExportListings<'a> { dealer_code: &'a str, after: i64, limit: u32 }
     sqlite "
-        SELECT json_object(
+        SELECT seq, CASE WHEN dealer_code = :dealer_code THEN json_object(
             'kind', 'local_listing', 'marketplace', market, 'source_id', source_id,
             'registration_number', registration_number, 'title', title, 'state', state, 'changed', changed,
-            'pole_until', pole_until, 'content', json(content))
+            'pole_until', pole_until, 'content', json(content)) END
         FROM listings
-        WHERE dealer_code = :dealer_code ORDER BY market, seq"
+        WHERE seq > :after ORDER BY seq LIMIT :limit"
     postgres "
-        SELECT CAST(json_build_object(
+        SELECT seq, CASE WHEN dealer_code = :dealer_code THEN CAST(json_build_object(
             'kind', 'local_listing', 'marketplace', market, 'source_id', source_id,
             'registration_number', registration_number, 'title', title, 'state', state, 'changed', changed,
-            'pole_until', pole_until, 'content', CAST(content AS JSON)) AS TEXT)
+            'pole_until', pole_until, 'content', CAST(content AS JSON)) AS TEXT) END
         FROM listings
-        WHERE dealer_code = :dealer_code ORDER BY market, seq";
+        WHERE seq > :after ORDER BY seq LIMIT :limit";
 
-    /// Its webhooks, without their secrets.
+    /// Its webhooks, without their secrets: id and the webhook.
     ExportWebhooks<'a> { dealer_code: &'a str }
     sqlite "
-        SELECT json_object(
+        SELECT id, json_object(
             'kind', 'webhook', 'id', id, 'url', url, 'types', json(types), 'description', description, 'created', created,
             'updated', updated, 'deleted', deleted, 'disabled', disabled, 'last_success', last_success,
             'last_failure', last_failure)
         FROM webhooks
         WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY id"
     postgres "
-        SELECT CAST(json_build_object(
+        SELECT id, CAST(json_build_object(
             'kind', 'webhook', 'id', id, 'url', url, 'types', CAST(types AS JSON), 'description', description,
             'created', created, 'updated', updated, 'deleted', deleted, 'disabled', disabled, 'last_success', last_success,
             'last_failure', last_failure) AS TEXT)
         FROM webhooks
         WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY id";
 
-    /// Deliveries to its webhooks.
-    ExportDeliveries<'a> { dealer_code: &'a str }
+    /// Some deliveries to one of its webhooks, those after a given one: number and the delivery.
+    ExportDeliveries { webhook: Uuid, after: i64, limit: u32 }
     sqlite "
-        SELECT json_object(
-            'kind', 'delivery', 'webhook', deliveries.webhook, 'event_id', deliveries.event_id, 'type', deliveries.type,
-            'state', deliveries.state, 'created', deliveries.created, 'attempts', json(deliveries.attempts))
+        SELECT seq, json_object(
+            'kind', 'delivery', 'webhook', webhook, 'event_id', event_id, 'type', type,
+            'state', state, 'created', created, 'attempts', json(attempts))
         FROM deliveries
-        JOIN webhooks ON webhooks.id = deliveries.webhook
-        WHERE webhooks.scope_type = 'dealer_code' AND webhooks.scope = :dealer_code ORDER BY deliveries.seq"
+        WHERE webhook = :webhook AND seq > :after ORDER BY seq LIMIT :limit"
     postgres "
-        SELECT CAST(json_build_object(
-            'kind', 'delivery', 'webhook', deliveries.webhook, 'event_id', deliveries.event_id, 'type', deliveries.type,
-            'state', deliveries.state, 'created', deliveries.created, 'attempts', CAST(deliveries.attempts AS JSON)) AS TEXT)
+        SELECT seq, CAST(json_build_object(
+            'kind', 'delivery', 'webhook', webhook, 'event_id', event_id, 'type', type,
+            'state', state, 'created', created, 'attempts', CAST(attempts AS JSON)) AS TEXT)
         FROM deliveries
-        JOIN webhooks ON webhooks.id = deliveries.webhook
-        WHERE webhooks.scope_type = 'dealer_code' AND webhooks.scope = :dealer_code ORDER BY deliveries.seq";
+        WHERE webhook = :webhook AND seq > :after ORDER BY seq LIMIT :limit";
 
-    /// Answers that are kept for idempotency keys.
-    ExportAnswers<'a> { dealer_code: &'a str }
+    /// Answers about some ads that are kept for idempotency keys.
+    ExportAnswers { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
             'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept_answers.request_id,
@@ -194,7 +194,7 @@ statements! {
         FROM kept_answers
         JOIN log ON log.request_id = kept_answers.request_id AND log.accepted IS NOT NULL
         JOIN ads ON ads.seq = log.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY kept_answers.seq"
+        WHERE log.ad IN (SELECT value FROM json_each(:ads)) ORDER BY kept_answers.seq"
     postgres "
         SELECT CAST(json_build_object(
             'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept_answers.request_id,
@@ -202,5 +202,5 @@ statements! {
         FROM kept_answers
         JOIN log ON log.request_id = kept_answers.request_id AND log.accepted IS NOT NULL
         JOIN ads ON ads.seq = log.ad
-        WHERE ads.dealer_code = :dealer_code ORDER BY kept_answers.seq";
+        WHERE log.ad = ANY (:ads) ORDER BY kept_answers.seq";
 }

@@ -13,4 +13,5 @@ pub(super) mod import;
 pub(super) mod operators;
 pub(super) mod photos;
 pub(super) mod queue;
+pub(super) mod retention;
 pub(super) mod webhooks;

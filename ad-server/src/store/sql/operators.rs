@@ -59,6 +59,16 @@ statements! {
     sqlite "UPDATE tokens SET last_used = :now WHERE jti IN (SELECT value FROM json_each(:jtis))"
     postgres "UPDATE tokens SET last_used = :now WHERE jti = ANY (:jtis)";
 
+    /// The latest bumps and pole positions of an ad that have ended, and the tokens with which they were requested.
+    PromotionsOfAd<'a> { dealer_code: &'a str, source_id: &'a str, limit: u32 }
+    both "
+        SELECT log.action, log.state, log.accepted, log.request_id, log.asked_by, tokens.label
+        FROM ads
+        JOIN log ON log.ad = ads.seq AND log.action IN ('bump', 'boost') AND log.accepted IS NOT NULL
+        LEFT JOIN tokens ON tokens.jti = log.asked_by
+        WHERE ads.dealer_code = :dealer_code AND ads.source_id = :source_id
+        ORDER BY log.n DESC LIMIT :limit";
+
     /// The dealers with most unfinished requests.
     QueueByDealer { now: Timestamp, limit: u32 }
     both "

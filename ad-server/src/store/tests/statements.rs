@@ -20,6 +20,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::operators::all(),
         sql::photos::all(),
         sql::queue::all(),
+        sql::retention::all(),
         sql::webhooks::all(),
         marketplace::sql::all(),
     ];

@@ -1,0 +1,74 @@
+//! Erases and removes what is older than its retention time, a bounded number of rows in each transaction. Several processes may do
+//! so at the same time.
+
+use ad_core::{model::Timestamp, ports::StoreError};
+
+use super::{
+    Columns, Database, Link, Work,
+    erase::{BATCH, EraseBatch, Erased},
+    sql::retention as sql,
+};
+
+/// Number of log entries whose messages are erased in one transaction. Entries of one transaction are erased together.
+const ENTRIES: u32 = 500;
+
+/// Erases the messages of the oldest log entries. All entries stay, because they are the sequence of events.
+struct EraseOldMessages {
+    before: Timestamp,
+}
+
+impl Work for EraseOldMessages {
+    /// Entries with messages, or `None` if all that have some are younger.
+    type Answer = Option<u64>;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<u64>> {
+        let rows = link.run(&sql::OldestLogEntries { limit: ENTRIES }.into()).await?.rows;
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let mut columns = Columns::of(row);
+            let mut read = || Ok::<_, StoreError>((columns.value()?, columns.time()?, columns.value()?));
+            let entry: (i64, Timestamp, i64) = read().map_err(|error| sqlx::Error::Decode(error.into()))?;
+            entries.push(entry);
+        }
+        // Whole transactions: those before the first one with an entry that is too young.
+        let first_kept = entries.iter().find(|(_, created, _)| *created >= self.before).map(|(kept, ..)| *kept);
+        let is_old = |(transaction, ..): &&(i64, Timestamp, i64)| first_kept.is_none_or(|kept| *transaction < kept);
+        let Some((up_to, _, after)) = entries.iter().take_while(is_old).last().copied() else { return Ok(None) };
+        link.run(&sql::TouchAdsOfLog { after, up_to }.into()).await?;
+        let erased = link.run(&sql::EraseLogMessages { after, up_to }.into()).await?.changed;
+        link.run(&sql::SetLogRetention { up_to }.into()).await?;
+        Ok(Some(erased))
+    }
+}
+
+impl Database {
+    /// Erases some ads that were deleted before a time; `None` when none is left.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; those erased before stay erased.
+    pub async fn erase_deleted_before(&self, before: Timestamp, now: Timestamp) -> Result<Option<Erased>, StoreError> {
+        let erasable = sql::ErasableBefore { before, limit: BATCH }.into();
+        let erased = self.write(EraseBatch { erasable, now }).await?;
+        if erased.is_some() {
+            self.index_texts();
+        }
+        Ok(erased)
+    }
+
+    /// Erases the messages of some log entries from before a time, with what their requests have changed, and returns of how many;
+    /// `None` when none is left.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; those erased before stay erased.
+    pub async fn erase_messages_before(&self, before: Timestamp) -> Result<Option<u64>, StoreError> {
+        self.write(EraseOldMessages { before }).await
+    }
+
+    /// Removes at most so many entries of the audit log from before a time, and returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn remove_audit_before(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        Ok(self.run(sql::RemoveAudit { before, at_most }).await?.changed)
+    }
+}
