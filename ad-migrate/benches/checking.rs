@@ -19,7 +19,7 @@ const MAPPING: &str = "csv-semicolon-sv";
 const BINARY: &str = env!("CARGO_BIN_EXE_ad-migrate");
 
 /// Fewest rows a second, on two processors.
-const RATE: f64 = 50_000.0;
+const RATE: f64 = 100_000.0;
 /// Most memory, in KiB: 60 MB.
 const MEMORY: u64 = 60_000_000 / 1024;
 /// Times that each file is checked; the median counts.

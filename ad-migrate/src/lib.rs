@@ -59,7 +59,7 @@
 //! let mut texts = Texts(Vec::new());
 //! let now = "2026-11-22T10:00:00Z".parse()?;
 //! let totals = check::run(reader, &mapping, &rulebook, Payloads::None, now, &mut texts)?;
-//! assert_eq!((totals.rows, totals.good), (2, 1));
+//! assert_eq!((totals.rows, totals.valid), (2, 1));
 //! assert!(texts.0[1].starts_with("row 2: unknown brand"), "{}", texts.0[1]);
 //! # Ok(())
 //! # }

@@ -134,7 +134,7 @@ fn reports_are_whole_and_a_cell_is_never_a_part_of_the_page() {
     assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("1 of 2 ads valid"));
     assert!(page.contains("href=\"https://img.example/1.jpg\" rel=\"noreferrer"));
     let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
-    assert_eq!((&json["totals"]["rows"], &json["totals"]["refused"]), (&Value::from(2), &Value::from(1)));
+    assert_eq!((&json["totals"]["rows"], &json["totals"]["invalid"]), (&Value::from(2), &Value::from(1)));
     assert_eq!(json["rows"][0]["source_id"], script);
     assert_eq!(json["totals"]["detected"]["form"], "csv");
     let counted = serde_json::json!({"code": "few_photos", "rows": 1, "examples": [2]});
@@ -254,5 +254,5 @@ fn skipped_rows_are_counted_and_block_no_other_row() {
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
     assert!(stderr(&output).contains("1 of 2 rows are valid, 1 are skipped"), "{}", stderr(&output));
     let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
-    assert_eq!((&json["totals"]["skipped"], &json["totals"]["refused"]), (&Value::from(1), &Value::from(0)));
+    assert_eq!((&json["totals"]["skipped"], &json["totals"]["invalid"]), (&Value::from(1), &Value::from(0)));
 }

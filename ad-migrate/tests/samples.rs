@@ -110,7 +110,7 @@ fn agree(folder: &Path, rows: usize) {
             }
         }
         let bad = expected.iter().filter(|row| row.get("problem").is_some()).count() as u64;
-        assert_eq!((totals.rows, totals.refused, totals.good), (rows as u64, bad, rows as u64 - bad), "{file}");
+        assert_eq!((totals.rows, totals.invalid, totals.valid), (rows as u64, bad, rows as u64 - bad), "{file}");
         assert_eq!((totals.unread, totals.missing), (None, vec![]), "{file}");
     }
 }

@@ -76,12 +76,12 @@ const OF_COLUMNS: [(Code, &str); 6] = [
 ];
 
 /// The doubt about a column of which a fifth of the valid rows has such a finding: the others are probably wrong as well.
-pub(super) fn of_rows(counted: &CountedFinding, good: u64) -> Option<Doubt> {
+pub(super) fn of_rows(counted: &CountedFinding, valid: u64) -> Option<Doubt> {
     let (code, field) = OF_COLUMNS.into_iter().find(|(code, _)| *code == counted.code)?;
-    (good >= ENOUGH && counted.rows * 5 >= good).then(|| Doubt {
+    (valid >= ENOUGH && counted.rows * 5 >= valid).then(|| Doubt {
         field,
         message: format!(
-            "{} of {good} valid rows have the warning \"{}\"; the other rows of the column are probably wrong, too.",
+            "{} of {valid} valid rows have the warning \"{}\"; the other rows of the column are probably wrong, too.",
             counted.rows,
             code.about().title
         ),

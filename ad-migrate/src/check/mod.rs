@@ -96,7 +96,7 @@ pub struct RowQuality {
 
 impl Verdict {
     /// Whether the row is valid.
-    pub fn is_good(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }
 
@@ -213,17 +213,17 @@ pub(crate) mod tests {
 
     #[test]
     fn rows_are_counted_once_for_a_reason_and_errors_come_first() {
-        let odd = || finding(Severity::Warning, "no images", "");
+        let doubtful = || finding(Severity::Warning, "no images", "");
         let bad = || finding(Severity::Error, "unknown brand", "Wolvo");
         let rows = [
-            verdict(1, vec![odd()]),
+            verdict(1, vec![doubtful()]),
             verdict(2, vec![]),
-            verdict(3, vec![bad(), bad(), odd()]),
-            verdict(4, vec![odd()]),
+            verdict(3, vec![bad(), bad(), doubtful()]),
+            verdict(4, vec![doubtful()]),
         ];
         let totals = totals(&rows);
-        assert_eq!((totals.rows, totals.good, totals.refused, totals.odd, totals.images), (4, 3, 1, 2, 9));
-        assert_eq!(totals.types["car"], OfType { rows: 4, good: 3, images: 9 });
+        assert_eq!((totals.rows, totals.valid, totals.invalid, totals.with_warnings, totals.images), (4, 3, 1, 2, 9));
+        assert_eq!(totals.types["car"], OfType { rows: 4, valid: 3, images: 9 });
         let reasons: Vec<_> =
             totals.reasons.iter().map(|it| (it.reason.as_str(), it.rows, it.examples.clone())).collect();
         assert_eq!(reasons, [("unknown brand", 1, vec![3]), ("no images", 3, vec![1, 3, 4])]);
@@ -249,7 +249,7 @@ pub(crate) mod tests {
         let rows: Vec<_> =
             (0..2000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {row}"), "")])).collect();
         let totals = totals(&rows);
-        assert_eq!((totals.refused, totals.reasons.len() as u64 + totals.other_reasons), (2000, 2000));
+        assert_eq!((totals.invalid, totals.reasons.len() as u64 + totals.other_reasons), (2000, 2000));
         assert!(totals.other_reasons > 1000);
     }
 

@@ -102,7 +102,7 @@ impl RepeatedValues {
                 ..Finding::new(identifier.severity, identifier.reason, message)
             });
         }
-        if !verdict.is_good() {
+        if !verdict.is_valid() {
             self.refuse(row);
         }
         // From here on, this row is the first that has them.

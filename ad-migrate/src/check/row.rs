@@ -41,7 +41,7 @@ impl RowChecker<'_> {
         let dealer_code = mapped.payload.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
         let verdict = self.verdict(bound, row, mapped);
         // A row that will not be sent blocks no other as its duplicate.
-        if verdict.is_good() {
+        if verdict.is_valid() {
             occurrences(&verdict, dealer_code.as_deref()).for_each(see);
         }
         verdict

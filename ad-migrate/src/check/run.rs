@@ -118,7 +118,7 @@ impl Collected {
             }
             repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
-            if !verdict.is_good() {
+            if !verdict.is_valid() {
                 (verdict.payload, verdict.source, verdict.quality, verdict.figures) = (None, None, None, None);
                 verdict.made_of.clear();
             }

@@ -30,11 +30,11 @@ pub struct Totals {
     /// Rows that `[rows]` of the mapping skips.
     pub skipped: u64,
     /// Valid rows.
-    pub good: u64,
+    pub valid: u64,
     /// Invalid rows.
-    pub refused: u64,
+    pub invalid: u64,
     /// Valid rows with warnings.
-    pub odd: u64,
+    pub with_warnings: u64,
     /// Images of the valid rows.
     pub images: u64,
     /// Rows by vehicle type; an empty name if it is unknown.
@@ -71,7 +71,7 @@ pub struct OfType {
     /// All rows.
     pub rows: u64,
     /// Valid rows.
-    pub good: u64,
+    pub valid: u64,
     /// Images of the valid rows.
     pub images: u64,
 }
@@ -136,9 +136,9 @@ impl Counts {
         let totals = Totals {
             rows: 0,
             skipped: 0,
-            good: 0,
-            refused: 0,
-            odd: 0,
+            valid: 0,
+            invalid: 0,
+            with_warnings: 0,
             images: 0,
             types: BTreeMap::new(),
             reasons: Vec::new(),
@@ -165,16 +165,16 @@ impl Counts {
     /// Counts a row.
     pub(super) fn add(&mut self, verdict: &Verdict) {
         let totals = &mut self.totals;
-        let is_good = verdict.is_good();
-        let images = if is_good { verdict.image_count as u64 } else { 0 };
+        let is_valid = verdict.is_valid();
+        let images = if is_valid { verdict.image_count as u64 } else { 0 };
         totals.rows += 1;
-        totals.good += u64::from(is_good);
-        totals.refused += u64::from(!is_good);
-        totals.odd += u64::from(is_good && !verdict.findings.is_empty());
+        totals.valid += u64::from(is_valid);
+        totals.invalid += u64::from(!is_valid);
+        totals.with_warnings += u64::from(is_valid && !verdict.findings.is_empty());
         totals.images += images;
         let of_type = totals.types.entry(verdict.vehicle_type.unwrap_or_default()).or_default();
         of_type.rows += 1;
-        of_type.good += u64::from(is_good);
+        of_type.valid += u64::from(is_valid);
         of_type.images += images;
         if let Some(figures) = &verdict.figures {
             self.doubts.add(figures);
@@ -233,7 +233,7 @@ impl Counts {
     /// The totals, with sorted reasons and findings.
     pub(super) fn end(mut self) -> Totals {
         self.totals.doubts = self.doubts.end();
-        let of_columns = self.totals.quality.iter().filter_map(|counted| doubts::of_rows(counted, self.totals.good));
+        let of_columns = self.totals.quality.iter().filter_map(|counted| doubts::of_rows(counted, self.totals.valid));
         self.totals.doubts.extend(of_columns);
         self.totals.quality.sort_by_key(|counted| (Reverse(counted.rows), counted.code));
         self.totals.reasons.sort_by(|one, other| (one.severity, other.rows).cmp(&(other.severity, one.rows)));

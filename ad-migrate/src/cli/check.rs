@@ -70,11 +70,11 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
         Totals { unread: Some(ReadError { message, hints }), .. } => {
             let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };
-            let failure = Failure::failed(format!("{}{before}", message.trim_end_matches('.')));
+            let failure = Failure::failed(format!("{file}: {}{before}", message.trim_end_matches('.')));
             Err(hints.iter().fold(failure, Failure::hint))
         }
         Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),
-        Totals { refused: 0, .. } => Ok(()),
+        Totals { invalid: 0, .. } => Ok(()),
         _ => Err(Failure::Shown(Exit::Refused)),
     }
 }

@@ -91,7 +91,7 @@ impl Sink for Converted {
             line.push(b'\n');
             return self.payloads.write_all(&line);
         }
-        if !verdict.is_good() && self.shown < self.most {
+        if !verdict.is_valid() && self.shown < self.most {
             self.shown += 1;
             report::problems(self.out, &self.file, &verdict);
         }

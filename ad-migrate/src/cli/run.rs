@@ -185,7 +185,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         };
         let failed =
             revise::update(context, &client, &folder, revision, &totals, args.submit.report.as_deref()).await?;
-        let is_good = failed == 0 && totals.refused == 0;
+        let is_good = failed == 0 && totals.invalid == 0;
         return if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
     }
     if args.rehearse {
@@ -198,14 +198,14 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             is_begun: folder.is_begun(),
         };
         let rejected = rehearse(context, &client, rehearsal, |field| bound.columns_of(field)).await?;
-        return match (rejected, totals.refused) {
+        return match (rejected, totals.invalid) {
             (0, 0) => Ok(()),
             (0, _) => Err(Failure::Shown(Exit::Failed)),
             _ => Err(Failure::Shown(Exit::Refused)),
         };
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
-    let left_out = [(totals.refused, "invalid"), (totals.skipped, "skipped")];
+    let left_out = [(totals.invalid, "invalid"), (totals.skipped, "skipped")];
     let (limit, name) = (args.limit, args.file.name());
     let submission = Submission { task, limit, name, rows: &mut rows, left_out: &left_out };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
@@ -215,7 +215,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     missing::show(context, &stock.missing()?)?;
     let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
-    if totals.refused > 0 || is_cut_short || !outcome::is_good(&summary) {
+    if totals.invalid > 0 || is_cut_short || !outcome::is_good(&summary) {
         return Err(Failure::Shown(Exit::Failed));
     }
     Ok(())
@@ -246,15 +246,15 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
     let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
-    if totals.good == 0 {
+    if totals.valid == 0 {
         return Err(Failure::refused(format!("none of the {} rows of {name} is valid", totals.rows)).hint(see));
     }
     warn_of_missing(context.out, totals);
     if totals.skipped > 0 {
         context.out.note(&format!("{} of {} rows are skipped by the mapping", totals.skipped, totals.rows));
     }
-    if totals.refused > 0 {
-        context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.refused, totals.rows));
+    if totals.invalid > 0 {
+        context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.invalid, totals.rows));
     }
     Ok(())
 }

@@ -300,10 +300,14 @@ impl Writer<'_> {
         self.lines.iter().any(|line| line.field == field && line.is_used())
     }
 
+    /// Whether the draft supplies the field, or asks about it.
+    fn mentions(&self, field: &str) -> bool {
+        self.lines.iter().any(|line| line.field == field)
+    }
+
     /// Adds fields that other columns can supply.
     fn fallbacks(&mut self) {
-        let is_there = |field: &str| self.lines.iter().any(|line| line.field == field);
-        let (has_id, has_year) = (is_there(field::SOURCE_ID), is_there(field::YEAR));
+        let (has_id, has_year) = (self.mentions(field::SOURCE_ID), self.mentions(field::YEAR));
         if !has_id {
             let by = [field::PLATE, field::VIN].into_iter().filter_map(|of| self.guessed.column_of(of));
             let full =

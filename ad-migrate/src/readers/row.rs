@@ -78,13 +78,13 @@ struct Span {
 const MOST_FINDINGS: usize = 20;
 
 /// Bytes of text that make a batch.
-const ENOUGH_TEXT: usize = 256 * 1024;
+const ENOUGH_TEXT: usize = 128 * 1024;
 
 /// Values that make one, however short they are.
-const ENOUGH_CELLS: usize = 128 * 1024;
+const ENOUGH_CELLS: usize = 64 * 1024;
 
 /// Rows that make one.
-const ENOUGH_ROWS: usize = 1000;
+const ENOUGH_ROWS: usize = 400;
 
 /// Some rows of a file, in order.
 #[derive(Debug, Default)]

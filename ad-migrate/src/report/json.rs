@@ -3,7 +3,7 @@
 //! ```json
 //! {"file": "stock.csv", "mapping": "stock.toml", "checked": "2026-11-22T03:00:00.000Z",
 //!  "rows": [{"row": 1, "line": 2, "source_id": "L1", …, "findings": [{"severity": "error", "reason": "unknown brand", …}]}, …],
-//!  "totals": {"rows": 200, "good": 170, …, "reasons": […], "detected": {…}}}
+//!  "totals": {"rows": 200, "valid": 170, …, "reasons": […], "detected": {…}}}
 //! ```
 //!
 //! Each row is on a line of its own, before the totals, because the file is written while rows are checked.

@@ -15,7 +15,7 @@ const FEWEST_OF_A_REASON: usize = 5;
 /// Different reasons with rows.
 const MOST_REASONS: usize = 500;
 /// Valid rows that are shown.
-const MOST_GOOD: usize = 12;
+const MOST_VALID: usize = 12;
 /// Images of a row, and the longest address that is shown.
 const MOST_IMAGES: usize = 20;
 const LONGEST_ADDRESS: usize = 500;
@@ -37,13 +37,13 @@ pub(super) struct Kept {
     rows: FxHashMap<(Severity, String), Vec<ListedRow>>,
     count: usize,
     /// The first valid rows, with their payloads.
-    pub(super) good: Vec<Verdict>,
+    pub(super) valid: Vec<Verdict>,
 }
 
 impl Kept {
     pub(super) fn add(&mut self, verdict: Verdict) {
-        if self.good.len() < MOST_GOOD && verdict.payload.is_some() {
-            self.good.push(verdict.clone());
+        if self.valid.len() < MOST_VALID && verdict.payload.is_some() {
+            self.valid.push(verdict.clone());
         }
         let mut images = Some(verdict.images);
         for finding in verdict.findings {

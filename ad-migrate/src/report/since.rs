@@ -20,8 +20,8 @@ pub struct Earlier {
 #[derive(Debug, Deserialize)]
 struct EarlierTotals {
     rows: u64,
-    good: u64,
-    refused: u64,
+    valid: u64,
+    invalid: u64,
     reasons: Vec<EarlierReason>,
 }
 
@@ -42,8 +42,8 @@ impl Earlier {
     pub fn changes(&self, totals: &Totals) -> Vec<String> {
         let counts = [
             ("rows", self.totals.rows, totals.rows),
-            ("valid", self.totals.good, totals.good),
-            ("invalid", self.totals.refused, totals.refused),
+            ("valid", self.totals.valid, totals.valid),
+            ("invalid", self.totals.invalid, totals.invalid),
         ];
         let mut reasons: BTreeMap<(Severity, &str), (u64, u64)> = BTreeMap::new();
         for reason in &self.totals.reasons {

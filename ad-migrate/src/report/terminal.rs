@@ -90,7 +90,7 @@ impl Terminal {
     /// When stdout cannot be written.
     pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         let people = self.out.is_for_people();
-        if people && (verdict.is_good() || self.shown >= self.most) {
+        if people && (verdict.is_valid() || self.shown >= self.most) {
             return Ok(());
         }
         self.shown += 1;
@@ -118,8 +118,8 @@ impl Terminal {
             self.rows.end()?;
         } else if self.shown > 0 {
             self.rows.end()?;
-            if totals.refused > self.shown {
-                let more = counted(totals.refused - self.shown, "more invalid row");
+            if totals.invalid > self.shown {
+                let more = counted(totals.invalid - self.shown, "more invalid row");
                 out.note(&format!("… and {more}; --limit-shown shows more, --report and --json all"));
             }
         }
@@ -154,8 +154,8 @@ pub fn problems(out: Output, file: &str, verdict: &Verdict) {
 
 /// Shows on stderr what concerns the whole file, after the [problems] of the first `shown` invalid rows.
 pub fn notes(out: Output, file: &str, totals: &Totals, shown: u64) {
-    if totals.refused > shown {
-        let more = counted(totals.refused - shown, if shown > 0 { "more invalid row" } else { "invalid row" });
+    if totals.invalid > shown {
+        let more = counted(totals.invalid - shown, if shown > 0 { "more invalid row" } else { "invalid row" });
         out.note(&format!("… {more}; --limit-shown lists more, ad-migrate check all"));
     }
     about_file(out, file, totals);
@@ -203,7 +203,7 @@ fn inferred(out: Output, totals: &Totals) {
 
 /// Shows how good the ads will be, and how many of them have which findings.
 fn rated(out: Output, totals: &Totals) {
-    if totals.good == 0 {
+    if totals.valid == 0 {
         return;
     }
     let findings = if totals.quality.is_empty() { "" } else { "; findings, which reject nothing:" };
@@ -216,9 +216,9 @@ fn rated(out: Output, totals: &Totals) {
 
 /// `stock.csv: 19,412 of 20,000 rows are valid, 588 are invalid, 1,200 have warnings`
 fn summary(file: &str, totals: &Totals) -> String {
-    let mut summary = format!("{file}: {} of {} are valid", grouped(totals.good), counted(totals.rows, "row"));
+    let mut summary = format!("{file}: {} of {} are valid", grouped(totals.valid), counted(totals.rows, "row"));
     for (count, what) in
-        [(totals.refused, "are invalid"), (totals.skipped, "are skipped"), (totals.odd, "have warnings")]
+        [(totals.invalid, "are invalid"), (totals.skipped, "are skipped"), (totals.with_warnings, "have warnings")]
     {
         if count > 0 {
             summary = format!("{summary}, {} {what}", grouped(count));

@@ -166,7 +166,7 @@ pub async fn update(
         revised.push(RevisedAd { row: rows.get(index), ad, outcome, changes, message });
     }
     drop(answers);
-    let more = [(totals.skipped, "skipped"), (totals.refused, "invalid")];
+    let more = [(totals.skipped, "skipped"), (totals.invalid, "invalid")];
     show(context, &revised, &more, report)
 }
 

@@ -34,7 +34,7 @@ impl Tally {
         self.rows += file.rows.len();
         if checked.rows != file.rows.len() {
             self.refused += file.rows.len();
-            let accepted = checked.verdicts.iter().filter(|verdict| verdict.is_good()).count();
+            let accepted = checked.verdicts.iter().filter(|verdict| verdict.is_valid()).count();
             if accepted > 0 || finished {
                 self.silent.push(format!("{}: {accepted} of {} rows accepted", file.name, checked.rows));
             }
@@ -46,7 +46,7 @@ impl Tally {
             let place = format!("{} row {row}", file.name);
             let is_bad = truth.is_bad || (truth.is_skipped && finished);
             let verdict = verdicts.next_if(|verdict| verdict.row == row);
-            let accepted = verdict.filter(|verdict| verdict.is_good());
+            let accepted = verdict.filter(|verdict| verdict.is_valid());
             let Some((verdict, payload)) = accepted.and_then(|verdict| Some((verdict, verdict.payload.as_ref()?)))
             else {
                 self.refused += 1;

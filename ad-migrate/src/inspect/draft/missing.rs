@@ -36,8 +36,8 @@ impl Writer<'_> {
                 lacks_plate && self.has(field::VIN),
                 "The registration number: without it, an ad cannot be linked to its existing listing.",
             ),
-            (!self.has(field::IMAGES), "Images: without image_urls, the ads will have no images."),
-            (!self.has(field::PRICE), "A price: price.list is optional, but usually expected."),
+            (!self.mentions(field::IMAGES), "Images: without image_urls, the ads will have no images."),
+            (!self.mentions(field::PRICE), "A price: price.list is optional, but usually expected."),
         ];
         missing.extend(advised.iter().filter(|(is_missing, _)| *is_missing).map(|(_, what)| (*what).to_owned()));
         missing.extend(self.maps.iter().map(|map| format!("{}: fill in [values.{}].", map.about, map.name)));

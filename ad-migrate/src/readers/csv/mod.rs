@@ -3,6 +3,7 @@
 
 mod data;
 mod scan;
+mod second;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,12 @@ pub(super) struct Csv {
     is_sheet: bool,
     /// Lines at the end that are no rows.
     skip_last: usize,
+    /// The line of the header; empty without one.
+    header: Vec<u8>,
+    /// Whether the first row has numbers, dates, addresses and the like.
+    begins_with_data: bool,
+    /// Whether an empty line has been skipped since the last row.
+    is_behind_gap: bool,
 }
 
 /// What comes next.
@@ -110,10 +117,25 @@ impl Csv {
         let Shape { dialect, width, .. } = shape;
         let columns = Arc::new(columns);
         let (number, cells, is_sheet, skip_last) = (0, Vec::new(), false, settings.skip_last);
-        let mut csv = Self { feed, charset, dialect, columns, width, number, cells, is_sheet, skip_last };
+        let (header, begins_with_data, is_behind_gap) = (Vec::new(), false, false);
+        let mut csv = Self {
+            feed,
+            charset,
+            dialect,
+            columns,
+            width,
+            number,
+            cells,
+            is_sheet,
+            skip_last,
+            header,
+            begins_with_data,
+            is_behind_gap,
+        };
         if shape.has_header
             && let Some(CsvCut::Row(found)) = csv.cut()
         {
+            csv.feed.rest()[..found.length].trim_ascii_end().clone_into(&mut csv.header);
             csv.feed.skip(found.length);
         }
         Ok(csv)
@@ -136,6 +158,7 @@ impl Csv {
                     }
                     return Some(CsvCut::Row(found));
                 }
+                self.is_behind_gap = true;
                 self.feed.skip(found.length);
             } else if text.len() > LONGEST_ROW {
                 return Some(CsvCut::TooLong);
@@ -287,6 +310,13 @@ impl Records for Csv {
             self.feed.check()?;
             return Ok(false);
         };
+        if let CsvCut::Row(found) = &cut {
+            if self.number == 0 {
+                self.note_first(found);
+            } else if let Some(error) = self.second_table(found) {
+                return Err(error);
+            }
+        }
         self.number += 1;
         batch.begin(self.number, self.feed.place().line);
         match cut {

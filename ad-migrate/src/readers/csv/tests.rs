@@ -237,3 +237,44 @@ fn rows_of_a_ragged_file_have_any_number_of_columns() {
     assert_eq!(seen.rows, ["1@2 Nr=1; Regnr=ABC123; 3=x; 4=y", "2@3 Nr=2", "3@4 Nr=3; Regnr=ABC124; 3=z"]);
     assert_eq!(seen.messages, Vec::<String>::new());
 }
+
+/// The rows that are read, and the error behind them.
+fn rows_and_error(text: &str, settings: &Settings) -> (usize, Option<String>) {
+    let seen = read_with(text, settings);
+    (seen.rows.len(), seen.error.map(|error| error.message))
+}
+
+#[test]
+fn a_second_table_ends_the_file() {
+    let stock = "Nr;Regnr;Pris\nL1;ABC123;100\nL2;DEF456;200\n";
+    for (second, told) in [
+        ("\nKund;Ort\nAnna;Luleå\nEva;Malmö\n", "A second table begins on line 5 (\"Kund\", \"Ort\")"),
+        // As Excel saves it, and after several empty lines.
+        (";;\n;;\nKund;Ort;\nAnna;Luleå;\n", "A second table begins on line 6 (\"Kund\", \"Ort\")"),
+        ("\nKund;Ort;Köp\nAnna;Luleå;2024\n", "A second table begins on line 5 (\"Kund\", \"Ort\", \"Köp\")"),
+        ("\nA;B;C;D;E\n1;2;3;4;5\n", "A second table begins on line 5 (\"A\", \"B\", \"C\", \"D\", …)"),
+        ("Nr;Regnr;Pris\nL3;GHI789;300\n", "The header is repeated on line 4"),
+    ] {
+        let (rows, error) = rows_and_error(&format!("{stock}{second}"), &Settings::default());
+        assert_eq!((rows, error), (2, Some(format!("{told}, but only one table per file can be read."))), "{second}");
+    }
+    let first = Settings { skip_last: 2, ..Settings::default() };
+    assert_eq!(rows_and_error(&format!("{stock}\nKund;Ort\nAnna;Luleå\n"), &first), (2, None));
+    let second = Settings { skip_first: 4, ..Settings::default() };
+    assert_eq!(rows_and_error(&format!("{stock}\nKund;Ort\nAnna;Luleå\n"), &second), (1, None));
+}
+
+#[test]
+fn rows_behind_an_empty_line_belong_to_the_table() {
+    for text in [
+        "Nr;Regnr;Pris\nL1;ABC123;100\n\nL2;DEF456;200\n\n\nL3;GHI789;300\n",
+        // A sum, a title, a row that is incomplete, and texts only.
+        "Nr;Regnr;Pris\nL1;ABC123;100\n\nSumma;;100\n",
+        "Nr;Regnr;Pris\nL1;ABC123;100\n\nBegagnade bilar;;\nL2;DEF456;200\n",
+        "Nr;Regnr;Pris\nL1;ABC123;100\n\nL2;DEF456;\nL3;GHI789;300\n",
+        "Nr;Märke;Färg\nL1;Volvo;Röd\n\nL2;Saab;Blå\n\nL3;Kia;Grön\n",
+    ] {
+        let rows = text.lines().skip(1).filter(|line| !line.is_empty()).count();
+        assert_eq!(rows_and_error(text, &Settings::default()), (rows, None), "{text}");
+    }
+}

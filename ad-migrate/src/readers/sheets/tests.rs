@@ -198,3 +198,12 @@ fn a_sheet_longer_than_what_waits_between_the_threads_is_read_and_may_be_left() 
     let mut reader = Reader::open(file.path(), &settings).unwrap();
     assert!(reader.next(None).unwrap().is_some());
 }
+
+#[test]
+fn a_second_table_on_a_sheet_is_not_read() {
+    let rows: &[&[&str]] = &[&["Nr", "Pris"], &["L1", "100"], &[], &["Kund", "Ort", "Köp"], &["Anna", "Luleå", "2024"]];
+    let error = read(of_rows(rows)).error.unwrap();
+    let told =
+        "A second table begins on line 4 (\"Kund\", \"Ort\", \"Köp\"), but only one table per sheet can be read.";
+    assert_eq!((error.message.as_str(), error.hints[0].as_str()), (told, "Move each table to a sheet of its own."));
+}

@@ -15,7 +15,7 @@ use crate::{
 
 pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
     html! {
-        @if totals.good > 0 {
+        @if totals.valid > 0 {
             section {
                 h2 { "Ads to submit" }
                 table.types {
@@ -25,36 +25,36 @@ pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
                             tr {
                                 td data-label="Vehicle type" { @if name.is_empty() { "unknown" } @else { (name) } }
                                 td.number data-label="Rows" { (grouped(of_type.rows)) }
-                                td.number data-label="Valid" { (grouped(of_type.good)) }
+                                td.number data-label="Valid" { (grouped(of_type.valid)) }
                                 td.number data-label="Pictures" { (grouped(of_type.images)) }
                             }
                         }
                     }
                 }
-                @if !kept.good.is_empty() {
+                @if !kept.valid.is_empty() {
                     h3 { "The first ads, as they will be submitted" }
                     table {
                         thead { tr { th.number { "Row" } th { "Source id" } th { "Plate" } th { "Vehicle" } th.number { "Price" } th.number { "Mileage" } th { "Pictures" } } }
-                        tbody { @for good in &kept.good { (row(good)) } }
+                        tbody { @for verdict in &kept.valid { (row(verdict)) } }
                     }
                     h3 { "The same ads beside their rows" }
-                    @for good in &kept.good { (beside(good)) }
+                    @for verdict in &kept.valid { (beside(verdict)) }
                 }
             }
         }
     }
 }
 
-fn row(good: &Verdict) -> Markup {
-    let member = |name: &str| good.payload.as_ref().and_then(|payload| payload.get(name)).unwrap_or(&Value::Null);
+fn row(verdict: &Verdict) -> Markup {
+    let member = |name: &str| verdict.payload.as_ref().and_then(|payload| payload.get(name)).unwrap_or(&Value::Null);
     let fields = member("category_fields");
     let images = member("image_urls").as_array();
     let images: Vec<_> = images.into_iter().flatten().filter_map(Value::as_str).collect();
     html! {
         tr {
-            td.number data-label="Row" { (good.row) }
-            td data-label="Source id" { (good.source_id.as_deref().unwrap_or_default()) }
-            td data-label="Plate" { (good.plate.as_deref().unwrap_or_default()) }
+            td.number data-label="Row" { (verdict.row) }
+            td data-label="Source id" { (verdict.source_id.as_deref().unwrap_or_default()) }
+            td data-label="Plate" { (verdict.plate.as_deref().unwrap_or_default()) }
             td data-label="Vehicle" { (vehicle(member("title"), fields)) }
             td.number data-label="Price" { (price(&member("price")[0])) }
             td.number data-label="Mileage" { (measure(&fields["condition"]["mileage"])) }
@@ -64,17 +64,17 @@ fn row(good: &Verdict) -> Markup {
 }
 
 /// The rows of the file and their payloads, field by field.
-fn beside(good: &Verdict) -> Markup {
-    let (Some(source), Some(payload)) = (&good.source, &good.payload) else { return html! {} };
-    let id = good.source_id.as_deref().unwrap_or_default();
-    let is_used = |column: &&String| good.made_of.values().any(|columns| columns.contains(column));
+fn beside(verdict: &Verdict) -> Markup {
+    let (Some(source), Some(payload)) = (&verdict.source, &verdict.payload) else { return html! {} };
+    let id = verdict.source_id.as_deref().unwrap_or_default();
+    let is_used = |column: &&String| verdict.made_of.values().any(|columns| columns.contains(column));
     html! {
         details.beside {
-            summary { "Row " (good.row) " · " (id) " · " (vehicle(&Value::Null, payload.get("category_fields").unwrap_or(&Value::Null))) }
+            summary { "Row " (verdict.row) " · " (id) " · " (vehicle(&Value::Null, payload.get("category_fields").unwrap_or(&Value::Null))) }
             table {
                 thead { tr { th { "Field of the ad" } th { "Value in the ad" } th { "Column of the file" } th { "Value in the file" } } }
                 tbody {
-                    @for (field, columns) in &good.made_of {
+                    @for (field, columns) in &verdict.made_of {
                         tr {
                             td data-label="Field of the ad" { (field.strip_prefix("category_fields.").unwrap_or(field)) }
                             td.value data-label="Value in the ad" { (in_ad(payload, field)) }

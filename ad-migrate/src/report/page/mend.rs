@@ -126,8 +126,8 @@ fn listed(row: &ListedRow, with_advice: bool) -> Markup {
 
 fn class(severity: Severity) -> &'static str {
     match severity {
-        Severity::Error => "bad",
-        Severity::Warning => "odd",
+        Severity::Error => "invalid",
+        Severity::Warning => "doubtful",
     }
 }
 

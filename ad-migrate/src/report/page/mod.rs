@@ -112,7 +112,7 @@ fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
 
 fn headline(totals: &Totals) -> String {
     let ads = if totals.rows == 1 { "ad" } else { "ads" };
-    format!("{} of {} {ads} valid", grouped(totals.good), grouped(totals.rows))
+    format!("{} of {} {ads} valid", grouped(totals.valid), grouped(totals.rows))
 }
 
 fn head(about: &About, totals: &Totals) -> Markup {
@@ -124,13 +124,13 @@ fn head(about: &About, totals: &Totals) -> Markup {
             p.lead {
                 @if totals.rows == 0 {
                     "The file contains no rows."
-                } @else if totals.refused == 0 {
+                } @else if totals.invalid == 0 {
                     "All rows are valid."
                 } @else {
-                    (counted(totals.refused, "row")) " cannot be submitted yet. They are listed below by reason, with what to do."
+                    (counted(totals.invalid, "row")) " cannot be submitted yet. They are listed below by reason, with what to do."
                 }
-                @if totals.odd > 0 {
-                    " Warnings: " (counted(totals.odd, "valid row")) "."
+                @if totals.with_warnings > 0 {
+                    " Warnings: " (counted(totals.with_warnings, "valid row")) "."
                 }
             }
         }
@@ -140,9 +140,9 @@ fn head(about: &About, totals: &Totals) -> Markup {
 /// A bar with the shares of valid rows, valid rows with warnings, and invalid rows.
 fn shares(totals: &Totals) -> Markup {
     let parts = [
-        ("good", totals.good - totals.odd, "valid"),
-        ("odd", totals.odd, "valid, with warnings"),
-        ("bad", totals.refused, "invalid"),
+        ("valid", totals.valid - totals.with_warnings, "valid"),
+        ("doubtful", totals.with_warnings, "valid, with warnings"),
+        ("invalid", totals.invalid, "invalid"),
     ];
     let mut from = 0.0;
     let parts = parts.map(|(class, count, what)| {
@@ -169,9 +169,9 @@ fn shares(totals: &Totals) -> Markup {
 fn figures(totals: &Totals) -> Markup {
     let figures = [
         ("Rows in the file", totals.rows),
-        ("Valid", totals.good),
-        ("Invalid", totals.refused),
-        ("With warnings", totals.odd),
+        ("Valid", totals.valid),
+        ("Invalid", totals.invalid),
+        ("With warnings", totals.with_warnings),
         ("Pictures", totals.images),
     ];
     html! {

@@ -7,7 +7,7 @@ use crate::check::Totals;
 
 pub(super) fn section(totals: &Totals) -> Markup {
     html! {
-        @if totals.good > 0 {
+        @if totals.valid > 0 {
             section {
                 h2 { "Quality of the valid ads" }
                 p {
