@@ -265,7 +265,7 @@ pub async fn wait_for_request(
     Ok(waited.await?.0)
 }
 
-/// Waits until the latest request of an ad is finished, or for so long; returns the ad as it is then. `waits` is as in
+/// Waits until all requests of an ad are finished, or for so long; returns the ad as it is then. `waits` is as in
 /// [`wait_for_request`].
 ///
 /// # Errors
@@ -277,11 +277,13 @@ pub async fn wait_for_ad(
     waits: impl FnMut(&StatusReport),
 ) -> Result<(Waited, Ad), Error> {
     until(client, target, within, waits, async || {
+        // An accepted request has no log entries until a worker begins it. Asked first, so that the log has those of all finished ones.
+        let is_finished = client.v4().status(target).await?.body.unfinished.is_empty();
         let ad = client.v4().read(target).await?.body;
         let log = ad.log.as_deref().unwrap_or_default();
         let latest = log.last().cloned();
         let of_latest = |last: &LogEntry| Outcome::of(log.iter().filter(|entry| entry.request_id == last.request_id));
-        let outcome = latest.as_ref().and_then(of_latest);
+        let outcome = latest.as_ref().filter(|_| is_finished).and_then(of_latest);
         Ok((outcome, latest, ad))
     })
     .await

@@ -13,7 +13,9 @@ use crate::{
     cli::claims::away,
     terminal::{
         ConfirmArgs, Context, Exit, Failure, ad_table, can_ask, confirm, duration,
-        output::{Column, Rows, Styled, counted},
+        output::{Column, Output, Rows, Styled, counted},
+        progress::Counter,
+        until_interrupted,
     },
 };
 
@@ -132,9 +134,12 @@ pub(crate) async fn show_each<T: Serialize>(
     write: impl Fn(&mut Styled, &T),
 ) -> Result<(), Failure> {
     let (mut rows, mut failed) = (None, false);
+    let progress = Counter::new(context.out, "ad");
     for source_id in &args.source_ids {
         let target = Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref());
-        match found(client, target, &ask).await {
+        let answer = progress.run(found(client, target, &ask)).await?;
+        progress.add();
+        match answer {
             Ok(answer) if context.out.is_for_people() => {
                 let mut text = context.out.styled();
                 write(&mut text, &answer);
@@ -196,8 +201,10 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Done<'a> {
-    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Self {
-        Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false }
+    /// Before anything is done: unknown fields are an error.
+    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Result<Self, Failure> {
+        context.out.check_fields(COLUMNS)?;
+        Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false })
     }
 
     /// Shows an accepted request, after waiting for its outcome if requested.
@@ -229,12 +236,15 @@ impl<'a> Done<'a> {
         // A request that changes nothing, such as deleting a deleted ad, has no log entries to wait for.
         let is_over = ad.state == ad_core::model::AdState::Deleted;
         let waits = reasons(self.context);
-        Ok(match answer.request_uuid() {
-            Some(request) if !is_over => {
-                wait_for_request(self.client, target, request, self.wait.within, waits).await?
-            }
-            _ => wait_for_ad(self.client, target, self.wait.within, waits).await?.0,
-        })
+        let waited = async {
+            Ok::<_, Error>(match answer.request_uuid() {
+                Some(request) if !is_over => {
+                    wait_for_request(self.client, target, request, self.wait.within, waits).await?
+                }
+                _ => wait_for_ad(self.client, target, self.wait.within, waits).await?.0,
+            })
+        };
+        Ok(until_interrupted(waited).await.ok_or_else(|| goes_on(&ad.source_id))??)
     }
 
     /// A request was refused.
@@ -258,6 +268,12 @@ impl<'a> Done<'a> {
         }
         Ok(())
     }
+}
+
+/// Ctrl-C ends only the waiting.
+pub(crate) fn goes_on(source_id: &str) -> Failure {
+    Failure::interrupted()
+        .hint(format!("the service goes on with the request; to wait for its outcome: ad-cli wait {source_id}"))
 }
 
 /// An action, for its confirmation.
@@ -295,7 +311,8 @@ pub(crate) async fn each(
         let found: Vec<_> = read.iter().flatten().collect();
         warn_of_repetition(context, &found, what);
         if asks || dry_run {
-            show_ads(context, &found)?;
+            // The fields are selected for the answer, not for the question.
+            show_ads(if dry_run { context.out } else { context.out.with_all_fields() }, &found)?;
         }
         if dry_run {
             context.out.note("nothing was changed (--dry-run)");
@@ -311,7 +328,7 @@ pub(crate) async fn each(
             }
         }
     }
-    let mut done = Done::new(context, &client, &args.wait);
+    let mut done = Done::new(context, &client, &args.wait)?;
     for ad in &ads {
         match act(&client, ad.target()).await {
             Ok(answer) => done.accepted(&answer).await?,
@@ -353,13 +370,13 @@ async fn read_all(context: &Context, args: &ManyArgs, client: &Client) -> Result
     Ok(ads)
 }
 
-fn show_ads(context: &Context, ads: &[&Ad]) -> Result<(), Failure> {
+fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {
     if ads.is_empty() {
         return Ok(());
     }
     let is_shown = |column: &&Column| !["status", "dealer_code"].iter().any(|path| column.is_of(path));
     let columns: Vec<_> = ad_table::SHOWN.iter().filter(is_shown).copied().collect();
-    let mut rows = context.out.rows(columns);
+    let mut rows = out.rows(columns);
     ads.iter().try_for_each(|ad| rows.push(ad))?;
     Ok(rows.end()?)
 }

@@ -56,6 +56,7 @@ pub(crate) async fn change(
 ) -> Result<(), Failure> {
     let Sending { args, if_match, v3 } = sending;
     let client = context.client()?;
+    let mut done = Done::new(context, &client, &args.wait)?;
     let mut tries = bulk::TRIES;
     let (ad, answer) = loop {
         let ask = async |target: Target<'_>| client.v4().read(target).await;
@@ -85,7 +86,6 @@ pub(crate) async fn change(
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
         context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
     }
-    let mut done = Done::new(context, &client, &args.wait);
     done.accepted(&answer).await?;
     done.end()
 }

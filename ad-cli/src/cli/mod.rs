@@ -4,9 +4,11 @@ mod acts;
 mod change;
 mod claims;
 mod commands;
+mod complete;
 mod images;
 mod input;
 mod listen;
+mod mcp;
 mod parameters;
 mod rows;
 mod setting;
@@ -37,7 +39,7 @@ Exit codes:
 
 /// Manage a dealer's ads on the vehicle ad import service
 #[derive(Debug, Parser)]
-#[command(name = "ad-cli", version, arg_required_else_help = true, args_override_self = true, after_help = AFTER_HELP,
+#[command(name = "ad-cli", bin_name = "ad-cli", version, arg_required_else_help = true, args_override_self = true, after_help = AFTER_HELP,
     help_template = commands::help::template(), disable_help_flag = true, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
@@ -119,6 +121,8 @@ enum Command {
     Events(commands::events::Args),
     /// Manage webhooks, and develop a receiver
     Webhooks(commands::webhooks::Args),
+    /// Serve these commands as tools of an assistant, over the Model Context Protocol
+    Mcp(commands::mcp::Args),
     /// Show what has become of a request
     Request(commands::request::Args),
     /// Wait until the latest request of an ad is finished
@@ -171,6 +175,7 @@ impl Command {
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,
             Self::Webhooks(args) => commands::webhooks::run(context, &args).await,
+            Self::Mcp(args) => commands::mcp::run(context, &args).await,
             Self::Request(args) => commands::request::run(context, &args).await,
             Self::Wait(args) => commands::wait::run(context, &args).await,
             Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,
@@ -189,6 +194,7 @@ impl Command {
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
+    complete::complete_if_asked();
     terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }
 
@@ -197,6 +203,23 @@ fn definition() -> clap::Command {
     let mut command = <Cli as clap::CommandFactory>::command();
     command.build();
     command
+}
+
+/// The commands, as they are typed: `list`, `sync plan`.
+pub fn command_names() -> Vec<String> {
+    fn add(before: &str, command: &clap::Command, names: &mut Vec<String>) {
+        for command in command.get_subcommands() {
+            let name = format!("{before}{}", command.get_name());
+            if command.has_subcommands() {
+                add(&format!("{name} "), command, names);
+            } else {
+                names.push(name);
+            }
+        }
+    }
+    let mut names = Vec::new();
+    add("", &definition(), &mut names);
+    names
 }
 
 /// docs/cli.md, from the definition that the command line itself reads.

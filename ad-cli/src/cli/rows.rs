@@ -26,7 +26,7 @@ use crate::{
         payloads::{NotPayloads, Place, Source},
         spool::Spool,
     },
-    terminal::{Context, Exit, Failure, output::counted, progress::waiting, signalled},
+    terminal::{Context, Exit, Failure, output::counted, progress::waiting, until_interrupted},
 };
 
 /// The variable with the path of the program.
@@ -85,10 +85,8 @@ impl Rows {
             let findings = findings_of(&mut child).await?;
             Ok((findings, child.wait().await?))
         };
-        let ((mut findings, warned), status) = tokio::select! {
-            read = waiting(context.out, format!("reading {name}"), work) => read.map_err(no_room())?,
-            () = signalled() => return Err(Failure::interrupted()),
-        };
+        let work = until_interrupted(waiting(context.out, format!("reading {name}"), work));
+        let ((mut findings, warned), status) = work.await.ok_or_else(Failure::interrupted)?.map_err(no_room())?;
         match status.code() {
             Some(0 | 3) => {}
             // The program has printed its error.

@@ -43,6 +43,9 @@ pub struct Global {
     /// Output format: a table for people, `wide` with all columns; the others for programs
     #[arg(long, short, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
     pub output: Format,
+    /// Only these fields of the answer, as dotted paths: `source_id,price.0.amount`
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', global = true, display_order = LAST)]
+    pub fields: Vec<String>,
     /// Use colours; `auto` means on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = LAST)]
     pub color: ColorWhen,
@@ -56,6 +59,24 @@ pub struct Global {
     /// Print help
     #[arg(short, long, global = true, action = clap::ArgAction::HelpShort, display_order = LAST)]
     help: Option<bool>,
+}
+
+impl Global {
+    /// The options of a completion, which prints nothing but candidates.
+    pub(crate) fn for_completion(profile: Option<String>, url: Option<String>, timeout: Duration) -> Self {
+        Self {
+            profile,
+            url,
+            rate: Rate::default(),
+            timeout: timeout.as_secs(),
+            output: Format::default(),
+            fields: Vec::new(),
+            color: ColorWhen::Never,
+            quiet: true,
+            verbose: false,
+            help: None,
+        }
+    }
 }
 
 /// Requests a second at most.
@@ -130,7 +151,8 @@ impl Context {
         // An empty variable counts as unset.
         let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
         Self {
-            out: Output::new(global.output, global.color, talk),
+            out: Output::new(global.output, global.color, talk)
+                .selecting(global.fields.iter().map(|field| field.trim().to_owned()).collect()),
             profile: given(&global.profile),
             url: given(&global.url),
             rate: global.rate,
@@ -156,6 +178,15 @@ impl Context {
     /// The name of the profile in use.
     pub fn profile(&self) -> &str {
         self.profile.as_deref().unwrap_or(DEFAULT)
+    }
+
+    /// The options of every command that select service, token, limits and messages, for another process of the same program.
+    pub(crate) fn as_options(&self) -> Vec<String> {
+        let given = [("profile", &self.profile), ("url", &self.url)];
+        let given = given.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
+        let limits = [format!("--rate={}", self.rate), format!("--timeout={}", self.timeout.as_secs())];
+        let verbose = self.out.is_verbose().then(|| "--verbose".to_owned());
+        given.chain(limits).chain(verbose).collect()
     }
 
     /// Requests a second at most.

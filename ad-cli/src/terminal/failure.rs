@@ -2,6 +2,8 @@
 
 use std::{io, process::ExitCode};
 
+use super::output::UnknownField;
+
 /// The exit codes, as `--help` and docs/cli.md have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -43,7 +45,20 @@ pub enum Failure {
     Shown(Exit),
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
-    Output(#[from] io::Error),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    /// The error of an answer: stdout cannot be written, or a selected field is unknown.
+    fn from(error: io::Error) -> Self {
+        error.downcast::<UnknownField>().map_or_else(Self::Output, Self::from)
+    }
+}
+
+impl From<UnknownField> for Failure {
+    fn from(error: UnknownField) -> Self {
+        Self::usage(format!("--fields: {error}")).hint(error.hint)
+    }
 }
 
 impl Failure {
@@ -79,6 +94,11 @@ impl Failure {
     /// Ended by Ctrl-C (130).
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "interrupted")
+    }
+
+    /// Ended by Ctrl-C, with what was done before (130).
+    pub(crate) fn interrupted_after(done: &str) -> Self {
+        Self::new(Exit::Interrupted, format!("interrupted after {done}"))
     }
 
     /// With what to do about it.

@@ -1,39 +1,78 @@
-//! Ctrl-C and SIGTERM: the first one stops gracefully, the second one at once.
+//! Ctrl-C and SIGTERM. A command that does something about them says so by [`stop_on_interrupt`] or [`until_interrupted`]; any other ends at once.
 
+use std::{io, sync::LazyLock};
+
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::terminal::{Context, Exit};
 
-/// Listens for SIGINT and SIGTERM from now on: the first requests a stop, the second ends the process.
+/// Tells the parts of the command that handle signals that one has come.
+static SIGNALS: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::new(()));
+
+/// Listens for signals from now on, in a runtime. Without a part of the command that handles them, the first one ends the process.
+///
+/// # Errors
+/// Where signals cannot be caught, they end the process by themselves.
+#[cfg(unix)]
+pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            pass_on();
+        }
+    })
+}
+
+/// The same for Ctrl-C.
+#[cfg(windows)]
+pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        loop {
+            interrupt.recv().await;
+            pass_on();
+        }
+    })
+}
+
+fn pass_on() {
+    if SIGNALS.send(()).is_err() {
+        std::process::exit(Exit::Interrupted as i32);
+    }
+}
+
+/// Runs a task; `None` if a signal came first.
+pub(crate) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut signals = SIGNALS.subscribe();
+    tokio::select! {
+        done = work => Some(done),
+        _ = signals.changed() => None,
+    }
+}
+
+/// Waits for the next signal.
+pub(crate) async fn signalled() {
+    // The sender is static, so that there is always one.
+    let _ = SIGNALS.subscribe().changed().await;
+}
+
+/// From now on, the first signal requests a stop, and the second one ends the process.
 pub fn stop_on_interrupt(context: &Context) -> CancellationToken {
     let stop = CancellationToken::new();
-    let (heard, out) = (stop.clone(), context.out);
+    let (heard, out, mut signals) = (stop.clone(), context.out, SIGNALS.subscribe());
     tokio::spawn(async move {
-        signalled().await;
+        // The sender is static, so that there is always one.
+        let _ = signals.changed().await;
         out.note("stopping after the running requests; press Ctrl-C again to stop at once");
         heard.cancel();
-        signalled().await;
+        let _ = signals.changed().await;
         std::process::exit(Exit::Interrupted as i32);
     });
     stop
-}
-
-/// Waits for the next SIGINT or SIGTERM. Where signals cannot be caught, they end the process by themselves.
-pub(crate) async fn signalled() {
-    let ctrl_c = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return ctrl_c.await };
-        tokio::select! {
-            () = ctrl_c => {}
-            _ = terminate.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    ctrl_c.await;
 }

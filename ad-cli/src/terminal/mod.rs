@@ -30,8 +30,8 @@ pub use context::{Connection, Context, Global, Rate};
 pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use import::{ImportReport, Summary, import};
-pub(crate) use interrupt::signalled;
 pub use interrupt::stop_on_interrupt;
+pub(crate) use interrupt::{signalled, until_interrupted};
 use output::{ColorWhen, Format, Output, Talk};
 pub use reference::page as reference_page;
 
@@ -52,6 +52,12 @@ pub fn start<L: Parser>(
         Ok(runtime) => runtime,
         Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
     };
+    {
+        let _entered = runtime.enter();
+        if let Ok(listening) = interrupt::listen() {
+            runtime.spawn(listening);
+        }
+    }
     let result = runtime.block_on(run(line, &context));
     // A blocked read of stdin must not delay the exit.
     runtime.shutdown_background();

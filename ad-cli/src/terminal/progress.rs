@@ -1,13 +1,18 @@
-//! Progress of an import: bars on a terminal, a line every few seconds elsewhere.
+//! Progress: of an import, bars on a terminal and a line every few seconds elsewhere; of other tasks, a spinner on a terminal.
 
 use std::{
+    cell::Cell,
     io::{self, IsTerminal},
     time::{Duration, Instant},
 };
 
-use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 
-use super::output::{Output, grouped};
+use super::{
+    Failure,
+    interrupt::until_interrupted,
+    output::{Output, counted, grouped},
+};
 use crate::bulk::import::Counts;
 
 /// A bar with its rate and the time left.
@@ -16,60 +21,72 @@ const MOVING: &str = "{msg:>9} {wide_bar:.green} {pos:>7}/{len} {rate:>7} {eta:>
 /// How often there is a line.
 const LINES: Duration = Duration::from_secs(10);
 
-/// After this time, what is read from the service is counted on a terminal.
+/// After this time, a task has a spinner.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A count of what has been read, on stderr, once it takes a while. A table or rows on the same terminal say it themselves.
+/// A count of what has been done: a spinner on stderr once it takes a while, and the message at Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Counter {
-    began: Instant,
-    bar: Option<ProgressBar>,
+    /// What is counted, in the singular.
+    what: &'static str,
+    count: Cell<u64>,
+    is_shown: bool,
 }
 
 impl Counter {
-    /// Nothing has been read.
+    /// For rows that are a table at the end.
     pub(crate) fn new(out: Output, what: &'static str) -> Self {
-        let bar = (out.moves() && !io::stdout().is_terminal()).then(|| {
-            let style =
-                ProgressStyle::with_template("{human_pos} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-            ProgressBar::no_length().with_style(style).with_message(what)
-        });
-        Self { began: Instant::now(), bar }
+        let is_shown = out.moves() && (out.is_table() || !io::stdout().is_terminal());
+        Self { what, count: Cell::new(0), is_shown }
     }
 
-    /// So much has been read.
-    pub(crate) fn show(&self, count: u64) {
-        if let Some(bar) = self.bar.as_ref().filter(|_| self.began.elapsed() > SOON) {
-            bar.set_position(count);
-        }
+    /// For rows that are printed as they come: on the same terminal, they are the progress.
+    pub(crate) fn streaming(out: Output, what: &'static str) -> Self {
+        Self { what, count: Cell::new(0), is_shown: out.moves() && !io::stdout().is_terminal() }
     }
-}
 
-impl Drop for Counter {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    /// One more is done.
+    pub(crate) fn add(&self) {
+        self.count.set(self.count.get() + 1);
+    }
+
+    /// Runs a task, and shows the count if the task takes a while.
+    ///
+    /// # Errors
+    /// Ctrl-C, with the count.
+    pub(crate) fn run<'a, T>(&'a self, work: impl Future<Output = T> + 'a) -> impl Future<Output = Result<T, Failure>> {
+        // Futures of commands are large, and each of the functions below would hold a copy.
+        let work = Box::pin(work);
+        async move {
+            let text = || counted(self.count.get(), self.what);
+            let done = until_interrupted(spinning(self.is_shown, text, work)).await;
+            done.ok_or_else(|| Failure::interrupted_after(&text()))
         }
     }
 }
 
 /// Runs a task, and shows a spinner with a text on stderr if it takes a while.
 pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
+    spinning(out.moves(), || what.clone(), work).await
+}
+
+async fn spinning<T>(is_shown: bool, text: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
-    if !out.moves() {
+    if !is_shown {
         return work.await;
     }
     if let Ok(done) = tokio::time::timeout(SOON, &mut work).await {
         return done;
     }
-    let bar = ProgressBar::new_spinner().with_message(what);
+    // Cleared also when an interrupted task is dropped.
+    let bar = ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear);
     loop {
+        bar.set_message(text());
         bar.tick();
         if let Ok(done) = tokio::time::timeout(TICK, &mut work).await {
-            bar.finish_and_clear();
             return done;
         }
     }

@@ -98,3 +98,20 @@ async fn a_wait_says_why_it_waits_and_until_when() {
     let waited = cli.run("wait fault-500-primary-1 --within 2s").await;
     assert!(waited.stderr.contains("waiting: fault-500-primary-1: "), "{waited:?}");
 }
+
+#[tokio::test]
+async fn a_wait_does_not_take_the_outcome_of_an_earlier_request() {
+    let mut server = Server::start().await;
+    server.client.post("/v4/car", &plain_car("car-1", "ABC101")).await.expect(201);
+    server.client.published("car-1").await;
+    let cli = Cli::of(&server);
+    assert_eq!(cli.run("wait ABC101 --output json").await.json()[0]["outcome"], "published", "found by its plate");
+    // Without workers, an accepted request has no log entries.
+    let args = ["--workers", "0"].map(str::to_owned).to_vec();
+    server.restart_with(Options { args, ..Options::default() }).await;
+    let cli = Cli::of(&server);
+    cli.run("price car-1 179900").await.done();
+    let waited = cli.run("wait car-1 --within 1s --output ndjson").await;
+    assert_eq!(waited.code, 1, "{waited:?}");
+    assert!(waited.stdout.contains("\"outcome\":\"under_way\""), "{waited:?}");
+}

@@ -3,17 +3,23 @@
 use clap_complete::Shell;
 
 use crate::{
-    cli::definition,
+    cli::complete,
     terminal::{Context, Failure},
 };
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Examples:
-  ad-cli completions bash > ~/.local/share/bash-completion/completions/ad-cli
-  ad-cli completions zsh > ~/.zfunc/_ad-cli
-  ad-cli completions fish > ~/.config/fish/completions/ad-cli.fish")]
+Completes commands, options, source ids, profiles, fields, values and brands. For source ids and values, the script asks the service, which \
+has 1 second to answer. Add one of these lines to the file that your shell reads when it starts:
+
+  bash, in ~/.bashrc:                  source <(ad-cli completions bash)
+  zsh, in ~/.zshrc behind compinit:    source <(ad-cli completions zsh)
+  fish, in ~/.config/fish/config.fish: ad-cli completions fish | source
+  PowerShell, in $PROFILE:             ad-cli completions powershell | Out-String | Invoke-Expression
+
+Example:
+  ad-cli completions bash")]
 pub(crate) struct Args {
     /// The shell
     #[arg(value_enum)]
@@ -21,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut definition(), "ad-cli", &mut script);
+    let script = complete::script(&args.shell.to_string())
+        .ok_or_else(|| Failure::failed(format!("there is no script for {}", args.shell)))?;
     Ok(context.out.bytes(&script)?)
 }

@@ -63,6 +63,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         context.out.note(&format!("{} is valid; nothing was changed (--dry-run)", payload.name));
         return Ok(());
     }
+    let mut done = Done::new(context, &client, &args.wait)?;
     let answer = match args.wait.of(ads).create(&payload.object).await {
         Ok(answer) => answer,
         Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {
@@ -72,7 +73,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         Err(error) => return Err(payload.refused(context, &checker, error)),
     };
-    let mut done = Done::new(context, &client, &args.wait);
     done.accepted(&answer).await?;
     done.end()
 }

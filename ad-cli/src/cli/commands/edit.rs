@@ -67,6 +67,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} is a V3 ad, which cannot be edited", ad.source_id))
             .hint(format!("to migrate it: ad-cli migrate-v4 {}", ad.source_id)));
     };
+    let mut done = Done::new(context, &client, &args.change.wait)?;
     let edited = Edited { context, ad, category, before: payload_of(ad) };
     let Some(patch) = edited.patch().await? else {
         context.out.note("nothing was changed");
@@ -84,7 +85,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             .hint(format!("edit it again: ad-cli edit {}", ad.source_id)),
         _ => error.into(),
     })?;
-    let mut done = Done::new(context, &client, &args.change.wait);
     done.accepted(&answer).await?;
     done.end()
 }

@@ -22,11 +22,15 @@ Types are ad.ACTION.STATE, where * stands for any action or state:
 Examples:
   ad-cli events --follow
   ad-cli events --types \"ad.*.error\" --output ndjson
-  ad-cli events --after CURSOR --source-id car-1")]
+  ad-cli events --after CURSOR --source-id car-1
+  ad-cli events --limit 100")]
 pub(crate) struct Args {
     /// Keep printing new events until Ctrl-C
     #[arg(long, short)]
     follow: bool,
+    /// Print at most so many events
+    #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
     #[command(flatten)]
     selection: SelectionArgs,
 }
@@ -92,11 +96,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return follow(context, &client, &args.selection.query(After::Now)).await;
     }
     let mut rows = context.out.live_rows(COLUMNS);
-    let mut query = EventQuery { limit: Some(MOST_EVENTS), ..args.selection.query(After::Oldest) };
+    let mut query = args.selection.query(After::Oldest);
+    let mut left = args.limit.unwrap_or(u32::MAX);
     loop {
+        query.limit = Some(left.min(MOST_EVENTS));
         let page = client.events(&query).await?.body;
         page.events.iter().try_for_each(|event| rows.push(event))?;
-        if !page.has_more {
+        if args.limit.is_some() {
+            left = left.saturating_sub(u32::try_from(page.events.len()).unwrap_or(u32::MAX));
+        }
+        if !page.has_more || left == 0 {
             rows.end()?;
             context.out.note(&format!("to read the events after these: ad-cli events --after {}", page.cursor));
             return Ok(());

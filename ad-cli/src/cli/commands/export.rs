@@ -61,13 +61,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all_as::<Box<RawValue>>(&query);
     let mut count = 0_u64;
-    let progress = Counter::new(context.out, "ads");
-    while let Some(ad) = all.try_next().await? {
-        rows.push(&ad)?;
-        count += 1;
-        progress.show(count);
-    }
-    drop(progress);
+    let progress = Counter::streaming(context.out, "ad");
+    let read = async {
+        while let Some(ad) = all.try_next().await? {
+            rows.push(&ad)?;
+            count += 1;
+            progress.add();
+        }
+        Ok::<_, Failure>(())
+    };
+    progress.run(read).await??;
     rows.end()?;
     context.out.note(&format!("{count} ads"));
     Ok(())
@@ -81,18 +84,21 @@ async fn payloads(context: &Context, ads: &Ads<'_>) -> Result<(), Failure> {
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
     let (mut count, mut left) = (0_u64, 0_u64);
-    let progress = Counter::new(context.out, "ads");
-    while let Some(ad) = all.try_next().await? {
-        let category = categories::by_id(ad.category_id);
-        if conversion_of(ad.api_version, category) == Conversion::Migration {
-            left += 1;
-            continue;
+    let progress = Counter::streaming(context.out, "payload");
+    let read = async {
+        while let Some(ad) = all.try_next().await? {
+            let category = categories::by_id(ad.category_id);
+            if conversion_of(ad.api_version, category) == Conversion::Migration {
+                left += 1;
+                continue;
+            }
+            rows.push(&payload_of(&ad))?;
+            count += 1;
+            progress.add();
         }
-        rows.push(&payload_of(&ad))?;
-        count += 1;
-        progress.show(count);
-    }
-    drop(progress);
+        Ok::<_, Failure>(())
+    };
+    progress.run(read).await??;
     rows.end()?;
     context.out.note(&counted(count, "payload"));
     if left > 0 {

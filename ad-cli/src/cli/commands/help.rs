@@ -36,7 +36,7 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
     ("Create ads", "ad-cli new car > car.json", &["new", "template", "validate", "photos", "create", "import"]),
     ("Keep a whole stock", "ad-cli sync plan stock.ndjson", &["sync", "export", "migrate-v4"]),
     ("Look up fields and values", "ad-cli values car body_type", &["fields", "values", "models"]),
-    ("Integrate", "ad-cli events --follow", &["events", "webhooks", "request"]),
+    ("Integrate", "ad-cli events --follow", &["events", "webhooks", "request", "mcp"]),
     (
         "Set up",
         "ad-cli login --url https://ads.example.com",
@@ -58,7 +58,7 @@ pub(in crate::cli) fn template() -> String {
     let width = columns_of_terminal().unwrap_or(usize::MAX);
     for (title, example, names) in GROUPS {
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "\n{title}, such as: {example}");
+        let _ = writeln!(text, "\n{}", wrapped(&format!("{title}, such as: {example}"), width).join("\n"));
         for &name in *names {
             let lines = wrapped(&about(name), width.saturating_sub(BEFORE));
             for (index, line) in lines.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::{
         parameters::{self, Given, Table},
         through::vehicle_type,
     },
-    terminal::{Context, Failure, ad_table, output::Column},
+    terminal::{Context, Failure, ad_table, output::Column, progress::Counter},
 };
 
 /// Arguments of `list`.
@@ -55,7 +55,8 @@ pub(crate) struct AdFilters;
 
 impl Table for AdFilters {
     fn parameters() -> impl Iterator<Item = &'static Parameter> {
-        AD_PARAMETERS.iter()
+        // The option of every command selects the fields.
+        AD_PARAMETERS.iter().filter(|parameter| parameter.name != "fields")
     }
 }
 
@@ -63,6 +64,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
+    }
+    if !context.out.fields().is_empty() {
+        select(context, &mut query)?;
     }
     // Who filters by the status or the score wants to see it, and people want to see the status anyway.
     let is_shown = args.filters.get("status").is_some() || context.out.is_for_people();
@@ -73,19 +77,25 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let is_group = Claims::of(&connection.token).is_some_and(|claims| claims.dealer_group.is_some());
     let client = context.client_for(&connection.url, &connection.token)?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
-    let mut rows = context.out.rows(columns(&args.filters, &query, context.out.is_for_people(), is_group));
+    let mut rows = context.out.rows(columns(&query, context.out.is_for_people(), is_group));
+    let progress = Counter::new(context.out, "ad");
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.
         if args.filters.get("limit").is_none() {
             query.page.limit = MAX_LIMIT;
         }
         let mut all = ads.all_as::<Box<RawValue>>(&query);
-        while let Some(ad) = all.try_next().await? {
-            rows.push(&ad)?;
-        }
+        let read = async {
+            while let Some(ad) = all.try_next().await? {
+                rows.push(&ad)?;
+                progress.add();
+            }
+            Ok::<_, Failure>(())
+        };
+        progress.run(read).await??;
         return Ok(rows.end()?);
     }
-    let page = ads.list_as::<Box<RawValue>>(&query).await?.body;
+    let page = progress.run(ads.list_as::<Box<RawValue>>(&query)).await??.body;
     page.results.iter().try_for_each(|ad| rows.push(ad))?;
     rows.end()?;
     let shown = page.results.len() as u64;
@@ -98,12 +108,26 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The columns: those of the fields that were asked for, or what people look for.
-fn columns(given: &Given<AdFilters>, query: &AdQuery, is_for_people: bool, is_group: bool) -> Vec<Column> {
+/// Asks the service only for the selected fields.
+fn select(context: &Context, query: &mut AdQuery) -> Result<(), Failure> {
+    context.out.check_names(VIEW_FIELDS.iter().copied().chain(["status", "quality"]))?;
+    let is_selected = |name: &&&str| context.out.fields().iter().any(|field| field.split('.').next() == Some(**name));
+    query.fields = Some(VIEW_FIELDS.iter().filter(is_selected).copied().collect());
+    query.included.status = is_selected(&&"status");
+    query.included.quality = is_selected(&&"quality");
+    query.included.log |= is_selected(&&"log");
+    Ok(())
+}
+
+/// The columns: all that can be selected, or what people look for.
+fn columns(query: &AdQuery, is_for_people: bool, is_group: bool) -> Vec<Column> {
     let quality = query.included.quality.then_some(ad_table::QUALITY);
-    if let Some(fields) = given.get("fields") {
-        let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
-        return VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).chain(quality).collect();
+    if query.fields.is_some() {
+        return VIEW_FIELDS
+            .iter()
+            .map(|field| ad_table::column(field))
+            .chain([ad_table::STATUS, ad_table::QUALITY])
+            .collect();
     }
     if !is_for_people {
         let status = query.included.status.then_some(ad_table::STATUS);

@@ -16,6 +16,7 @@ use crate::{
     terminal::{
         Context, Exit, Failure,
         conversion::{self, ConversionCounts},
+        progress::Counter,
     },
 };
 
@@ -62,6 +63,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let rulebook = Rulebook::default();
     let mut rows = context.out.rows(conversion::COLUMNS);
     let mut counts = ConversionCounts::default();
+    let progress = Counter::new(context.out, "ad");
     let mut show = async |ad: Ad| -> Result<(), Failure> {
         let mut assessment =
             assess(&rulebook, &ad, prepared.get(&ad.source_id), args.of_type.and_then(|it| it.vehicle_type));
@@ -69,22 +71,27 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             convert(&client, &mut assessment).await?;
         }
         counts.add(assessment.state);
+        progress.add();
         Ok(rows.push(&assessment)?)
     };
-    if args.all {
-        let mut all = pin!(ads_of_v3(&client));
-        while let Some(ad) = all.try_next().await? {
-            show(ad).await?;
+    let work = async {
+        if args.all {
+            let mut all = pin!(ads_of_v3(&client));
+            while let Some(ad) = all.try_next().await? {
+                show(ad).await?;
+            }
         }
-    }
-    for source_id in &args.source_ids {
-        let target = Target::from(source_id).of_dealer(args.dealer_code.as_deref());
-        let ad = client.v4().read(target).await?.body;
-        match ad.api_version {
-            ApiVersion::V3 => show(ad).await?,
-            ApiVersion::V4 => context.out.note(&format!("{source_id} is already a V4 ad")),
+        for source_id in &args.source_ids {
+            let target = Target::from(source_id).of_dealer(args.dealer_code.as_deref());
+            let ad = client.v4().read(target).await?.body;
+            match ad.api_version {
+                ApiVersion::V3 => show(ad).await?,
+                ApiVersion::V4 => context.out.note(&format!("{source_id} is already a V4 ad")),
+            }
         }
-    }
+        Ok::<_, Failure>(())
+    };
+    progress.run(work).await.map_err(|failure| failure.hint("run the command again for the remaining ads"))??;
     rows.end()?;
     let text = counts.text(&[
         (&[Converts], "converted by the next update"),

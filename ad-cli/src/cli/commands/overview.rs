@@ -16,6 +16,7 @@ use crate::{
     terminal::{
         Context, Failure, ad_table,
         output::{Styled, Tone, counted, grouped},
+        progress::Counter,
     },
 };
 
@@ -54,12 +55,21 @@ pub(super) async fn run(
     dealer_code: Option<&str>,
     most: u32,
 ) -> Result<(), Failure> {
-    let summary = client.summary_of(dealer_code).await?.body;
-    let of = |status| summary.by_status.get(&status).copied().unwrap_or(0);
-    let not_live: u64 = NOT_LIVE.into_iter().map(of).sum();
-    let ads = if not_live > 0 && most > 0 { not_live_ads(client, dealer_code, most).await? } else { Vec::new() };
-    let asked = ads.iter().map(|listed| async { Ok(client.v4().status(listed.ad.target()).await?.body) });
-    let reports: Vec<StatusReport> = try_join_all(asked).await.map_err(|error: crate::Error| Failure::from(error))?;
+    let progress = Counter::new(context.out, "ad");
+    let read = async {
+        let summary = client.summary_of(dealer_code).await?.body;
+        let of = |status| summary.by_status.get(&status).copied().unwrap_or(0);
+        let not_live: u64 = NOT_LIVE.into_iter().map(of).sum();
+        let ads = if not_live > 0 && most > 0 { not_live_ads(client, dealer_code, most).await? } else { Vec::new() };
+        let asked = ads.iter().map(|listed| async {
+            let report = client.v4().status(listed.ad.target()).await?.body;
+            progress.add();
+            Ok::<_, Failure>(report)
+        });
+        let reports: Vec<StatusReport> = try_join_all(asked).await?;
+        Ok::<_, Failure>((summary, not_live, ads, reports))
+    };
+    let (summary, not_live, ads, reports) = progress.run(read).await??;
     if !context.out.is_for_people() {
         return Ok(context.out.record(&Overview { summary: &summary, not_live: reports.iter().collect() })?);
     }

@@ -39,12 +39,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let prices = acts::found(&client, args.target.target(), ask).await?.body;
     match context.out.format() {
         Format::Json | Format::Ndjson => return Ok(context.out.record(&prices)?),
-        Format::Table | Format::Wide => {
+        Format::Table | Format::Wide if context.out.is_for_people() => {
             let mut text = context.out.styled();
             write(&mut text, &prices);
             context.out.show(&text)?;
         }
-        Format::Csv => {}
+        _ => {}
     }
     let mut rows = context.out.rows(COLUMNS);
     prices.history.iter().try_for_each(|period| rows.push(period))?;
@@ -53,26 +53,21 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 
 /// What the history comes to.
 fn write(text: &mut Styled, prices: &PriceHistory) {
-    text.toned(Tone::Strong, &prices.source_id)
-        .push(&format!(": prices since {}", minute(prices.recorded_since)))
-        .end_line();
+    text.toned(Tone::Strong, &prices.source_id).end_line();
+    text.block(2, &format!("prices since {}", minute(prices.recorded_since)));
     let lowest = prices.lowest_30_days.as_ref().map_or_else(|| "none".to_owned(), applied);
-    text.push(&format!("  lowest of the last 30 days: {lowest}")).end_line();
+    text.block(2, &format!("lowest in 30 days: {lowest}"));
     let Some(Reduction { amount, currency, since, reference, below_reference }) = &prices.reduction else { return };
     let reduced = ad_table::money(&json!(amount), &json!(currency));
-    text.push(&format!("  reduced price: {reduced}, in a series of reductions since {}", minute(*since))).end_line();
-    match reference {
-        Some(reference) => {
-            text.push("  reference price: ").push(&applied(reference));
-            let (tone, is_below) =
-                if *below_reference == Some(true) { (Tone::Good, "below it") } else { (Tone::Warning, "not below it") };
-            text.push("; the reduced price is ").toned(tone, is_below);
-        }
-        None => {
-            text.push("  reference price: unknown, because no price before the reduction is recorded");
-        }
-    }
-    text.end_line();
+    text.block(2, &format!("reduced price: {reduced}, in a series of reductions since {}", minute(*since)));
+    let Some(reference) = reference else {
+        text.block(2, "reference price: unknown, because no price before the reduction is recorded");
+        return;
+    };
+    text.block(2, &format!("reference price: {}", applied(reference)));
+    let (tone, is_below) =
+        if *below_reference == Some(true) { (Tone::Good, "below it") } else { (Tone::Warning, "not below it") };
+    text.push("  the reduced price is ").toned(tone, is_below).end_line();
 }
 
 /// `189,900 SEK since 2026-01-15 10:00Z`

@@ -30,6 +30,7 @@ pub(crate) struct Args {
     /// The field, such as `body_type` or `powertrain.fuels`, or the last part of its path
     attribute: Option<String>,
     /// Only values whose id or name contains this text
+    #[arg(value_name = "VALUE")]
     search: Option<String>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded();
     let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, name) };
-    let entries = entries(category, name, attribute, &catalogue)?;
+    let entries = allowed(category, name, attribute, &catalogue)?;
     show(context, &entries, args.search.as_deref(), attribute)
 }
 
@@ -79,7 +80,12 @@ pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure
 }
 
 /// The allowed values of an attribute, which may be a path or its last name.
-fn entries(category: &Category, vehicle_type: &str, asked: &str, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure> {
+pub(in crate::cli) fn allowed(
+    category: &Category,
+    vehicle_type: &str,
+    asked: &str,
+    catalogue: &Catalogue,
+) -> Result<Vec<Entry>, Failure> {
     let asked = asked.strip_prefix("category_fields.").unwrap_or(asked);
     let rows: Vec<_> = known(category)
         .into_iter()

@@ -5,15 +5,16 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::{
+    Target,
     bulk::{AdOutcome, follow::wait_for_ad},
-    cli::acts::{TargetArgs, put_into, reasons},
-    terminal::{Context, Exit, Failure, ad_table, duration, output::Column},
+    cli::acts::{self, TargetArgs, goes_on, put_into, reasons},
+    terminal::{Context, Exit, Failure, ad_table, duration, output::Column, until_interrupted},
 };
 
 /// Arguments of `wait`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Waits until the latest request of the ad is finished. While the request waits for a marketplace or an image, prints the reason and the time of \
+Waits until all requests of the ad are finished, and shows the outcome of the latest. While the request waits for a marketplace or an image, prints the reason and the time of \
 the next attempt.
 
 Exit code 0: the ad is published, deleted, bumped or, with visible=false, stored. 1: the request failed, the ad is not in the state of --until,
@@ -52,7 +53,13 @@ const COLUMNS: &[Column] = &[
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let (waited, ad) = wait_for_ad(&client, args.target.target(), args.within, reasons(context)).await?;
+    let wait = async {
+        let read = async |target: Target<'_>| client.v4().read(target).await;
+        let ad = acts::found(&client, args.target.target(), read).await?.body;
+        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+        wait_for_ad(&client, target, args.within, reasons(context)).await
+    };
+    let (waited, ad) = until_interrupted(wait).await.ok_or_else(|| goes_on(&args.target.source_id))??;
     let mut row = serde_json::Map::new();
     row.insert("source_id".to_owned(), json!(ad.source_id));
     put_into(&waited, &mut row);

@@ -154,7 +154,7 @@ struct ReplayArgs {
     /// Id of the webhook
     id: String,
     /// Cursor of an event, or a time such as 2026-01-15T10:00:00Z
-    #[arg(long, value_name = "CURSOR|TIME")]
+    #[arg(long, value_name = "WHEN")]
     after: String,
 }
 

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fmt::Write};
 use ad_core::{
     catalogue::Catalogue,
     categories::{Category, humanised, price},
-    fields::{Kind, Mode},
+    fields::{Kind, Mode, usual_unit},
     model::ApiVersion,
     rulebook::Rulebook,
 };
@@ -141,7 +141,7 @@ impl Column {
     /// The unit of measures without one.
     fn unit(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Measure { units, .. } => units.first().copied(),
+            Kind::Measure { units, .. } => usual_unit(units),
             _ => None,
         }
     }
@@ -170,7 +170,8 @@ impl Column {
         // Writing to a text cannot fail.
         let _ = write!(text, "\n\n{kind}");
         match self.kind {
-            Kind::Measure { units: [unit, _, ..], .. } => {
+            Kind::Measure { units: [_, _, ..], .. } => {
+                let unit = self.unit().unwrap_or_default();
                 let _ = write!(text, "\nA number is in {unit}; write another unit behind it.");
             }
             Kind::List { item: Kind::ImageAddress, .. } => {

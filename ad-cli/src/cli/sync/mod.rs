@@ -47,7 +47,7 @@ use crate::{
     Client,
     bulk::check::Checker,
     cli::input::{Input, MappingArg},
-    terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, stop_on_interrupt},
+    terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, progress::Counter, stop_on_interrupt},
 };
 
 /// Options of `sync`.
@@ -164,7 +164,10 @@ impl<'a> Sync<'a> {
             return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
         let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
-        let mut plan = Planner { client: &self.client, reader }.plan(path, stock, self.options.allow_removals).await?;
+        let progress = Counter::new(self.context.out, "ad");
+        let planner = Planner { client: &self.client, reader, progress: &progress };
+        let plan = progress.run(planner.plan(path, stock, self.options.allow_removals)).await;
+        let mut plan = plan.map_err(|failure| failure.hint("nothing was changed"))??;
         plan.about.mapping = input.mapping().map(absolute_mapping);
         plan.about.http_images = *http_images;
         Ok(plan)

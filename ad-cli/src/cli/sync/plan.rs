@@ -22,7 +22,7 @@ use crate::{
         payloads::Piece,
         spool::{Span, Spool},
     },
-    terminal::{Failure, output::counted},
+    terminal::{Failure, output::counted, progress::Counter},
 };
 
 /// Maximum number of deletions of a dealer's ads without permission: a number or a part of the stock, whichever is less.
@@ -180,6 +180,7 @@ impl Plan {
 pub(super) struct Planner<'a> {
     pub(super) client: &'a Client,
     pub(super) reader: Reader<'a>,
+    pub(super) progress: &'a Counter,
 }
 
 impl Planner<'_> {
@@ -231,6 +232,7 @@ impl Planner<'_> {
         let mut ads = self.client.v4().all(&query);
         let mut count = 0;
         while let Some(ad) = ads.try_next().await? {
+            self.progress.add();
             count += u64::from(ad.state == AdState::Created);
             if !self.ad(&ad, stock, plan).await? {
                 *unnameable += 1;

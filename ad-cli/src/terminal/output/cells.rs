@@ -126,8 +126,14 @@ impl Column {
         if self.path.is_empty() {
             return row;
         }
-        self.path.split('.').try_fold(row, |value, name| value.get(name)).unwrap_or(NONE)
+        at(row, self.path).unwrap_or(NONE)
     }
+}
+
+/// The value at a dotted path, in which a number is the index of an item. A row of selected fields has whole paths as names.
+pub(super) fn at<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
+    let member = |value: &'a Value, name: &str| value.get(name).or_else(|| value.get(name.parse::<usize>().ok()?));
+    row.get(path).or_else(|| path.split('.').try_fold(row, member))
 }
 
 /// A value as a text: texts as they are, nothing for `null`, the rest as JSON.

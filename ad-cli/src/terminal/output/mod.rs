@@ -9,6 +9,7 @@
 mod cells;
 mod record;
 mod rows;
+mod selection;
 mod styled;
 mod table;
 mod whole_file;
@@ -28,6 +29,8 @@ use serde::Serialize;
 pub use cells::{Cell, Column, no_formula, plain, readable};
 pub use rows::Rows;
 use rows::Screen;
+use selection::Selection;
+pub use selection::UnknownField;
 pub use styled::Styled;
 pub use table::wrapped;
 pub use whole_file::WholeFile;
@@ -122,12 +125,47 @@ pub struct Output {
     colors_out: bool,
     colors_err: bool,
     talk: Talk,
+    /// Paths of the fields that are wanted; none for all.
+    fields: &'static [String],
 }
 
 impl Output {
     /// For a terminal or for programs, as `color` and what the streams are say.
     pub fn new(format: Format, color: ColorWhen, talk: Talk) -> Self {
-        Self { format, colors_out: color.on(&io::stdout()), colors_err: color.on(&io::stderr()), talk }
+        Self { format, colors_out: color.on(&io::stdout()), colors_err: color.on(&io::stderr()), talk, fields: &[] }
+    }
+
+    /// With only these fields of rows and values. They are kept until the process ends.
+    #[must_use]
+    pub fn selecting(self, fields: Vec<String>) -> Self {
+        Self { fields: fields.leak(), ..self }
+    }
+
+    /// With all fields, for what is shown before the answer.
+    #[must_use]
+    pub fn with_all_fields(self) -> Self {
+        Self { fields: &[], ..self }
+    }
+
+    /// The paths of the fields that are wanted; none for all.
+    pub fn fields(self) -> &'static [String] {
+        self.fields
+    }
+
+    /// Checks the selected fields before a command acts: rows have the fields of these columns, and no others.
+    ///
+    /// # Errors
+    /// The first unknown field.
+    pub fn check_fields(self, columns: &[Column]) -> Result<(), UnknownField> {
+        self.check_names(columns.iter().map(|column| column.path.split('.').next().unwrap_or_default()))
+    }
+
+    /// The same for rows with members of these names.
+    ///
+    /// # Errors
+    /// The first unknown field.
+    pub fn check_names<'a>(self, known: impl Iterator<Item = &'a str> + Clone) -> Result<(), UnknownField> {
+        selection::unknown(self.fields, known).map_or(Ok(()), Err)
     }
 
     /// The form of the answer.
@@ -135,8 +173,13 @@ impl Output {
         self.format
     }
 
-    /// Whether the result is for people, and not for programs.
+    /// Whether the result is for people, and not for programs. Selected fields are a table of their values.
     pub fn is_for_people(self) -> bool {
+        self.is_table() && self.fields.is_empty()
+    }
+
+    /// Whether rows become a table, which is printed when it is complete.
+    pub(crate) fn is_table(self) -> bool {
         matches!(self.format, Format::Table | Format::Wide)
     }
 
@@ -189,21 +232,30 @@ impl Output {
 
     /// Answers with rows, one after the other; see [`Rows`].
     pub fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        Rows::new(self.format, self.shown(columns.into()), self.screen())
+        let columns = columns.into();
+        let selection = Selection::new(self.fields, &columns);
+        Rows::new(self.format, self.shown(columns), self.screen()).selecting(selection)
     }
 
     /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
     pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        let format = if self.is_for_people() { Format::Ndjson } else { self.format };
-        Rows::new(format, columns.into(), Screen { colors: false, ..self.screen() })
+        let format = if self.is_table() { Format::Ndjson } else { self.format };
+        let columns = columns.into();
+        let selection = Selection::new(self.fields, &columns);
+        Rows::new(format, self.shown(columns), Screen { colors: false, ..self.screen() }).selecting(selection)
     }
 
     /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
     pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        Rows::live(self.format, self.shown(columns.into()), self.screen())
+        let columns = columns.into();
+        let selection = Selection::new(self.fields, &columns);
+        Rows::live(self.format, self.shown(columns), self.screen()).selecting(selection)
     }
 
     fn shown(self, mut columns: Cow<'static, [Column]>) -> Cow<'static, [Column]> {
+        if !self.fields.is_empty() {
+            return selection::columns(self.fields, &columns).into();
+        }
         if self.is_for_people() && !self.is_wide() && columns.iter().any(|column| !column.in_tables) {
             columns.to_mut().retain(|column| column.in_tables);
         }
@@ -217,7 +269,17 @@ impl Output {
 
     /// The same; people see the fields of these names first, in this order.
     pub fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
-        let value = serde_json::to_value(value)?;
+        let mut value = serde_json::to_value(value)?;
+        if let Some(mut selection) = Selection::new(self.fields, &[]) {
+            if self.format == Format::Csv {
+                let mut rows = self.rows(&[]);
+                rows.push(&value)?;
+                return rows.end();
+            }
+            value = selection.of(&value)?;
+            let first: Vec<_> = self.fields.iter().map(String::as_str).collect();
+            return self.bytes(record::written(self.format, &value, &first, self.screen())?.as_bytes());
+        }
         self.bytes(record::written(self.format, &value, first, self.screen())?.as_bytes())
     }
 

@@ -32,7 +32,7 @@ fn lines(value: &Value, first: &[&str], screen: Screen) -> String {
     let mut fields: Vec<_> = fields(value).into_iter().map(cell).collect();
     let rank = |path: &str| {
         let name = path.split('.').next().unwrap_or(path);
-        first.iter().position(|first| *first == name).unwrap_or(first.len())
+        first.iter().position(|first| *first == name || *first == path).unwrap_or(first.len())
     };
     fields.sort_by_key(|(path, _)| rank(path));
     let mut text = String::new();

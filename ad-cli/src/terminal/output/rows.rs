@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{
     Format, Tone,
     cells::{Cell, Column, no_formula, plain},
+    selection::Selection,
     table,
 };
 
@@ -20,6 +21,8 @@ use super::{
 pub struct Rows {
     columns: Cow<'static, [Column]>,
     form: RowWriter,
+    /// The fields that are wanted, if not all are.
+    selection: Option<Selection>,
 }
 
 enum RowWriter {
@@ -89,7 +92,12 @@ impl Rows {
                 RowWriter::Csv { out, has_header: false, spreadsheets: false, terminal: terminal.is_some() }
             }
         };
-        Self { columns, form }
+        Self { columns, form, selection: None }
+    }
+
+    /// Only these fields.
+    pub(super) fn selecting(self, selection: Option<Selection>) -> Self {
+        Self { selection, ..self }
     }
 
     /// For rows whose texts are a stranger's, and that people open with a spreadsheet: in CSV, no cell is a formula there.
@@ -103,6 +111,16 @@ impl Rows {
 
     /// Adds a row.
     pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+        match &mut self.selection {
+            Some(selection) => {
+                let selected = selection.of(&serde_json::to_value(row)?)?;
+                self.write(&selected)
+            }
+            None => self.write(row),
+        }
+    }
+
+    fn write(&mut self, row: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
             RowWriter::Table { rows, .. } => {
                 let row = serde_json::to_value(row)?;

@@ -191,7 +191,7 @@ pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize
     let is_beside = width.saturating_sub(before) >= LEAST_TEXT;
     let indent = if is_beside { before } else { 2 * GAP };
     let mut lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
-    let mut out = joined(parts(), colors);
+    let mut out = in_lines(parts(), width, colors);
     if is_beside && let Some(first) = lines.next() {
         out += &" ".repeat(before - taken);
         out += &painted(&first, last.tone, colors);
@@ -203,6 +203,23 @@ pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize
         out.push('\n');
     }
     out
+}
+
+/// Texts side by side, and below each other where they do not fit.
+fn in_lines<'a>(parts: impl Iterator<Item = (&'a str, Option<Tone>, usize)>, width: usize, colors: bool) -> String {
+    let (mut out, mut line) = (String::new(), Vec::new());
+    for part in parts {
+        line.push(part);
+        let indent = if out.is_empty() { 0 } else { 2 * GAP };
+        if line.len() > 1 && indent + display_width(&joined(line.iter().copied(), false)) > width {
+            line.pop();
+            out += &joined(line.drain(..), colors);
+            out.push('\n');
+            out += &" ".repeat(2 * GAP);
+            line.push(part);
+        }
+    }
+    out + &joined(line.into_iter(), colors)
 }
 
 fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {

@@ -1,0 +1,36 @@
+//! `ad-cli mcp`: the commands as tools of an assistant.
+
+use std::time::Duration;
+
+use crate::{
+    cli::mcp::{self, Access},
+    terminal::{Context, Failure, duration},
+};
+
+/// Arguments of `mcp`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+An MCP client, such as a desktop assistant or an editor, starts this command and talks to it on stdin and stdout. Each tool runs the command of \
+the same name. Without options, tools only read. The assistant's program asks its user before it calls a tool; the commands do not ask for \
+confirmation again. Each call is logged to stderr.
+
+Examples:
+  ad-cli mcp
+  ad-cli mcp --allow-write
+  ad-cli mcp --allow-write --allow-promote 5 --profile north")]
+pub(crate) struct Args {
+    /// Allow tools that create, change and delete ads
+    #[arg(long)]
+    allow_write: bool,
+    /// Allow at most N bumps and pole positions, which are charged, until the server ends
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    allow_promote: Option<u32>,
+    /// Time limit of a call, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    time_limit: Duration,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let access = Access { write: args.allow_write, promotions: args.allow_promote };
+    mcp::serve(context, access, args.time_limit).await
+}

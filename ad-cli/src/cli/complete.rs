@@ -1,0 +1,199 @@
+//! Completion of arguments in a shell: source ids, profiles, fields, values and brands.
+//!
+//! The script of `ad-cli completions` runs this program for each completion, with the words of the command line. A completion must neither
+//! block the shell nor print errors: without an answer of the service in time, what is built into this program is completed.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::{MAIN_SEPARATOR, Path},
+    process,
+    time::Duration,
+};
+
+use ad_core::{
+    catalogue::{Catalogue, Entry},
+    categories::{self, Category},
+    model::AdState,
+};
+use clap::Arg;
+use clap_complete::{
+    ArgValueCompleter, CompleteEnv, PathCompleter,
+    engine::{CompletionCandidate, ValueCompleter},
+    env::Shells,
+};
+use serde::Deserialize;
+
+use super::{commands::values::allowed, definition};
+use crate::{
+    AdQuery, Client, Error,
+    terminal::{Context, Global, profiles::Profiles},
+};
+
+/// The variable by which a shell asks for completions.
+const VARIABLE: &str = "COMPLETE";
+
+/// The name of the program.
+const PROGRAM: &str = "ad-cli";
+
+/// Time for the answer of the service.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most ads of which source ids are completed.
+const MOST_ADS: &str = "100";
+
+/// Completes the command line if a shell asks for it, and ends the process then.
+pub(super) fn complete_if_asked() {
+    let completed = CompleteEnv::with_factory(|| completing(definition()))
+        .var(VARIABLE)
+        .try_complete(env::args_os(), env::current_dir().ok().as_deref());
+    if !matches!(completed, Ok(false)) {
+        process::exit(0);
+    }
+}
+
+/// The script by which a shell asks this program for completions; `None` for an unknown shell.
+pub(super) fn script(shell: &str) -> Option<Vec<u8>> {
+    let (shells, mut script) = (Shells::builtins(), Vec::new());
+    shells.completer(shell)?.write_registration(VARIABLE, PROGRAM, PROGRAM, &program(), &mut script).ok()?;
+    Some(script)
+}
+
+/// The program as it was called: by its name, or by its absolute path.
+fn program() -> String {
+    let called = env::args().next().unwrap_or_else(|| PROGRAM.to_owned());
+    if called.contains(MAIN_SEPARATOR) {
+        std::path::absolute(Path::new(&called)).map_or(called, |path| path.display().to_string())
+    } else {
+        called
+    }
+}
+
+/// The same commands with completed arguments.
+fn completing(command: clap::Command) -> clap::Command {
+    command.mut_args(completed).mut_subcommands(completing)
+}
+
+/// Adds completion to an argument whose values are known.
+fn completed(argument: Arg) -> Arg {
+    let values = argument.get_value_names().and_then(<[_]>::first).map(clap::builder::Str::as_str).unwrap_or_default();
+    match (argument.get_id().as_str(), values) {
+        ("profile", _) => argument.add(ArgValueCompleter::new(profile_names)),
+        (_, "FILE|SOURCE_ID") => argument.add(ArgValueCompleter::new(files_and_source_ids)),
+        ("source_id", _) | (_, "SOURCE_ID" | "SOURCE_ID|PAGE") => argument.add(ArgValueCompleter::new(source_ids)),
+        ("attribute", _) => argument.add(ArgValueCompleter::new(fields)),
+        ("search", "VALUE") => argument.add(ArgValueCompleter::new(values_of_field)),
+        ("brand", _) => argument.add(ArgValueCompleter::new(brands)),
+        _ => argument,
+    }
+}
+
+fn profile_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Ok(profiles) = Profiles::of_user() else { return Vec::new() };
+    let candidates = profiles.all().map(|(name, profile)| (name.to_owned(), profile.url.clone()));
+    beginning_with(current, candidates)
+}
+
+fn files_and_source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut found = PathCompleter::file().complete(current);
+    found.extend(source_ids(current));
+    found
+}
+
+/// Source ids of ads that are not deleted, from the service.
+fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
+    #[derive(Deserialize)]
+    struct NamedAd {
+        source_id: String,
+        title: Option<String>,
+    }
+    let mut pairs = vec![
+        ("fields", "source_id,title"),
+        ("limit", MOST_ADS),
+        ("ordering", "source_id"),
+        ("state", AdState::Created.name()),
+    ];
+    pairs.extend(current.to_str().filter(|text| !text.is_empty()).map(|text| ("source_id__icontains", text)));
+    let pairs: Vec<_> = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let Ok(query) = AdQuery::parse(&pairs) else { return Vec::new() };
+    let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results));
+    beginning_with(current, ads.into_iter().flatten().map(|ad| (ad.source_id, ad.title.unwrap_or_default())))
+}
+
+/// The fields with allowed values of the vehicle type on the command line.
+fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(category) = positional("values", 0).and_then(|name| categories::by_vehicle_type(&name)) else {
+        return Vec::new();
+    };
+    beginning_with(current, category.attributes().into_iter().map(|field| (field.id, field.name)))
+}
+
+/// The allowed values of the field on the command line.
+fn values_of_field(current: &OsStr) -> Vec<CompletionCandidate> {
+    let (Some(name), Some(field)) = (positional("values", 0), positional("values", 1)) else { return Vec::new() };
+    let Some(category) = categories::by_vehicle_type(&name) else { return Vec::new() };
+    named(current, values(category, &name, &field))
+}
+
+fn brands(current: &OsStr) -> Vec<CompletionCandidate> {
+    let of_cars = categories::by_vehicle_type("car").map(|category| values(category, "car", "brand"));
+    named(current, of_cars.unwrap_or_default())
+}
+
+/// The allowed values of a field: those of the service, or else those built into this program.
+fn values(category: &Category, vehicle_type: &str, field: &str) -> Vec<Entry> {
+    let of_service = answer(async |client| Ok(client.lookups().values(vehicle_type, field).await?.body));
+    let built_in = || allowed(category, vehicle_type, field, &Catalogue::embedded()).unwrap_or_default();
+    of_service.unwrap_or_else(built_in)
+}
+
+/// The answer of the service that the command line names, if it comes in time.
+fn answer<T>(ask: impl AsyncFnOnce(Client) -> Result<T, Error>) -> Option<T> {
+    let option = |name: &str, variable: &str| option(name).or_else(|| env::var(variable).ok());
+    let global = Global::for_completion(option("--profile", "AD_PROFILE"), option("--url", "AD_URL"), PATIENCE);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let answer = runtime.block_on(async {
+        let client = Context::new(&global).client().ok()?;
+        tokio::time::timeout(PATIENCE, ask(client)).await.ok()?.ok()
+    });
+    // A lookup of the server's name must not delay the exit.
+    runtime.shutdown_background();
+    answer
+}
+
+/// The words of the command line that is completed: the shell gives them behind `--`.
+fn words() -> impl Iterator<Item = String> {
+    env::args_os().skip_while(|word| word != "--").skip(1).map(|word| word.to_string_lossy().into_owned())
+}
+
+/// The value of an option on the command line that is completed.
+fn option(name: &str) -> Option<String> {
+    let words: Vec<_> = words().collect();
+    let value = |at: usize| match words[at].strip_prefix(name)?.strip_prefix('=') {
+        Some(value) => Some(value.to_owned()),
+        None if words[at] == name => words.get(at + 1).cloned(),
+        None => None,
+    };
+    (0..words.len()).rev().find_map(value)
+}
+
+/// The argument at a position behind a command.
+fn positional(command: &str, position: usize) -> Option<String> {
+    words().skip_while(|word| word != command).skip(1).filter(|word| !word.starts_with('-')).nth(position)
+}
+
+fn named(current: &OsStr, entries: Vec<Entry>) -> Vec<CompletionCandidate> {
+    beginning_with(current, entries.into_iter().map(|entry| (entry.id, entry.name)))
+}
+
+/// Candidates that begin with what has been typed, with their descriptions.
+fn beginning_with(typed: &OsStr, candidates: impl Iterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
+    let Some(typed) = typed.to_str() else { return Vec::new() };
+    let candidate = |(value, help): (String, String)| {
+        let help = ad_core::printable::line(&help).into_owned();
+        CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
+    };
+    // A value with control characters would be typed into the shell.
+    let is_safe = |value: &str| !value.chars().any(char::is_control);
+    candidates.filter(|(value, _)| value.starts_with(typed) && is_safe(value)).map(candidate).collect()
+}

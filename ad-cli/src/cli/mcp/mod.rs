@@ -1,0 +1,305 @@
+//! The server of `ad-cli mcp`: the commands as tools over the Model Context Protocol, on stdin and stdout.
+//!
+//! No operation is implemented here: a call runs this program with the command of the tool and `--output json`.
+
+mod arguments;
+mod process;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use ad_core::violation::nearest;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler, ServiceExt,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+        PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+    },
+    service::{RequestContext, ServerInitializeError},
+};
+use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    arguments::{Arguments, Line},
+    process::Ended,
+    tools::{Effect, TOOLS, Tool},
+};
+use super::{AFTER_HELP, definition};
+use crate::terminal::{
+    Context, Failure, can_ask,
+    output::{Output, counted},
+    signalled,
+};
+
+/// Calls that run at the same time; others wait.
+const AT_ONCE: u32 = 4;
+
+/// Characters of the arguments of a call in the log.
+const LOGGED: usize = 200;
+
+/// Why a call that the client cancelled, or the end of the server, has no result.
+const CANCELLED: &str = "cancelled; a request that was already sent stays accepted";
+
+/// What an assistant may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// Create, change and delete ads.
+    pub(crate) write: bool,
+    /// Order so many promotions.
+    pub(crate) promotions: Option<u32>,
+}
+
+/// Serves a client on stdin and stdout until it closes the connection.
+pub(crate) async fn serve(context: &Context, access: Access, time_limit: Duration) -> Result<(), Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find this program: {error}")))?;
+    match context.connection() {
+        Ok(connection) => context.out.note(&format!("MCP server of {}: {}", connection.url, allowed(access))),
+        // Some tools need no service, and the others explain what is missing.
+        Err(failure) => context.out.warning(&failure.to_string()),
+    }
+    if can_ask() {
+        context
+            .out
+            .note("waiting for an MCP client on stdin; assistants start this command themselves, see docs/mcp.md");
+    }
+    let server = Server {
+        out: context.out,
+        program,
+        globals: context.as_options(),
+        access,
+        left: Mutex::new(access.promotions.unwrap_or(0)),
+        time_limit,
+        running: Arc::new(Semaphore::new(AT_ONCE as usize)),
+        stop: CancellationToken::new(),
+        tools: TOOLS.iter().map(Offer::of).collect(),
+    };
+    let (running, stop) = (server.running.clone(), server.stop.clone());
+    let session = async {
+        let service = server.serve_with_ct(rmcp::transport::stdio(), stop.clone()).await?;
+        service.waiting().await.map_err(|error| ServerInitializeError::ConnectionClosed(error.to_string()))
+    };
+    tokio::pin!(session);
+    let ended = tokio::select! {
+        ended = &mut session => ended.map(drop),
+        () = signalled() => {
+            stop.cancel();
+            let _ended = session.await;
+            Err(ServerInitializeError::Cancelled)
+        }
+    };
+    // No command outlives the server.
+    let _all = running.acquire_many(AT_ONCE).await;
+    match ended {
+        Ok(()) => Ok(()),
+        Err(ServerInitializeError::Cancelled) => Err(Failure::interrupted()),
+        Err(error) => Err(Failure::failed(format!("the session with the MCP client ended: {error}"))
+            .hint("an assistant starts this command and speaks MCP on its stdin and stdout; see docs/mcp.md")),
+    }
+}
+
+/// What this server allows, for people and assistants.
+fn allowed(access: Access) -> String {
+    let write = if access.write { "tools read and change ads" } else { "tools only read" };
+    match access.promotions {
+        Some(most) => format!("{write}, and order at most {}", counted(most.into(), "promotion")),
+        None => format!("{write}, and order no promotions"),
+    }
+}
+
+/// A tool as clients see it, and the arguments of its command.
+#[derive(Debug)]
+struct Offer {
+    tool: &'static Tool,
+    arguments: Arguments,
+    shown: rmcp::model::Tool,
+}
+
+impl Offer {
+    fn of(tool: &'static Tool) -> Self {
+        let mut command = definition();
+        for name in tool.command {
+            command = command.find_subcommand(name).cloned().expect("the table of tools names commands");
+        }
+        let arguments = Arguments::of(tool, &command);
+        let shown = rmcp::model::Tool::new(tool.name, description(tool, &command), arguments.schema())
+            .with_raw_output_schema(Arc::new(output_schema()))
+            .with_annotations(annotations(tool));
+        Self { tool, arguments, shown }
+    }
+}
+
+/// The summary of the command, and the explanation in its help without the examples.
+fn description(tool: &Tool, command: &clap::Command) -> String {
+    let of_command = || command.get_about().map(ToString::to_string).unwrap_or_default();
+    let about = tool.about.map_or_else(of_command, str::to_owned);
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let explained = help.split("Examples:").next().unwrap_or_default();
+    match tool.note.unwrap_or(explained).trim() {
+        "" => format!("{about}."),
+        note => format!("{about}. {note}"),
+    }
+}
+
+fn annotations(tool: &Tool) -> ToolAnnotations {
+    // Photos come from any address; everything else is between this program and the service.
+    let is_open = tool.command[0] == "photos";
+    let hints = ToolAnnotations::new().read_only(tool.effect == Effect::Reads).open_world(is_open);
+    match tool.effect {
+        Effect::Reads => hints,
+        Effect::Adds => hints.destructive(false).idempotent(false),
+        Effect::Replaces => hints.destructive(true).idempotent(true),
+        // Not to be undone either.
+        Effect::Charges => hints.destructive(true).idempotent(false),
+    }
+}
+
+/// The schema of the structured result of every tool.
+fn output_schema() -> Map<String, Value> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "exit_code": {"type": ["integer", "null"], "description": AFTER_HELP},
+            "result": {"description": "The result of the command with `--output json`; null if there is none"},
+            "notes": {"type": "string", "description": "The messages of the command, with hints"},
+        },
+        "required": ["exit_code", "result", "notes"],
+    });
+    let Value::Object(schema) = schema else { return Map::new() };
+    schema
+}
+
+/// The server of one client.
+struct Server {
+    out: Output,
+    program: PathBuf,
+    /// The global options of every command.
+    globals: Vec<String>,
+    access: Access,
+    /// Promotions that may still be ordered.
+    left: Mutex<u32>,
+    time_limit: Duration,
+    running: Arc<Semaphore>,
+    /// Ends all calls.
+    stop: CancellationToken,
+    tools: Vec<Offer>,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("ad-cli", env!("CARGO_PKG_VERSION")))
+            .with_instructions(format!(
+                "The ads of a vehicle dealer. Each tool runs the command `ad-cli` of the same name and returns its result, its messages \
+                 (`notes`) and its exit code. Hints name commands and options: for `ad-cli price ABC123 329900 --reduced`, call the tool \
+                 `price` with source_id, amount and reduced. Reading tools, and those that change one ad, also take a registration number as source_id. The service accepts a \
+                 change first and processes it afterwards: call `wait` for the outcome. Ask the user before you delete ads or order \
+                 promotions. This server: {}.",
+                allowed(self.access)
+            ))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let allowed = self.tools.iter().filter(|offer| offer.tool.missing_option(self.access).is_none());
+        Ok(ListToolsResult::with_all_items(allowed.map(|offer| offer.shown.clone()).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(offer) = self.tools.iter().find(|offer| offer.tool.name == request.name) else {
+            let hint = nearest::did_you_mean(&request.name, TOOLS.iter().map(|tool| tool.name)).unwrap_or_default();
+            return Err(ErrorData::invalid_params(format!("unknown tool {:?}. {hint}", request.name), None));
+        };
+        let call = request.arguments.unwrap_or_default();
+        let began = Instant::now();
+        // A call that is dropped ends its command.
+        let result = tokio::select! {
+            result = self.call(offer, &call) => result,
+            () = context.ct.cancelled() => Err(CANCELLED.to_owned()),
+            () = self.stop.cancelled() => Err(CANCELLED.to_owned()),
+        };
+        let outcome = match &result {
+            Ok(Ended { code: Some(code), .. }) => format!("exit code {code}"),
+            Ok(Ended { code: None, .. }) => "killed by a signal".to_owned(),
+            Err(refused) => refused.clone(),
+        };
+        let arguments: String = Value::Object(call).to_string().chars().take(LOGGED).collect();
+        let took = began.elapsed().as_millis();
+        self.out.note(&format!("tool {} {arguments}: {outcome}, {took} ms", offer.tool.name));
+        Ok(result.map_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused)]), answer).into())
+    }
+}
+
+impl Server {
+    /// Runs the command of a tool; an error says why there is no result.
+    async fn call(&self, Offer { tool, arguments, .. }: &Offer, call: &Map<String, Value>) -> Result<Ended, String> {
+        if let Some(option) = tool.missing_option(self.access) {
+            return Err(format!(
+                "{} is not allowed: this server was started without {option}. To allow it, the user starts: ad-cli mcp {option}",
+                tool.name
+            ));
+        }
+        let Line { words, stdin } = arguments.line(call)?;
+        if tool.effect == Effect::Charges && call.get("dry_run") != Some(&Value::Bool(true)) {
+            self.take_promotions(call)?;
+        }
+        let fixed = ["--output=json", "--color=never"].into_iter().map(str::to_owned);
+        let names = tool.command.iter().chain(tool.always).map(|word| (*word).to_owned());
+        let words: Vec<_> = self.globals.iter().cloned().chain(fixed).chain(names).chain(words).collect();
+        let _slot = self.running.acquire().await.map_err(|error| error.to_string())?;
+        let ended = process::run(&self.program, &words, stdin, self.time_limit).await;
+        let ended = ended.map_err(|stopped| stopped.to_string())?;
+        String::from_utf8_lossy(&ended.stderr).lines().for_each(|line| self.out.detail(line));
+        Ok(ended)
+    }
+
+    /// Counts the promotions of a call, before they are ordered: those that the service rejects count as well.
+    fn take_promotions(&self, call: &Map<String, Value>) -> Result<(), String> {
+        let ads = call.get("source_ids").and_then(Value::as_array).map_or(0, Vec::len);
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        match u32::try_from(ads).ok().and_then(|ads| left.checked_sub(ads)) {
+            Some(rest) => *left = rest,
+            None => {
+                return Err(format!(
+                    "not ordered: the call needs {}, and {} of {} allowed is left. To allow more, the user starts the server again: \
+                     ad-cli mcp --allow-promote N",
+                    counted(ads as u64, "promotion"),
+                    *left,
+                    self.access.promotions.unwrap_or(0),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The result of a command: as texts, and structured.
+fn answer(Ended { code, stdout, stderr }: Ended) -> CallToolResult {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    let (stdout, notes) = (text(&stdout), text(&stderr));
+    let result = match serde_json::from_str(&stdout) {
+        Ok(result) => result,
+        Err(_) if stdout.is_empty() => Value::Null,
+        Err(_) => Value::String(stdout.clone()),
+    };
+    let content = [&stdout, &notes].into_iter().filter(|text| !text.is_empty()).map(ContentBlock::text).collect();
+    let mut answer = CallToolResult::success(content);
+    answer.is_error = Some(code != Some(0));
+    answer.structured_content = Some(json!({"exit_code": code, "result": result, "notes": notes}));
+    answer
+}

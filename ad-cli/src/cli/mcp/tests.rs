@@ -1,0 +1,94 @@
+use serde_json::json;
+
+use super::*;
+
+fn offer(name: &str) -> Offer {
+    Offer::of(TOOLS.iter().find(|tool| tool.name == name).unwrap())
+}
+
+fn words(name: &str, call: &Value) -> Result<Vec<String>, String> {
+    offer(name).arguments.line(call.as_object().unwrap()).map(|line| line.words)
+}
+
+#[test]
+fn every_named_argument_is_one_of_its_command() {
+    for tool in TOOLS {
+        let offer = Offer::of(tool);
+        let properties = offer.shown.input_schema["properties"].as_object().unwrap();
+        if let tools::Offered::Only(names) = tool.offered {
+            let missing: Vec<_> = names.iter().filter(|name| !properties.contains_key(**name)).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", tool.name);
+        }
+        for (name, schema) in properties {
+            assert!(!schema["description"].as_str().unwrap().is_empty(), "{}: {name}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn no_tool_takes_a_path_or_an_option_that_skips_a_check() {
+    for tool in TOOLS {
+        let offer = Offer::of(tool);
+        let properties = offer.shown.input_schema["properties"].as_object().unwrap();
+        for name in ["file", "files", "journal", "report", "rejects", "mapping", "yes", "no_check", "output", "url"] {
+            assert!(!properties.contains_key(name), "{}: {name}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn values_never_become_options() {
+    assert_eq!(words("get", &json!({"source_id": "--url=http://evil"})).unwrap(), ["--", "--url=http://evil"]);
+    assert_eq!(
+        words("delete", &json!({"source_ids": ["--yes", "-"], "dry_run": true})).unwrap(),
+        ["--dry-run", "--", "--yes", "-"]
+    );
+    assert_eq!(
+        words("list", &json!({"search": "--output=csv", "status": ["failed", "live"], "limit": 5})).unwrap(),
+        ["--status=failed,live", "--search=--output=csv", "--limit=5"]
+    );
+    assert_eq!(
+        words("update", &json!({"source_id": "car-1", "changes": {"visible": false}})).unwrap(),
+        ["--", "car-1", "-"]
+    );
+    let line = offer("validate").arguments.line(json!({"payloads": [{"a": 1}, {"b": 2}]}).as_object().unwrap());
+    let expected = Line { words: vec!["--".into(), "-".into()], stdin: Some("{\"a\":1}\n{\"b\":2}\n".into()) };
+    assert_eq!(line, Ok(expected));
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    for (tool, call, reason) in [
+        ("price", json!({"source_id": "car-1"}), "missing argument \"amount\""),
+        ("price", json!({"amount": 1}), "missing argument \"source_id\""),
+        ("price", json!({"source_id": "car-1", "amount": "1"}), "amount: expected a number"),
+        ("price", json!({"source_id": 7, "amount": 1}), "source_id: expected a string"),
+        ("price", json!({"source_id": "car-1", "amuont": 1}), "Did you mean \"amount\"?"),
+        ("delete", json!({"source_ids": "car-1"}), "source_ids: expected an array"),
+        ("delete", json!({"source_ids": []}), "missing argument \"source_ids\""),
+        ("get", json!({"source_id": "a\0b"}), "without NUL"),
+        ("values", json!({"type": "car", "search": "vol"}), "search requires attribute"),
+        ("list", json!({"limit": 1.5}), "limit: expected an integer"),
+        ("list", json!({"source_id_in": ["a,b"]}), "contains a comma"),
+        ("create", json!({"payload": [1]}), "payload: expected an object"),
+        ("import", json!({"payloads": [{}, 1]}), "item 1 is not an object"),
+        ("import", json!({}), "missing argument \"payloads\""),
+    ] {
+        let refused = words(tool, &call).unwrap_err();
+        assert!(refused.contains(reason), "{tool} {call}: {refused}");
+    }
+}
+
+#[test]
+fn tools_need_the_access_of_what_they_do() {
+    let listed = |write, promotions| {
+        let access = Access { write, promotions };
+        TOOLS.iter().filter(|tool| tool.missing_option(access).is_none()).map(|tool| tool.name).collect::<Vec<_>>()
+    };
+    assert!(listed(false, None).iter().all(|name| offer(name).tool.effect == Effect::Reads));
+    assert!(listed(true, None).contains(&"sold") && !listed(true, None).contains(&"bump"));
+    assert!(listed(false, Some(1)).contains(&"bump") && !listed(false, Some(1)).contains(&"sold"));
+    assert_eq!(listed(true, Some(1)).len(), TOOLS.len());
+    let hints = offer("sold").shown.annotations.unwrap();
+    assert_eq!((hints.read_only_hint, hints.destructive_hint), (Some(false), Some(true)));
+}

@@ -1,0 +1,162 @@
+//! The tools: which command each runs, what it may do, and which arguments it has.
+
+use super::Access;
+
+/// What a tool does, which determines the access that it needs and what clients are told about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Changes nothing.
+    Reads,
+    /// Adds something, or starts something again.
+    Adds,
+    /// Replaces or deletes something.
+    Replaces,
+    /// Is charged for each ad.
+    Charges,
+}
+
+/// The arguments that a tool has of those of its command. Arguments that are paths of files are never among them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Offered {
+    /// These.
+    Only(&'static [&'static str]),
+    /// All but these.
+    AllBut(&'static [&'static str]),
+}
+
+/// Payloads that the command reads from stdin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Payload {
+    /// The name of the argument.
+    pub(super) name: &'static str,
+    /// Its description.
+    pub(super) about: &'static str,
+    /// How many.
+    pub(super) count: Count,
+}
+
+/// How many payloads there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// One or none: an object.
+    Optional,
+    /// One: an object.
+    One,
+    /// Several: an array of objects.
+    Several,
+}
+
+/// A tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    /// The command that it runs.
+    pub(super) command: &'static [&'static str],
+    pub(super) effect: Effect,
+    pub(super) offered: Offered,
+    pub(super) payload: Option<Payload>,
+    /// Options of every call, before those of the call, which override them.
+    pub(super) always: &'static [&'static str],
+    /// The summary, instead of that of the command, which speaks of files or of following.
+    pub(super) about: Option<&'static str>,
+    /// What follows the summary, instead of the explanation in its help, which is for people at a terminal.
+    pub(super) note: Option<&'static str>,
+}
+
+impl Tool {
+    const fn new(name: &'static str, command: &'static [&'static str], effect: Effect, offered: Offered) -> Self {
+        Self { name, command, effect, offered, payload: None, always: &[], about: None, note: None }
+    }
+
+    const fn always(self, always: &'static [&'static str]) -> Self {
+        Self { always, ..self }
+    }
+
+    const fn about(self, about: &'static str) -> Self {
+        Self { about: Some(about), ..self }
+    }
+
+    const fn note(self, note: &'static str) -> Self {
+        Self { note: Some(note), ..self }
+    }
+
+    const fn payload(self, name: &'static str, count: Count, about: &'static str) -> Self {
+        Self { payload: Some(Payload { name, about, count }), ..self }
+    }
+
+    /// The option that allows it, if it is not allowed.
+    pub(super) fn missing_option(&self, access: Access) -> Option<&'static str> {
+        match self.effect {
+            Effect::Adds | Effect::Replaces if !access.write => Some("--allow-write"),
+            Effect::Charges if access.promotions.is_none() => Some("--allow-promote N"),
+            _ => None,
+        }
+    }
+}
+
+use Count::{One, Optional, Several};
+use Effect::{Adds, Charges, Reads, Replaces};
+use Offered::{AllBut, Only};
+
+const DEALER: Offered = Only(&["source_id", "dealer_code"]);
+const DEALER_MANY: Offered = Only(&["source_ids", "dealer_code"]);
+const CHANGE: Offered = Only(&["source_id", "dealer_code", "dry_run"]);
+const ACT: Offered = Only(&["source_ids", "dealer_code", "dry_run"]);
+
+const PAYLOAD: &str = "The ad. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
+const PERMANENT: &str =
+    "Permanent: the source ids can never be used again. Deleted ads remain readable. Takes source ids only, no plates.";
+
+/// All tools, in the order in which they are listed.
+#[rustfmt::skip]
+pub(super) const TOOLS: &[Tool] = &[
+    Tool::new("status", &["status"], Reads, Only(&["source_ids", "dealer_code", "most"])),
+    Tool::new("list", &["list"], Reads, AllBut(&["all"])).always(&["--limit=20"])
+        .note("Returns 20 ads unless `limit` says otherwise; `offset` returns the next page. Choose the `fields` that you need: whole ads are \
+            large. Deleted ads are listed with `deleted`, or where `state`, `status` or an id asks for them. Times are UTC."),
+    Tool::new("get", &["get"], Reads, DEALER),
+    Tool::new("log", &["log"], Reads, AllBut(&["follow", "all"])).always(&["--limit=50", "--ordering=-created"])
+        .note("Returns the 50 latest entries, the newest first, unless `limit`, `offset` or `ordering` says otherwise."),
+    Tool::new("quality", &["quality"], Reads, DEALER_MANY),
+    Tool::new("prices", &["prices"], Reads, DEALER),
+    Tool::new("summary", &["summary"], Reads, Only(&[])),
+    Tool::new("events", &["events"], Reads, AllBut(&["follow"])).always(&["--limit=100"]).about("Show the events of all ads")
+        .note("An event is an entry in the log of an ad. Returns 100 events unless `limit` says otherwise, from the oldest on, or from the \
+            cursor `after` on. `notes` contains the cursor for the next call. A type is ad.ACTION.STATE, where * stands for any action or state."),
+    Tool::new("request", &["request"], Reads, Only(&["id"])),
+    Tool::new("wait", &["wait"], Reads, Only(&["source_id", "dealer_code", "until"])).always(&["--within=60s"])
+        .note("Call it after a change: the service accepts a change first and processes it afterwards. Waits for at most a minute."),
+    Tool::new("fields", &["fields"], Reads, Only(&["type", "search", "required"])).note("Without `type`, returns the vehicle types."),
+    Tool::new("values", &["values"], Reads, Only(&["type", "attribute", "search"]))
+        .note("Without `attribute`, returns the fields with allowed values. The models of a brand: tool `models`."),
+    Tool::new("models", &["models"], Reads, Only(&["brand", "search"])),
+    Tool::new("new", &["new"], Reads, Only(&["type", "full", "visible", "source_id"]))
+        .note("The ad is hidden unless `visible` is true. Nothing is stored."),
+    Tool::new("validate", &["validate"], Reads, Only(&["type", "v3", "online"])).payload("payloads", Several, PAYLOAD)
+        .note("Returns errors and warnings; none for valid payloads. Nothing is stored. A finding names the payload by its `line`, where 1 is the first."),
+    Tool::new("photos_check", &["photos", "check"], Reads, Only(&["ad", "dealer_code"])).about("Try to fetch the photos of ads, as the service would")
+        .note("Name the ads in `ad`. The photos are fetched from this computer. Nothing is changed."),
+    Tool::new("photos_check_payloads", &["photos", "check"], Reads, Only(&[])).payload("payloads", Several, PAYLOAD)
+        .about("Try to fetch the photos of payloads before they are sent, as the service would")
+        .note("The photos are fetched from this computer. Nothing is changed."),
+    Tool::new("whoami", &["whoami"], Reads, Only(&["online"])),
+    Tool::new("doctor", &["doctor"], Reads, Only(&[])),
+    Tool::new("create", &["create"], Adds, Only(&["type", "v3", "dry_run"])).payload("payload", One, PAYLOAD)
+        .note("The payload is validated locally first; an invalid one is not sent. With `dry_run`, the service validates it and stores nothing."),
+    Tool::new("import", &["import"], Adds, Only(&["type", "v3", "dry_run"])).always(&["--no-wait"]).payload("payloads", Several, PAYLOAD)
+        .about("Create several ads from payloads").note("All payloads are validated locally first; invalid ones are reported and skipped."),
+    Tool::new("update", &["update"], Replaces, Only(&["source_id", "dealer_code", "set", "unset", "if_match", "dry_run"]))
+        .payload("changes", Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
+        .note("Other fields are unchanged. Give `changes`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
+            PATH may be the name of a field, where only one field has it. `notes` shows each field before and after."),
+    Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"])),
+    Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
+    Tool::new("show", &["show"], Replaces, CHANGE),
+    Tool::new("retry", &["retry"], Adds, ACT),
+    Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
+    Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
+    Tool::new("bump", &["bump"], Charges, Only(&["source_ids", "dealer_code", "exclude", "dry_run"])).always(&["--yes"])
+        .note("Each bump is charged. The ad must be visible, and the dealer needs permission to bump."),
+    Tool::new("pole_position", &["pole-position"], Charges, ACT).always(&["--yes"])
+        .note("Each pole position is charged. Registered vehicles only. Takes source ids only, no plates."),
+];
