@@ -1,6 +1,6 @@
 //! What readers of events cost those who write, and how fast they are. `cargo bench -p ad-tests --bench events` prints a
-//! table for each database and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- --before PATH`
-//! only compares with the server of an earlier version.
+//! table for each database and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- consoles` only the
+//! rows of open consoles; `-- --before PATH` only compares with the server of an earlier version.
 //!
 //! The service runs as processes, the readers in this one, on the same machine: what they need for themselves counts too.
 
@@ -42,6 +42,10 @@ const P99: f64 = 250.0;
 const STREAMS: usize = 2000;
 const STREAMS_MEMORY: u64 = 100 << 20;
 const WITH_STREAMS: f64 = 0.9;
+/// Open pages of the console of each dealer who writes, the bytes that all may cost, and the least part of the rate of writes that is left.
+const CONSOLES_OF_DEALER: usize = 2;
+const CONSOLES_MEMORY: u64 = 50 << 20;
+const WITH_CONSOLES: f64 = 0.95;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -80,9 +84,13 @@ impl Table {
         if let Some(before) = before {
             return self.compare_with(server, Path::new(before)).await;
         }
+        if std::env::args().any(|argument| argument == "consoles") {
+            return self.consoles(server).await;
+        }
         self.ten_readers(server).await;
         self.latency(server).await;
         self.many_streams(server).await;
+        self.consoles(server).await;
     }
 
     /// Rates of two sides in turns.
@@ -96,6 +104,11 @@ impl Table {
     fn at_most(&mut self, name: &str, unit: &str, value: f64, bound: f64) {
         println!("{:<54}{value:>10.1}{bound:>16.0}", format!("{name}, {unit}"));
         self.missed += usize::from(value > bound);
+    }
+
+    #[expect(clippy::cast_precision_loss)]
+    fn memory(&mut self, name: &str, bytes: u64, bound: u64) {
+        self.at_most(name, "MB", bytes as f64 / 1e6, bound as f64 / 1e6);
     }
 
     /// This version against another, without readers.
@@ -201,8 +214,33 @@ impl Table {
             turns.push((with, site.publish(&client, &database, &writers).await));
         }
         self.publishing(&turns, WITH_STREAMS);
-        #[expect(clippy::cast_precision_loss)]
-        self.at_most("memory of the streams", "MB", memory as f64 / 1e6, STREAMS_MEMORY as f64 / 1e6);
+        self.memory("memory of the streams", memory, STREAMS_MEMORY);
+    }
+
+    /// Writes of dealers whose staff have the console open, against writes without.
+    async fn consoles(&mut self, server: Option<&Postgres>) {
+        let site = Site::start(database(server).await).await;
+        let (client, database, tokens) = (client(), site.database().await, tokens(&site, 0..DEALERS));
+        let mut pages = Vec::new();
+        for token in &tokens {
+            for _ in 0..CONSOLES_OF_DEALER {
+                pages.push(site.console_stream(token).await);
+            }
+        }
+        let what = format!("{} consoles of those who write, ads/s", pages.len());
+        println!("{what:<44}{:>10}{:>10}{:>8}{:>8}", "with", "without", "ratio", "bound");
+        let (mut turns, mut memory) = (Vec::new(), 0);
+        for _ in 0..=TURNS {
+            let before = site.processes[0].memory();
+            let requests = pages.iter().map(|page| page.try_clone().expect("it has no body")).collect();
+            let streams = Streams::of(&client, requests, false).await;
+            memory = memory.max(site.processes[0].memory().saturating_sub(before));
+            let with = site.publish(&client, &database, &tokens).await;
+            drop(streams);
+            turns.push((with, site.publish(&client, &database, &tokens).await));
+        }
+        self.publishing(&turns, WITH_CONSOLES);
+        self.memory("memory of the consoles", memory, CONSOLES_MEMORY);
     }
 }
 

@@ -17,7 +17,7 @@ use poem::{
     post,
     web::Data,
 };
-use reqwest::{Client, Method, header};
+use reqwest::{Client, Method, Request, header};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -41,10 +41,18 @@ impl Streams {
         tokens: &[String],
         is_measured: bool,
     ) -> Self {
-        let mut streams = Self { readers: JoinSet::new(), events: Arc::default(), latencies: Arc::default() };
-        for token in tokens {
+        let stream = |token: &String| {
             let mut request = site.request(process, token, Method::GET, "/v4/events?after=now");
             request.headers_mut().insert(header::ACCEPT, header::HeaderValue::from_static("text/event-stream"));
+            request
+        };
+        Self::of(client, tokens.iter().map(stream).collect(), is_measured).await
+    }
+
+    /// The streams that these requests open.
+    pub(crate) async fn of(client: &Client, requests: Vec<Request>, is_measured: bool) -> Self {
+        let mut streams = Self { readers: JoinSet::new(), events: Arc::default(), latencies: Arc::default() };
+        for request in requests {
             let mut response = client.execute(request).await.expect("the server answers");
             assert_eq!(response.status(), StatusCode::OK);
             response.chunk().await.expect("a stream begins").expect("a stream begins");

@@ -19,7 +19,7 @@ use ad_server::{
     system::{RandomIds, SystemClock},
 };
 use ad_tests::Process;
-use reqwest::{Client, Method, Request};
+use reqwest::{Client, Method, Request, header, redirect::Policy};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -107,6 +107,21 @@ impl Site {
         let url = format!("{}{path}", self.processes[process].base);
         let mut request = Request::new(method, url.parse().expect("a URL"));
         request.headers_mut().insert("X-Auth-Token", token.parse().expect("tokens are ASCII"));
+        request
+    }
+
+    /// The stream of events of an open page of the console, which somebody has signed in to with this token.
+    pub(crate) async fn console_stream(&self, token: &str) -> Request {
+        let client =
+            Client::builder().no_proxy().redirect(Policy::none()).build().expect("a plain client can be built");
+        let base = &self.processes[0].base;
+        let form = client.post(format!("{base}/console/sign-in")).header("origin", base);
+        let form = form.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
+        let answer = form.send().await.expect("the server answers");
+        let cookie = answer.headers()[header::SET_COOKIE].to_str().expect("cookies are ASCII");
+        let (session, _) = cookie.split_once(';').expect("it has attributes");
+        let mut request = Request::new(Method::GET, format!("{base}/console/events?after=now").parse().expect("a URL"));
+        request.headers_mut().insert(header::COOKIE, session.parse().expect("cookies are ASCII"));
         request
     }
 

@@ -26,6 +26,7 @@ impl Service {
             migrate: true,
             media: folder.join("media").into(),
             token_key: folder.join("keys.json"),
+            webhook_key: folder.join("webhook-key"),
             workers,
             // A load at a rate opens a connection whenever all others are in use, and all come from one address.
             connections_per_address: NonZeroUsize::new(100_000),
