@@ -48,6 +48,7 @@ mod quality;
 mod registry;
 mod replica;
 mod restarts;
+mod retention;
 mod sandbox;
 mod silences;
 mod slow_clients;

@@ -252,11 +252,11 @@ impl Browser {
     }
 
     /// Errors in the console of the browser since the last call: what scripts threw, what could not be loaded, and violations of the
-    /// security policy.
+    /// security policy. Errors of the pages of the browser itself, such as its first tab, do not count.
     pub async fn complaints(&self) -> Vec<String> {
         let log = self.extension("se/log", json!({"type": "browser"})).await;
-        let entries = log.as_array().into_iter().flatten();
-        entries.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+        let messages = log.as_array().into_iter().flatten().filter_map(|entry| entry["message"].as_str());
+        messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
     }
 
     async fn devtools(&self, method: &str, parameters: Value) -> Value {
