@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// As in ad-server's own binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     ad_server::commands::main()
 }
