@@ -230,7 +230,7 @@ fn of_a_file_that_ends_too_early_the_rows_before_are_checked() {
         Folder::new(r#"[{"Id": "a1", "Plate": "ABC123", "Year": 2019}, {"Id": "a2", "Year": 2019}, {"Id": "a3", "Pl"#);
     fs::write(folder.path("stock.toml"), MAPPING.replace("separator = \";\"", "")).expect("it can be written");
     let output = folder.check(&["--report", "report.html", "--json", "report.json"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stdout(&output).contains("no registration number and no VIN"), "{}", stdout(&output));
     assert!(folder.read("report.html").contains("could not be read to its end"));
     let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");

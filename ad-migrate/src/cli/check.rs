@@ -22,8 +22,7 @@ Nothing is sent: rows are mapped and validated by the rules and allowed values b
 
 Exit codes:
   0  all rows are valid
-  1  the file cannot be read to its end
-  2  invalid command line, mapping or file
+  2  invalid command line or mapping, or the file cannot be read to its end
   3  some rows are invalid
 
 Examples:
@@ -70,7 +69,7 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
         Totals { unread: Some(ReadError { message, hints }), .. } => {
             let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };
-            let failure = Failure::failed(format!("{file}: {}{before}", message.trim_end_matches('.')));
+            let failure = Failure::usage(format!("{file}: {}{before}", message.trim_end_matches('.')));
             Err(hints.iter().fold(failure, Failure::hint))
         }
         Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),

@@ -26,8 +26,7 @@ are left out, and so are invalid rows: before a `sync`, which removes what its f
 
 Exit codes:
   0  all rows are valid
-  1  the file cannot be read to its end
-  2  invalid command line, mapping or file
+  2  invalid command line or mapping, or the file cannot be read to its end
   3  some rows are invalid; the others were printed
 
 Examples:

@@ -19,8 +19,8 @@ use clap::{Parser, Subcommand};
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success: all rows are valid, or have become ads
-  1  some rows are invalid or have failed, or the file cannot be read to its end
-  2  invalid command line or file
+  1  some rows are invalid or have failed
+  2  invalid command line, or a file that cannot be used or read to its end
   3  rejected by validation: `check` found invalid rows, or no row is valid
   4  not authorised: missing, invalid or expired token, or missing permission
   5  the service cannot be reached, did not answer in time, or gave an unexpected answer";

@@ -242,7 +242,7 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
     let name = file.name();
     if let Some(unread) = &totals.unread {
         let failure =
-            Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
+            Failure::usage(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
     let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());

@@ -217,9 +217,9 @@ async fn what_is_no_table_is_one_clear_error() {
         ("import half.xlsx --mapping map.toml", 2, "half.xlsx"),
         ("import stock.csv --mapping wrong.toml", 2, "Did you mean \"category_fields.brand\"?"),
         ("import stock.csv --mapping nowhere.toml", 2, "nowhere.toml"),
-        ("import two.csv --mapping map.toml", 1, "two.csv: A second table begins on line 4 (\"Customer\", \"Town\")"),
-        ("import two.xlsx --mapping map.toml", 1, "two.xlsx: A second table begins on line 4 (\"Customer\", \"Town\")"),
-        ("sync apply two.csv --mapping map.toml --yes", 1, "Move each table to a file of its own."),
+        ("import two.csv --mapping map.toml", 2, "two.csv: A second table begins on line 4 (\"Customer\", \"Town\")"),
+        ("import two.xlsx --mapping map.toml", 2, "two.xlsx: A second table begins on line 4 (\"Customer\", \"Town\")"),
+        ("sync apply two.csv --mapping map.toml --yes", 2, "Move each table to a file of its own."),
     ] {
         let ended = cli.run(line).await;
         assert_eq!(ended.code, code, "{line}: {ended:?}");
