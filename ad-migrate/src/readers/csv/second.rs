@@ -2,6 +2,13 @@
 //!
 //! Its rows would be read with the columns of the first table, so the file is read no further. A table below another one begins with the same
 //! header again, or after an empty line with a header of its own: texts that are names and not data, and rows that are no wider.
+//!
+//! Without an empty line, a row of texts may be a vehicle of which little is known. It is a header only if most of its cells, and at least
+//! three, are names of different columns of stock files, such as `Regnr`, and it is between rows of data. Other headers are not recognised.
+
+use std::collections::HashSet;
+
+use ad_core::synonyms::names::Names;
 
 use super::{Csv, RowEnd, data::data};
 use crate::readers::{ReadError, quoted};
@@ -11,6 +18,9 @@ const COMPARED: usize = 50;
 
 /// Names of columns that a message shows.
 const NAMES: usize = 4;
+
+/// Fewest known names of a header directly below a row.
+const KNOWN: usize = 3;
 
 impl Csv {
     /// The error that a second table begins with the row that was cut last, if one does.
@@ -23,16 +33,20 @@ impl Csv {
                 self.ends_at(&format!("The header is repeated on line {}", self.feed.place().line)).hint(hint),
             );
         }
-        if !is_behind_gap {
+        // Nearly all rows have data, which ends the look at them soon.
+        if !is_behind_gap && self.has_data(text) {
             return None;
         }
         let names = self.texts(text);
         let is_shaped_differently = names.len() != self.width.expected;
-        if !is_header(&names) || !(self.begins_with_data || is_shaped_differently) {
+        let is_other = self.begins_with_data || (is_behind_gap && is_shaped_differently);
+        if !is_header(&names) || !is_other || !(is_behind_gap || are_known(&names)) {
             return None;
         }
         let below = self.rows_below(found.length);
-        if below.is_empty() || below.iter().any(|row| row.len() > names.len()) {
+        let first = below.first()?;
+        let has_data = first.iter().any(|text| data(text).is_some());
+        if below.iter().any(|row| row.len() > names.len()) || !(is_behind_gap || has_data) {
             return None;
         }
         let shown: Vec<_> = names.iter().filter(|name| !name.is_empty()).take(NAMES).map(|name| quoted(name)).collect();
@@ -53,8 +67,12 @@ impl Csv {
 
     /// Remembers whether the first row has data.
     pub(super) fn note_first(&mut self, found: &RowEnd) {
-        let texts = self.texts(&self.feed.rest()[..found.length]);
-        self.begins_with_data = texts.iter().any(|text| data(text).is_some());
+        self.begins_with_data = self.has_data(&self.feed.rest()[..found.length]);
+    }
+
+    /// Whether one of the cells that were cut last has data.
+    fn has_data(&self, text: &[u8]) -> bool {
+        self.cells.iter().any(|cell| data(self.charset.text(&text[cell.start..cell.end]).0.trim()).is_some())
     }
 
     /// The cells that were cut last, without empty ones at the end.
@@ -85,6 +103,13 @@ impl Csv {
         self.cells = cells;
         rows
     }
+}
+
+/// Whether most texts of a row are names of different columns of stock files.
+fn are_known(texts: &[String]) -> bool {
+    let fields: HashSet<_> = texts.iter().filter_map(|text| Names::builtin().column(text)).collect();
+    let filled = texts.iter().filter(|text| !text.is_empty()).count();
+    fields.len() >= KNOWN && fields.len() * 2 > filled
 }
 
 /// Whether the texts of a row can be names of columns: several different ones, none of them data, and few with digits.

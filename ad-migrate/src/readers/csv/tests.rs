@@ -265,6 +265,39 @@ fn a_second_table_ends_the_file() {
 }
 
 #[test]
+fn a_second_table_without_an_empty_line_has_names_of_known_columns() {
+    let stock = "Nr;Regnr;Pris\nL1;ABC123;100\nL2;DEF456;200\n";
+    let settings = Settings::default();
+    for second in
+        ["Chassinr;Märke;Modell\nYV10D9PCF43ESF4DH;Volvo;V60\n", "Regnr;Kund;Pris;Färg\nGHI789;Anna;300;Röd\n"]
+    {
+        let (rows, error) = rows_and_error(&format!("{stock}{second}"), &settings);
+        let error = error.unwrap_or_default();
+        assert!(
+            rows == 2 && error.starts_with("A second table begins on line 4 ("),
+            "{second}: {rows} rows, {error:?}"
+        );
+    }
+    for row in [
+        // Unknown names, too few, of the same field, beside data, and in the last row.
+        "Kund;Ort;Land\nAnna;Luleå;2024\n",
+        "Märke;Modell;\nVolvo;V60;2019\n",
+        "Märke;Fabrikat;Tillverkare\nVolvo;V60;2019\n",
+        "Märke;Modell;2019\nVolvo;V60;2019\n",
+        "Chassinr;Märke;Modell\n",
+        // Vehicles of which little is known.
+        "Volvo;Variant;Information\nL4;GHI789;300\n",
+        "Volkswagen;Golf;Variant\nL4;GHI789;300\n",
+    ] {
+        let text = format!("{stock}{row}");
+        let rows = text.lines().count() - 1;
+        assert_eq!(rows_and_error(&text, &settings), (rows, None), "{row}");
+    }
+    let of_texts = "Nr;Märke;Färg\nL;Volvo;Röd\nChassinr;Märke;Modell\nL;Saab;2019\n";
+    assert_eq!(rows_and_error(of_texts, &Settings { header: Some(true), ..settings }), (3, None));
+}
+
+#[test]
 fn rows_behind_an_empty_line_belong_to_the_table() {
     for text in [
         "Nr;Regnr;Pris\nL1;ABC123;100\n\nL2;DEF456;200\n\n\nL3;GHI789;300\n",
