@@ -4,7 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use super::output::{Column, Output, Rows, Styled, Tone};
+use super::{
+    output::{Column, Output, Rows, Styled, Tone},
+    progress::BlockingCounter,
+};
 use crate::bulk::{
     check::{Finding, Severity, Verdict},
     payloads::Place,
@@ -32,29 +35,50 @@ struct FindingRow<'a> {
 /// Longest value that people see.
 const LONGEST_SHOWN: usize = 60;
 
-/// Findings on their way out.
+/// Findings on their way out, and on a terminal the number of payloads that have been validated.
 #[derive(Debug)]
 pub struct Findings {
     file: String,
     out: Output,
     shown: Destination,
+    progress: BlockingCounter,
 }
 
 #[derive(Debug)]
 enum Destination {
     People(BufWriter<io::Stdout>),
     Programs(Box<Rows>),
+    Nobody,
 }
 
 impl Findings {
     /// The findings of a file, in the requested format.
     pub fn new(file: &str, out: Output) -> Self {
-        let shown = if out.is_for_people() {
-            Destination::People(BufWriter::new(io::stdout()))
-        } else {
-            Destination::Programs(Box::new(out.rows(COLUMNS)))
-        };
-        Self { file: file.to_owned(), out, shown }
+        let for_programs = || Destination::Programs(Box::new(out.rows(COLUMNS)));
+        Self::to(file, out, for_programs)
+    }
+
+    /// The same for people only: programs get something else.
+    pub fn for_people(file: &str, out: Output) -> Self {
+        Self::to(file, out, || Destination::Nobody)
+    }
+
+    fn to(file: &str, out: Output, or: impl FnOnce() -> Destination) -> Self {
+        let shown = if out.is_for_people() { Destination::People(BufWriter::new(io::stdout())) } else { or() };
+        Self { file: file.to_owned(), out, shown, progress: BlockingCounter::new(out, "payload") }
+    }
+
+    /// So many payloads have been validated.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn validated(&mut self, payloads: u64) -> io::Result<()> {
+        if self.progress.is_due() {
+            // A line that is not printed to its end would be overwritten.
+            self.flush()?;
+        }
+        self.progress.show(payloads);
+        Ok(())
     }
 
     /// Shows the findings of one payload.
@@ -62,6 +86,9 @@ impl Findings {
     /// # Errors
     /// When stdout cannot be written.
     pub fn show(&mut self, verdict: &Verdict) -> io::Result<()> {
+        if !verdict.findings.is_empty() {
+            self.progress.hide();
+        }
         for finding in &verdict.findings {
             match &mut self.shown {
                 Destination::People(to) => {
@@ -74,6 +101,7 @@ impl Findings {
                     vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
                     finding,
                 })?,
+                Destination::Nobody => {}
             }
         }
         Ok(())
@@ -84,14 +112,16 @@ impl Findings {
         file.clone_into(&mut self.file);
     }
 
-    /// Shows what there is so far.
+    /// Shows what there is so far, and no progress until more has been validated.
     ///
     /// # Errors
     /// When stdout cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.progress.hide();
         match &mut self.shown {
             Destination::People(to) => to.flush(),
-            Destination::Programs(_) => Ok(()),
+            Destination::Programs(rows) => rows.flush(),
+            Destination::Nobody => Ok(()),
         }
     }
 
@@ -99,10 +129,12 @@ impl Findings {
     ///
     /// # Errors
     /// When stdout cannot be written.
-    pub fn end(self) -> io::Result<()> {
+    pub fn end(mut self) -> io::Result<()> {
+        self.progress.hide();
         match self.shown {
             Destination::People(mut to) => to.flush(),
             Destination::Programs(rows) => rows.end(),
+            Destination::Nobody => Ok(()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Imports on a terminal: progress, and a report at the end. People get a table of failed ads, programs every ad.
 
 use std::{
+    cell::RefCell,
     io::{self, Write},
     path::Path,
 };
@@ -35,9 +36,10 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
     }
     context.out.detail(&format!("journal: {}", import.journal().display()));
     // People see errors now, programs with the report.
-    let mut findings = context.out.is_for_people().then(|| Findings::new(import.name(), context.out));
-    let totals = import.check(|verdict| findings.as_mut().map_or(Ok(()), |findings| findings.show(verdict)));
-    findings.map_or(Ok(()), Findings::end)?;
+    let findings = RefCell::new(Findings::for_people(import.name(), context.out));
+    let totals = import
+        .check(|verdict| findings.borrow_mut().show(verdict), |payloads| findings.borrow_mut().validated(payloads));
+    findings.into_inner().end()?;
     if totals?.payloads == 0 {
         return Err(Failure::usage(format!("{} contains no payloads", import.name())));
     }

@@ -5,7 +5,7 @@ use std::{io, sync::LazyLock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::terminal::{Context, Exit};
+use super::{Context, Exit, progress};
 
 /// Tells the parts of the command that handle signals that one has come.
 static SIGNALS: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::new(()));
@@ -43,6 +43,7 @@ pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> 
 
 fn pass_on() {
     if SIGNALS.send(()).is_err() {
+        progress::clear();
         std::process::exit(Exit::Interrupted as i32);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::{
     cell::Cell,
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -27,12 +28,27 @@ const SOON: Duration = Duration::from_secs(1);
 /// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The spinner of a [`BlockingCounter`], which is not drawn again once a signal ends the process.
+static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::No);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drawn {
+    No,
+    Yes,
+    Ended,
+}
+
+fn drawn() -> MutexGuard<'static, Drawn> {
+    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A count of what has been done: a spinner on stderr once it takes a while, and the message at Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Counter {
     /// What is counted, in the singular.
     what: &'static str,
     count: Cell<u64>,
+    began: Instant,
     is_shown: bool,
 }
 
@@ -40,12 +56,21 @@ impl Counter {
     /// For rows that are a table at the end.
     pub(crate) fn new(out: Output, what: &'static str) -> Self {
         let is_shown = out.moves() && (out.is_table() || !io::stdout().is_terminal());
-        Self { what, count: Cell::new(0), is_shown }
+        Self::if_shown(is_shown, what)
     }
 
     /// For rows that are printed as they come: on the same terminal, they are the progress.
     pub(crate) fn streaming(out: Output, what: &'static str) -> Self {
-        Self { what, count: Cell::new(0), is_shown: out.moves() && !io::stdout().is_terminal() }
+        Self::if_shown(out.moves() && !io::stdout().is_terminal(), what)
+    }
+
+    /// For rows that are printed between tasks, each of which reads some of them.
+    pub(crate) fn between(out: Output, what: &'static str) -> Self {
+        Self::if_shown(out.moves(), what)
+    }
+
+    fn if_shown(is_shown: bool, what: &'static str) -> Self {
+        Self { what, count: Cell::new(0), began: Instant::now(), is_shown }
     }
 
     /// One more is done.
@@ -53,7 +78,7 @@ impl Counter {
         self.count.set(self.count.get() + 1);
     }
 
-    /// Runs a task, and shows the count if the task takes a while.
+    /// Runs a task, and shows the count if it takes a while with the tasks before.
     ///
     /// # Errors
     /// Ctrl-C, with the count.
@@ -62,27 +87,80 @@ impl Counter {
         let work = Box::pin(work);
         async move {
             let text = || counted(self.count.get(), self.what);
-            let done = until_interrupted(spinning(self.is_shown, text, work)).await;
+            let done = until_interrupted(spinning(self.is_shown, self.began, text, work)).await;
             done.ok_or_else(|| Failure::interrupted_after(&text()))
         }
     }
 }
 
-/// Runs a task, and shows a spinner with a text on stderr if it takes a while.
-pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
-    spinning(out.moves(), || what.clone(), work).await
+/// The same of work that blocks its thread: it says how far it has come, and hides the spinner before it prints.
+#[derive(Debug)]
+pub(crate) struct BlockingCounter {
+    /// What is counted, in the singular.
+    what: &'static str,
+    began: Instant,
+    is_shown: bool,
+    spinner: Option<ProgressBar>,
 }
 
-async fn spinning<T>(is_shown: bool, text: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+impl BlockingCounter {
+    pub(crate) fn new(out: Output, what: &'static str) -> Self {
+        Self { what, began: Instant::now(), is_shown: out.moves(), spinner: None }
+    }
+
+    /// Whether the next count brings the spinner up.
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_shown && self.spinner.is_none() && self.began.elapsed() >= SOON
+    }
+
+    /// So many are done.
+    pub(crate) fn show(&mut self, count: u64) {
+        let mut drawn = drawn();
+        if *drawn != Drawn::Ended && (self.spinner.is_some() || self.is_due()) {
+            let spinner = self.spinner.get_or_insert_with(spinner);
+            spinner.set_message(counted(count, self.what));
+            spinner.tick();
+            *drawn = Drawn::Yes;
+        }
+    }
+
+    /// Removes the spinner until the count is shown again.
+    pub(crate) fn hide(&mut self) {
+        let mut drawn = drawn();
+        if self.spinner.take().is_some() && *drawn == Drawn::Yes {
+            *drawn = Drawn::No;
+        }
+    }
+}
+
+/// Removes the spinner of a task that a signal ends in the midst of its work.
+pub(super) fn clear() {
+    let mut drawn = drawn();
+    if std::mem::replace(&mut *drawn, Drawn::Ended) == Drawn::Yes {
+        // The process ends, whether stderr can be written or not.
+        let _ = write!(io::stderr(), "\r\u{1b}[2K");
+    }
+}
+
+/// A spinner that is cleared when it is dropped, also with an interrupted task.
+fn spinner() -> ProgressBar {
+    ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear)
+}
+
+/// Runs a task, and shows a spinner with a text on stderr if it takes a while.
+pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
+    spinning(out.moves(), Instant::now(), || what.clone(), work).await
+}
+
+async fn spinning<T>(is_shown: bool, began: Instant, text: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     if !is_shown {
         return work.await;
     }
-    if let Ok(done) = tokio::time::timeout(SOON, &mut work).await {
+    if let Ok(done) = tokio::time::timeout(SOON.saturating_sub(began.elapsed()), &mut work).await {
         return done;
     }
-    // Cleared also when an interrupted task is dropped.
-    let bar = ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear);
+    let bar = spinner();
     loop {
         bar.set_message(text());
         bar.tick();

@@ -1,6 +1,6 @@
 //! What takes a while: its progress at a terminal, and its end at Ctrl-C.
 
-use std::process::Stdio;
+use std::{fs::File, io::Write, process::Stdio, thread};
 
 use ad_tests::{Cli, Server};
 use serde_json::json;
@@ -37,10 +37,36 @@ async fn what_takes_a_while_is_counted_on_a_terminal_until_ctrl_c() {
         ("sync plan cars.ndjson", "0 ads"),
         ("photos check car-1", "0 photos"),
         ("migrate-v4 --all --dry-run", "0 ads"),
+        ("events", "0 events"),
+        ("log car-1 --all", "0 entries"),
     ] {
         let screen = answering(80, &cli, line, &[(counted, "\u{3}")]).await;
         assert!(screen.contains(&format!("interrupted after {counted}")), "{line}: {screen:?}");
     }
+}
+
+#[tokio::test]
+async fn validating_an_endless_file_is_counted_on_a_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let cli = Cli::new();
+    let feed = cli.home().join("cars.ndjson");
+    assert!(Command::new("mkfifo").arg(&feed).status().await.unwrap().success());
+    // Findings would be printed between the counts.
+    let mut car = plain_car("car-1", "ABC101");
+    car["image_urls"] = json!(["https://img.example/1.jpg"]);
+    car["price"] = json!([{"type": "list", "amount": 100_000}]);
+    let payloads = ndjson(&vec![car; 400]);
+    // It ends when nobody reads any more.
+    let writer = thread::spawn(move || {
+        let mut feed = File::create(feed).unwrap();
+        while feed.write_all(payloads.as_bytes()).is_ok() {}
+    });
+    let screen = answering(80, &cli, "validate cars.ndjson", &[(" payloads", "\u{3}")]).await;
+    writer.join().unwrap();
+    // The spinner does not stay.
+    assert!(screen.contains(" payloads") && screen.ends_with("\u{1b}[2K"), "{screen:?}");
 }
 
 #[tokio::test]

@@ -39,8 +39,8 @@ struct CheckedChunk {
     verdicts: Vec<Verdict>,
 }
 
-/// Checks all payloads of a file, and shows those with findings or a quality, in order. [`tell_repetitions`] then finds duplicate ads
-/// among the identities.
+/// Checks all payloads of a file, and shows those with findings or a quality, in order, and from time to time how many have been checked.
+/// [`tell_repetitions`] then finds duplicate ads among the identities.
 ///
 /// # Errors
 /// When the file cannot be read, or the findings cannot be shown.
@@ -48,6 +48,7 @@ pub fn check_file(
     source: Source,
     checker: &Checker,
     mut show: impl FnMut(&Verdict) -> io::Result<()>,
+    mut progress: impl FnMut(u64) -> io::Result<()>,
 ) -> Result<(Totals, Identities), BulkError> {
     let (mut totals, mut identities) = (Totals::default(), Identities::default());
     let (mut chunks, mut unread) = (Chunks::new(source), None);
@@ -72,6 +73,7 @@ pub fn check_file(
             totals.payloads += checked.totals.payloads;
             totals.refused += checked.totals.refused;
             totals.warned += checked.totals.warned;
+            progress(totals.payloads)?;
             Ok::<_, BulkError>(checked.text)
         },
     )?;

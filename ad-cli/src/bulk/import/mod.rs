@@ -211,11 +211,15 @@ impl Import {
         self.state.journal.path()
     }
 
-    /// Checks all payloads, shows those that cannot be sent, and counts the findings about the others.
+    /// Checks all payloads, shows those that cannot be sent and how many have been checked, and counts the findings about the others.
     ///
     /// # Errors
     /// When the file cannot be read, or it cannot be shown.
-    pub fn check(&mut self, mut show: impl FnMut(&Verdict) -> io::Result<()>) -> Result<Totals, BulkError> {
+    pub fn check(
+        &mut self,
+        mut show: impl FnMut(&Verdict) -> io::Result<()>,
+        progress: impl FnMut(u64) -> io::Result<()>,
+    ) -> Result<Totals, BulkError> {
         let (state, source) = (Arc::clone(&self.state), self.source()?);
         let counts = &mut self.findings;
         let mut show = |verdict: &Verdict| {
@@ -228,7 +232,7 @@ impl Import {
             state.invalid(verdict);
             show(verdict)
         };
-        let (mut totals, identities) = check_file(source, &self.state.checker, &mut show)?;
+        let (mut totals, identities) = check_file(source, &self.state.checker, &mut show, progress)?;
         let (repetitions, known) = std::mem::take(&mut self.past.facts).of(identities).map_err(no_room())?;
         tell_repetitions(Ok(repetitions), &mut totals, show)?;
         (self.known, self.totals) = (Some(known), totals);

@@ -5,7 +5,7 @@ use futures_util::TryStreamExt;
 
 use crate::{
     After, Client, EventQuery,
-    terminal::{Context, Failure, ad_table, output::Column},
+    terminal::{Context, Failure, ad_table, output::Column, progress::Counter},
 };
 
 /// Arguments of `events`.
@@ -98,10 +98,14 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.live_rows(COLUMNS);
     let mut query = args.selection.query(After::Oldest);
     let mut left = args.limit.unwrap_or(u32::MAX);
+    let progress = Counter::between(context.out, "event");
     loop {
         query.limit = Some(left.min(MOST_EVENTS));
-        let page = client.events(&query).await?.body;
-        page.events.iter().try_for_each(|event| rows.push(event))?;
+        let page = progress.run(client.events(&query)).await??.body;
+        for event in &page.events {
+            rows.push(event)?;
+            progress.add();
+        }
         if args.limit.is_some() {
             left = left.saturating_sub(u32::try_from(page.events.len()).unwrap_or(u32::MAX));
         }

@@ -15,6 +15,7 @@ use crate::{
     terminal::{
         Context, Failure, ad_table,
         output::{Column, Rows},
+        progress::Counter,
     },
 };
 
@@ -72,7 +73,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         client.v4().log(target, &one).await?;
         Ok((target.source_id.to_owned(), target.dealer_code.map(str::to_owned)))
     };
-    let (source_id, dealer_code) = acts::found(&client, target, ask).await?;
+    let progress = Counter::new(context.out, "entry");
+    let (source_id, dealer_code) = progress.run(acts::found(&client, target, ask)).await??;
     let query = LogQuery { dealer_code, ..query };
     if args.follow {
         return follow(context, &client, &source_id, query).await;
@@ -96,7 +98,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    show_from(&client, &source_id, &query, query.page.offset, &mut rows).await?;
+    let read = show_from(&client, &source_id, &query, query.page.offset, &mut rows, || progress.add());
+    progress.run(read).await??;
     Ok(rows.end()?)
 }
 
@@ -114,7 +117,7 @@ async fn follow(context: &Context, client: &Client, source_id: &str, query: LogQ
     let mut rows = context.out.live_rows(COLUMNS);
     let mut seen = 0;
     loop {
-        seen += show_from(client, source_id, &query, seen, &mut rows).await?;
+        seen += show_from(client, source_id, &query, seen, &mut rows, || ()).await?;
         rows.flush()?;
         if events.try_next().await?.is_none() {
             return Ok(());
@@ -133,6 +136,7 @@ async fn show_from(
     query: &LogQuery,
     offset: u64,
     rows: &mut Rows,
+    read: impl Fn(),
 ) -> Result<u64, Failure> {
     let query = LogQuery { page: Page { limit: MAX_LIMIT, offset }, ..query.clone() };
     let mut entries = client.v4().log_all(source_id, &query);
@@ -140,6 +144,7 @@ async fn show_from(
     while let Some(entry) = entries.try_next().await? {
         rows.push(&entry)?;
         count += 1;
+        read();
     }
     Ok(count)
 }

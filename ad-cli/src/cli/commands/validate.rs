@@ -1,6 +1,7 @@
 //! `ad-cli validate`: what the service would refuse, found before it is sent.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
@@ -118,14 +119,16 @@ async fn one(
     let name = source.name.clone();
     report.of(&name);
     let mut ratings = Ratings::default();
+    let shown = RefCell::new(&mut *report);
     let mut show = |verdict: &Verdict| {
         ratings.add(verdict);
         causes.add(&verdict.findings);
-        report.show(verdict)
+        shown.borrow_mut().show(verdict)
     };
+    let progress = |payloads| shown.borrow_mut().validated(payloads);
     let totals = match client {
-        None => offline(source, &checker, &mut show),
-        Some(client) => online(source, &checker, client, &mut show).await,
+        None => offline(source, &checker, &mut show, progress),
+        Some(client) => online(source, &checker, client, &mut show, progress).await,
     };
     report.flush()?;
     let totals = totals?;
@@ -149,8 +152,9 @@ fn offline(
     source: Source,
     checker: &Checker,
     mut show: impl FnMut(&Verdict) -> io::Result<()>,
+    progress: impl FnMut(u64) -> io::Result<()>,
 ) -> Result<Totals, Failure> {
-    let (mut totals, identities) = check_file(source, checker, &mut show)?;
+    let (mut totals, identities) = check_file(source, checker, &mut show, progress)?;
     tell_repetitions(identities.repeated(), &mut totals, show)?;
     Ok(totals)
 }
@@ -161,6 +165,7 @@ async fn online(
     checker: &Checker,
     client: &Client,
     mut show: impl FnMut(&Verdict) -> io::Result<()>,
+    mut progress: impl FnMut(u64) -> io::Result<()>,
 ) -> Result<Totals, Failure> {
     let mut totals = Totals::default();
     let mut chunks = Chunks::new(source);
@@ -174,6 +179,7 @@ async fn online(
             }
             totals.add(&verdict);
             show(&verdict)?;
+            progress(totals.payloads)?;
         }
     }
     Ok(totals)

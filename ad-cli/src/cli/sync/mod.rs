@@ -47,7 +47,12 @@ use crate::{
     Client,
     bulk::check::Checker,
     cli::input::{Input, MappingArg},
-    terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, progress::Counter, stop_on_interrupt},
+    terminal::{
+        Context, Exit, Failure, can_ask, confirm,
+        output::counted,
+        progress::{BlockingCounter, Counter},
+        stop_on_interrupt,
+    },
 };
 
 /// Options of `sync`.
@@ -158,7 +163,9 @@ impl<'a> Sync<'a> {
         let input = Input::open(self.context, file, mapping, *http_images).await?;
         let checker = input.checker(Checker::new(ApiVersion::V4, None));
         let reader = Reader { scope: &self.scope, checker: &checker, rulebook: &self.rulebook };
-        let stock = reader.read(input.source(self.context)?)?;
+        let mut progress = BlockingCounter::new(self.context.out, "payload");
+        let stock = reader.read(input.source(self.context)?, |payloads| progress.show(payloads))?;
+        progress.hide();
         if stock.wanted.is_empty() {
             show::refused(self.context.out, &stock.name, &stock.left)?;
             return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));

@@ -147,7 +147,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads a file to its end.
-    pub(super) fn read(&self, source: Source) -> Result<Stock, Failure> {
+    pub(super) fn read(&self, source: Source, mut progress: impl FnMut(u64)) -> Result<Stock, Failure> {
         let mut stock = Stock {
             name: source.name.clone(),
             digest: String::new(),
@@ -163,6 +163,7 @@ impl Reader<'_> {
             cut =
                 parse(piece.text).err().filter(|error| error.at == piece.text.len()).map(|error| (piece.place, error));
             twice.extend(self.add(&mut stock, index, piece)?);
+            progress(index + 1);
             Ok(())
         })?;
         if let Some((place, error)) = cut {

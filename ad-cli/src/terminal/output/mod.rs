@@ -376,9 +376,14 @@ pub fn ask(question: &str) -> io::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// `1 ad`, `12,345 ads`.
+/// `1 ad`, `12,345 ads`, `2 entries`.
 pub fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+    let count_text = grouped(count);
+    match what.strip_suffix("ry") {
+        _ if count == 1 => format!("{count_text} {what}"),
+        Some(stem) => format!("{count_text} {stem}ries"),
+        None => format!("{count_text} {what}s"),
+    }
 }
 
 /// `2 updated, 1 created`: what there is some of, with its number.
