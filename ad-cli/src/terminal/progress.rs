@@ -17,7 +17,7 @@ use super::{
 use crate::bulk::import::Counts;
 
 /// A bar with its rate and the time left.
-const MOVING: &str = "{msg:>9} {wide_bar:.green} {pos:>7}/{len} {rate:>7} {eta:>5} left";
+const MOVING: &str = "{msg:>9} {wide_bar:.green} {human_pos:>7}/{human_len} {rate:>7} {eta:>5} left";
 
 /// How often there is a line.
 const LINES: Duration = Duration::from_secs(10);
@@ -235,7 +235,7 @@ fn bars(total: u64) -> Indicator {
     Indicator::Bars {
         sent: bar("sent", MOVING),
         published: bar("published", MOVING),
-        failed: bar("failed", "{msg:>9} {pos:.red}"),
+        failed: bar("failed", "{msg:>9} {human_pos:.red}"),
     }
 }
 

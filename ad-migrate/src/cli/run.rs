@@ -20,7 +20,10 @@ use crate::{
 };
 use ad_cli::{
     bulk::import::{self, Imported, Resume, Task},
-    terminal::{self, Context, Exit, Failure, Summary, duration},
+    terminal::{
+        self, Context, Exit, Failure, Summary, duration,
+        output::{counted, grouped},
+    },
 };
 use ad_core::model::ApiVersion;
 
@@ -247,14 +250,22 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
     }
     let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
     if totals.valid == 0 {
-        return Err(Failure::refused(format!("none of the {} rows of {name} is valid", totals.rows)).hint(see));
+        return Err(Failure::refused(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see));
     }
     warn_of_missing(context.out, totals);
     if totals.skipped > 0 {
-        context.out.note(&format!("{} of {} rows are skipped by the mapping", totals.skipped, totals.rows));
+        context.out.note(&format!(
+            "{} of {} are skipped by the mapping",
+            grouped(totals.skipped),
+            counted(totals.rows, "row")
+        ));
     }
     if totals.invalid > 0 {
-        context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.invalid, totals.rows));
+        context.out.warning(&format!(
+            "{} of {} are invalid; {see}",
+            grouped(totals.invalid),
+            counted(totals.rows, "row")
+        ));
     }
     Ok(())
 }

@@ -9,7 +9,10 @@ use std::{
 
 use ad_cli::{
     Client, Error, ErrorKind,
-    terminal::{Context, Failure, output::Column},
+    terminal::{
+        Context, Failure,
+        output::{Column, counted, grouped, tally},
+    },
 };
 use ad_core::categories;
 use futures_util::{StreamExt, stream};
@@ -68,7 +71,7 @@ pub async fn rehearse<'a>(
     let total = most.min(rows.count);
     let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
     if let Ok(style) =
-        ProgressStyle::with_template("rehearsed {bar:30.green} {pos:>7}/{len} {per_sec:>9} {eta:>5} left")
+        ProgressStyle::with_template("rehearsed {bar:30.green} {human_pos:>7}/{human_len} {per_sec:>9} {eta:>5} left")
     {
         bar.set_style(style);
     }
@@ -103,11 +106,13 @@ pub async fn rehearse<'a>(
     if rejected > 0 || !context.out.is_for_people() {
         errors.end()?;
     }
-    let parts = [(existing, "already exist"), (rejected, "would be rejected")];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts = parts.fold(String::new(), |text, (count, what)| format!("{text}, {count} {what}"));
-    let accepted = count - rejected - existing;
-    context.out.note(&format!("rehearsed {count} ads: the service would accept {accepted}{parts}; nothing was stored"));
+    let others = tally([(existing, "already exist"), (rejected, "would be rejected")]);
+    let comma = if others.is_empty() { "" } else { ", " };
+    let accepted = grouped(count - rejected - existing);
+    let ads = counted(count, "ad");
+    context
+        .out
+        .note(&format!("rehearsed {ads}: the service would accept {accepted}{comma}{others}; nothing was stored"));
     Ok(rejected)
 }
 

@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     };
     progress.run(read).await??;
     rows.end()?;
-    context.out.note(&format!("{count} ads"));
+    context.out.note(&counted(count, "ad"));
     Ok(())
 }
 

@@ -15,7 +15,11 @@ use crate::{
         parameters::{self, Given, Table},
         through::vehicle_type,
     },
-    terminal::{Context, Failure, ad_table, output::Column, progress::Counter},
+    terminal::{
+        Context, Failure, ad_table,
+        output::{Column, counted, grouped},
+        progress::Counter,
+    },
 };
 
 /// Arguments of `list`.
@@ -100,8 +104,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     rows.end()?;
     let shown = page.results.len() as u64;
     if shown < page.count {
-        let count = page.count;
-        context.out.note(&format!("{shown} of {count} ads; use --all for all of them, or --offset for another page"));
+        let (shown, count) = (grouped(shown), counted(page.count, "ad"));
+        context.out.note(&format!("{shown} of {count}; use --all for all of them, or --offset for another page"));
     } else if shown == 0 {
         context.out.note("no ads");
     }

@@ -14,7 +14,7 @@ use crate::{
     },
     terminal::{
         Context, Failure, ad_table,
-        output::{Column, Rows},
+        output::{Column, Rows, counted, grouped},
         progress::Counter,
     },
 };
@@ -94,7 +94,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         if (page.results.len() as u64) < page.count {
             let which = if is_latest { "the latest " } else { "" };
             let more = if is_latest { "; to show all: --all" } else { "" };
-            context.out.note(&format!("{which}{} of {} entries{more}", page.results.len(), page.count));
+            let (shown, all) = (grouped(page.results.len() as u64), counted(page.count, "entry"));
+            context.out.note(&format!("{which}{shown} of {all}{more}"));
         }
         return Ok(());
     }

@@ -23,7 +23,7 @@ use crate::{
     terminal::{
         Context, Exit, Failure, Findings,
         causes::Causes,
-        output::{counted, tally},
+        output::{counted, grouped, tally},
         quality,
     },
 };
@@ -237,7 +237,7 @@ impl Ratings {
 
 fn summary(name: &str, totals: Totals) -> String {
     let Totals { payloads, refused, warned } = totals;
-    let valid = payloads.saturating_sub(refused);
+    let valid = grouped(payloads.saturating_sub(refused));
     let wrong = tally([(refused, "with errors"), (warned, "with warnings")]);
     let comma = if wrong.is_empty() { "" } else { ", " };
     format!("{name}: {}, {valid} valid{comma}{wrong}", counted(payloads, "payload"))

@@ -8,7 +8,7 @@ use crate::{
     cli::listen::{self, ListenArgs},
     terminal::{
         ConfirmArgs, Context, Failure, ad_table, confirm,
-        output::{Cell, Column, Tone, plain},
+        output::{Cell, Column, Tone, grouped, plain},
     },
 };
 
@@ -278,6 +278,7 @@ fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {
     match shown as u64 {
         0 => context.out.note(&format!("no {what}")),
         shown if shown < count => {
+            let (shown, count) = (grouped(shown), grouped(count));
             context.out.note(&format!("{shown} of {count} {what}; use --limit and --offset for the others"));
         }
         _ => {}

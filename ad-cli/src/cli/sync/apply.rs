@@ -106,7 +106,7 @@ fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
     if !context.out.moves() || count == 0 {
         return ProgressBar::hidden();
     }
-    let template = format!("{{wide_bar}} {{pos}}/{{len}} {what} {{eta}} left");
+    let template = format!("{{wide_bar}} {{human_pos}}/{{human_len}} {what} {{eta}} left");
     // The template is one of ours; without it, the bar is a plain one.
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(count as u64).with_style(style)

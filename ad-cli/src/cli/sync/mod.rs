@@ -49,7 +49,7 @@ use crate::{
     cli::input::{Input, MappingArg},
     terminal::{
         Context, Exit, Failure, can_ask, confirm,
-        output::counted,
+        output::{counted, grouped},
         progress::{BlockingCounter, Counter},
         stop_on_interrupt,
     },
@@ -204,7 +204,7 @@ fn too_many(plan: &Plan, deletions: u64) -> String {
     let dealers: Vec<_> = plan.about.dealers.iter().filter(|dealer| dealer.exceeds_deletion_limit()).collect();
     let of: Vec<_> = dealers
         .iter()
-        .map(|dealer| format!("{} of the {} of {}", dealer.deletions, counted(dealer.ads, "ad"), dealer.code))
+        .map(|dealer| format!("{} of the {} of {}", grouped(dealer.deletions), counted(dealer.ads, "ad"), dealer.code))
         .collect();
     format!("{} would be deleted ({}), more than 10 % of the stock or 20 ads", counted(deletions, "ad"), of.join(", "))
 }

@@ -22,7 +22,11 @@ use crate::{
         payloads::Piece,
         spool::{Span, Spool},
     },
-    terminal::{Failure, output::counted, progress::Counter},
+    terminal::{
+        Failure,
+        output::{counted, grouped},
+        progress::Counter,
+    },
 };
 
 /// Maximum number of deletions of a dealer's ads without permission: a number or a part of the stock, whichever is less.
@@ -370,7 +374,7 @@ fn held(count: u64, unknown: &[u64]) -> String {
     let more = if unknown.len() > 5 { " and more" } else { "" };
     format!(
         "nothing is deleted: {} not in the file, but line {}{more} cannot be parsed and might contain one of them",
-        if count == 1 { "1 ad is".to_owned() } else { format!("{count} ads are") },
+        if count == 1 { "1 ad is".to_owned() } else { format!("{} ads are", grouped(count)) },
         lines.join(", "),
     )
 }

@@ -26,7 +26,7 @@ use crate::{
         spool::{Span, Spool},
     },
     cli::claims::Claims,
-    terminal::Failure,
+    terminal::{Failure, output::grouped},
 };
 
 /// Maximum number of duplicates that are listed individually.
@@ -174,7 +174,7 @@ impl Reader<'_> {
             let more = twice.len().saturating_sub(MOST_TOLD);
             twice.truncate(MOST_TOLD);
             if more > 0 {
-                twice.push(format!("and {more} more"));
+                twice.push(format!("and {} more", grouped(more as u64)));
             }
             let name = &stock.name;
             let message = format!("{name} contains duplicate source_ids:\n  {}", twice.join("\n  "));

@@ -386,10 +386,10 @@ pub fn counted(count: u64, what: &str) -> String {
     }
 }
 
-/// `2 updated, 1 created`: what there is some of, with its number.
+/// `1,200 updated, 1 created`: what there is some of, with its number.
 pub fn tally<'a>(counts: impl IntoIterator<Item = (u64, &'a str)>) -> String {
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
-    some.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    some.map(|(count, what)| format!("{} {what}", grouped(count))).collect::<Vec<_>>().join(", ")
 }
 
 /// `12,345`.
@@ -403,4 +403,16 @@ pub fn grouped(count: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators_and_their_nouns_a_number() {
+        assert_eq!([1, 2, 12_345].map(|count| counted(count, "ad")), ["1 ad", "2 ads", "12,345 ads"]);
+        assert_eq!([1, 1_000].map(|count| counted(count, "entry")), ["1 entry", "1,000 entries"]);
+        assert_eq!(tally([(200_000, "updated"), (0, "created"), (1, "deleted")]), "200,000 updated, 1 deleted");
+    }
 }
