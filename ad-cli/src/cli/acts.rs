@@ -203,7 +203,7 @@ pub(crate) struct Done<'a> {
 impl<'a> Done<'a> {
     /// Before anything is done: unknown fields are an error.
     pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Result<Self, Failure> {
-        context.out.check_fields(COLUMNS)?;
+        context.out.check_fields(COLUMNS, &[])?;
         Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false })
     }
 

@@ -18,6 +18,10 @@ pub const COLUMNS: &[Column] = &[
     Column::new("MISSING", "needs").wrapped().shown(needs),
 ];
 
+/// The fields of each ad, as programs read them.
+pub const FIELDS: &[&str] =
+    &["source_id", "dealer_code", "category_id", "way", "vehicle_types", "needs", "left_out", "request_id"];
+
 /// What people see of the data that V4 has no field for.
 pub const LEFT_OUT: Column = Column::new("LEFT OUT", "left_out").wrapped();
 

@@ -131,6 +131,7 @@ impl SubmitArgs {
         folder: &Folder,
         submission: Submission<'_>,
     ) -> Result<Summary, Failure> {
+        outcome::check_fields(context)?;
         let Submission { task, limit, name, rows, left_out } = submission;
         let (payloads, journal) = (folder.payloads(), folder.journal());
         let options = import::Options {

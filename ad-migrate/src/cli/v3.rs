@@ -16,7 +16,7 @@ use ad_cli::{
     },
     terminal::{
         Context, Exit, Failure,
-        conversion::{COLUMNS, ConversionCounts, LEFT_OUT},
+        conversion::{COLUMNS, ConversionCounts, FIELDS, LEFT_OUT},
         duration,
         output::WholeFile,
     },
@@ -75,6 +75,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     use ConversionState::{Accepted, Converts, Failed, NeedsData, NeedsType, Ready, Refused, Stays};
+    context.out.check_names(FIELDS.iter().copied())?;
     let client = context.client()?;
     let answers =
         if args.file.exists() { sheet::read(&args.file).map_err(super::file::not_read)? } else { Answers::new() };

@@ -81,6 +81,14 @@ fn text(summary: &Summary, left_out: &[(u64, &str)]) -> String {
     tally(words.iter().map(|(count, text)| (*count, text.as_str())).chain(left_out.iter().copied()))
 }
 
+/// Checks the selected fields before anything is sent.
+///
+/// # Errors
+/// When a field is unknown.
+pub fn check_fields(context: &Context) -> Result<(), Failure> {
+    Ok(context.out.check_fields(ALL_COLUMNS, &["linked"])?)
+}
+
 /// Shows all outcomes, and counts of them and of the rows that were `left_out`.
 ///
 /// # Errors

@@ -135,6 +135,7 @@ pub async fn update(
     totals: &Totals,
     report: Option<&Path>,
 ) -> Result<u64, Failure> {
+    context.out.check_fields(COLUMNS, &[])?;
     let Revision { payloads, rows, most, parallel, is_rehearsal, rulebook } = revision;
     let known: HashSet<Identity> = created(folder)?.into_iter().collect();
     let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
@@ -310,6 +311,7 @@ pub async fn remove(
     removal: Removal,
     report: Option<&Path>,
 ) -> Result<u64, Failure> {
+    context.out.check_fields(COLUMNS, &[])?;
     let asked = ads.into_iter().map(|Removable { ad, vehicle_type }| async move {
         let target = ad.target();
         let is_there = |shown: &Ad| {

@@ -6,6 +6,7 @@ use ad_tests::{Cli, Server, tools};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::sync::ndjson;
 use crate::payloads::plain_car;
 
 /// What is completed for the last word of a command line, as bash asks for it.
@@ -114,10 +115,16 @@ async fn every_command_selects_fields_the_same_way() {
             "{line}: {ended:?}"
         );
     }
+    cli.file("cars.ndjson", ndjson(&[plain_car("car-2", "ABC102")]));
     for (line, told) in [
         ("list --fields prise", "unknown field \"prise\"\n  help: Did you mean \"price\"?"),
         ("get car-1 --fields titel -o json", "Did you mean \"title\"?"),
         ("show car-1 --fields outcom", "Did you mean \"outcome\"?"),
+        ("import cars.ndjson --fields outcom", "Did you mean \"outcome\"?"),
+        ("sync apply cars.ndjson --yes --fields outcom", "Did you mean \"outcome\"?"),
+        ("sync plan cars.ndjson --fields titel", "Did you mean \"title\"?"),
+        ("migrate-v4 --all --fields requestid", "Did you mean \"request_id\"?"),
+        ("webhooks create https://receiver.example/ --fields secrets", "Did you mean \"secret\"?"),
     ] {
         let ended = cli.run(line).await;
         assert!(ended.code == 2 && ended.stderr.contains(told), "{line}: {ended:?}");
@@ -127,4 +134,6 @@ async fn every_command_selects_fields_the_same_way() {
         json!(false),
         "an unknown field is found before anything is done"
     );
+    assert_eq!(server.client.get("/v4/ad").await.expect(200)["count"], 1);
+    assert_eq!(server.client.get("/v4/webhooks").await.expect(200)["count"], 0);
 }

@@ -118,7 +118,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if args.dry_run {
         return validate::run(context, &validate::Args::of(&args.file, &args.mapping, &args.through)).await;
     }
-    context.out.check_fields(ALL_COLUMNS)?;
+    context.out.check_fields(ALL_COLUMNS, &[])?;
     let input = Input::open(context, &args.file, &args.mapping, true).await?;
     if input.rows().is_some() && args.rejects.is_some() {
         return Err(Failure::usage("--rejects is for files of payloads")

@@ -58,6 +58,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Refused, Stays};
+    context.out.check_names(conversion::FIELDS.iter().copied())?;
     let prepared = args.payloads.as_deref().map(prepared).transpose()?.unwrap_or_default();
     let client = context.client()?;
     let rulebook = Rulebook::default();

@@ -161,6 +161,12 @@ struct ReplayArgs {
 /// The fields of a webhook that people see first.
 const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "secret"];
 
+/// The further fields of a webhook.
+const FURTHER: &[&str] = &["created", "updated", "pending", "last_success", "last_failure"];
+
+/// The fields of a delivery, in the order for people.
+const DELIVERY: &[&str] = &["event_id", "type", "state", "created", "next_attempt", "attempts"];
+
 const COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("URL", "url").wrapped(),
@@ -202,6 +208,7 @@ const DELIVERIES: &[Column] = &[
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let (client, out) = (context.client()?, context.out);
     let webhooks = client.webhooks();
+    check_fields(context, &args.command)?;
     match &args.command {
         WebhookCommand::Create(args) => {
             let webhook = NewWebhook {
@@ -235,7 +242,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             out.record_in(&webhooks.update(&args.id, &changes).await?.body, ORDER)?;
         }
         WebhookCommand::Test(IdArgs { id }) => {
-            out.record_in(&webhooks.test(id).await?.body, &["event_id", "type", "state"])?;
+            out.record_in(&webhooks.test(id).await?.body, DELIVERY)?;
             out.note(&format!("to see whether it has arrived: ad-cli webhooks deliveries {id} --limit 1"));
         }
         WebhookCommand::Deliveries(args) => {
@@ -248,7 +255,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             note_rest(context, page.results.len(), page.count, "deliveries");
         }
         WebhookCommand::Resend(args) => {
-            out.record_in(&webhooks.resend(&args.id, &args.event_id).await?.body, &["event_id", "type", "state"])?;
+            out.record_in(&webhooks.resend(&args.id, &args.event_id).await?.body, DELIVERY)?;
         }
         WebhookCommand::Replay(args) => {
             let after = args.after.parse::<Timestamp>().map(ReplayAfter::Time);
@@ -272,6 +279,17 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         WebhookCommand::Listen(args) => listen::run(context, &client, args).await?,
     }
     Ok(())
+}
+
+/// Checks the selected fields before a command changes anything: a secret is shown once.
+fn check_fields(context: &Context, command: &WebhookCommand) -> Result<(), Failure> {
+    use WebhookCommand::{Create, Delete, Deliveries, List, Listen, Replay, Resend, Rotate, Test, Update};
+    let known = match command {
+        Create(_) | Update(_) | Replay(_) | Rotate(_) => [ORDER, FURTHER].concat(),
+        Test(_) | Resend(_) => DELIVERY.to_vec(),
+        Delete(_) | Deliveries(_) | List(_) | Listen(_) => return Ok(()),
+    };
+    Ok(context.out.check_names(known.into_iter())?)
 }
 
 fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {

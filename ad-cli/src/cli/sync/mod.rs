@@ -81,6 +81,7 @@ pub(crate) struct ApplyOptions {
 
 /// Shows the plan, and saves it if requested.
 pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option<&Path>) -> Result<(), Failure> {
+    show::check_plan_fields(context.out)?;
     let mut plan = Sync::new(context, options)?.plan().await?;
     show::plan(context.out, &plan)?;
     if let Some(path) = save {
@@ -96,6 +97,11 @@ pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option
 
 /// Applies the plan of a file, or a saved plan.
 pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyOptions) -> Result<(), Failure> {
+    if how.dry_run {
+        show::check_plan_fields(context.out)?;
+    } else {
+        show::check_applied_fields(context.out)?;
+    }
     let (client, mut plan) = if let Some(mut plan) = saved::load(&options.file)? {
         let client = context.client()?;
         plan.about.allowed = plan.about.allowed.max(options.allow_removals);
@@ -126,6 +132,7 @@ pub(crate) async fn watch(context: &Context, options: &StockOptions, how: Option
     let stop = stop_on_interrupt(context);
     watch::watch(context, &options.file, &stop, async || {
         let Some(how) = how else { return plan(context, options, None).await };
+        show::check_applied_fields(context.out)?;
         let sync = Sync::new(context, options)?;
         let mut plan = sync.plan().await?;
         show_first(context, &plan)?;

@@ -46,6 +46,16 @@ const APPLIED_FOR_PROGRAMS: &[Column] = &Column::at_paths([
     "act", "source_id", "dealer_code", "line", "outcome", "message", "request_id",
 ]);
 
+/// Checks the selected fields of the ads of a plan before it is made.
+pub(super) fn check_plan_fields(out: Output) -> Result<(), Failure> {
+    Ok(out.check_fields(PLAN_COLUMNS, &["findings"])?)
+}
+
+/// Checks the selected fields of the outcomes before anything is sent.
+pub(super) fn check_applied_fields(out: Output) -> Result<(), Failure> {
+    Ok(out.check_fields(APPLIED_FOR_PROGRAMS, &[])?)
+}
+
 /// An ad of a plan. Programs read its members, so their names are stable.
 #[derive(Debug, Default, Serialize)]
 struct PlanRow<'a> {

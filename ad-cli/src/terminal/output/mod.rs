@@ -152,12 +152,13 @@ impl Output {
         self.fields
     }
 
-    /// Checks the selected fields before a command acts: rows have the fields of these columns, and no others.
+    /// Checks the selected fields before a command acts: rows have the fields of these columns and `further` ones, and no others.
     ///
     /// # Errors
     /// The first unknown field.
-    pub fn check_fields(self, columns: &[Column]) -> Result<(), UnknownField> {
-        self.check_names(columns.iter().map(|column| column.path.split('.').next().unwrap_or_default()))
+    pub fn check_fields(self, columns: &[Column], further: &[&str]) -> Result<(), UnknownField> {
+        let of_columns = columns.iter().map(|column| column.path.split('.').next().unwrap_or_default());
+        self.check_names(of_columns.chain(further.iter().copied()))
     }
 
     /// The same for rows with members of these names.
