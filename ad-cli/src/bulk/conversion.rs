@@ -32,8 +32,8 @@ pub enum ConversionState {
     Stays,
     /// The service has accepted the conversion.
     Accepted,
-    /// The service has refused it.
-    Refused,
+    /// The service has rejected it.
+    Rejected,
     /// The service has accepted it, but it failed or was unfinished when the wait ended.
     Failed,
 }
@@ -146,7 +146,7 @@ pub async fn convert(client: &Client, assessment: &mut Assessment) -> Result<(),
     if error.is_unclear() && client.v4().read(target).await?.api_version == model::ApiVersion::V4 {
         assessment.state = ConversionState::Accepted;
     } else if error.is_refusal() {
-        assessment.state = ConversionState::Refused;
+        assessment.state = ConversionState::Rejected;
         assessment.needs = vec![Need { field: String::new(), messages: vec![error.to_string()] }];
     } else {
         return Err(error);

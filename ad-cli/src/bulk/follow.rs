@@ -59,8 +59,8 @@ outcomes! {
     Boosted => "boosted",
     /// See [`Outcome::Failed`].
     Failed => "failed",
-    /// The request was refused, here or by the service.
-    Refused => "refused",
+    /// The request was rejected, here or by the service.
+    Rejected => "rejected",
     /// Accepted by the service; the outcome is not waited for.
     Accepted => "accepted",
     /// Accepted by the service, and not finished when the wait ended.
@@ -76,7 +76,7 @@ outcomes! {
 impl AdOutcome {
     /// Whether the service has executed or at least accepted the request.
     pub const fn is_good(self) -> bool {
-        !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent | Self::Conflict)
+        !matches!(self, Self::Failed | Self::Rejected | Self::UnderWay | Self::Unclear | Self::NotSent | Self::Conflict)
     }
 }
 

@@ -37,20 +37,20 @@ pub struct Occurrence {
     /// Where the record begins.
     pub place: Place,
     /// Whether the record has other errors.
-    pub is_refused: bool,
+    pub is_rejected: bool,
 }
 
 impl Occurrence {
     fn bytes(&self) -> [u8; OCCURRENCE] {
         let (line, column) = (self.place.line.to_be_bytes(), self.place.column.to_be_bytes());
-        record(&[&[self.kind], &self.hash, &self.index.to_be_bytes(), &line, &column, &[self.is_refused.into()]])
+        record(&[&[self.kind], &self.hash, &self.index.to_be_bytes(), &line, &column, &[self.is_rejected.into()]])
     }
 
     fn read(record: &[u8]) -> Self {
         let mut hash = Hash::default();
         hash.copy_from_slice(&record[1..17]);
         let place = Place { line: number(record, 25), column: number(record, 33) };
-        Self { kind: record[0], hash, index: number(record, 17), place, is_refused: record[41] != 0 }
+        Self { kind: record[0], hash, index: number(record, 17), place, is_rejected: record[41] != 0 }
     }
 }
 
@@ -65,7 +65,7 @@ pub struct Repetition {
     pub first_line: u64,
 }
 
-/// Kind, hash, index, line, column, refused.
+/// Kind, hash, index, line, column, rejected.
 const OCCURRENCE: usize = 1 + 16 + 8 + 8 + 8 + 1;
 /// Index, the occurrence, index and line of the first.
 const REPETITION: usize = 8 + OCCURRENCE + 8 + 8;
@@ -170,10 +170,14 @@ mod tests {
             let (id, dealer) = id.split_once('@').map_or((*id, None), |(id, dealer)| (id, Some(dealer)));
             let place = Place { line: index + 1, column: 1 };
             let hash = hash(id, dealer);
-            identities.add(Occurrence { kind: 0, hash, index, place, is_refused: index % 2 == 1 }).unwrap();
+            identities.add(Occurrence { kind: 0, hash, index, place, is_rejected: index % 2 == 1 }).unwrap();
         }
         let found: Vec<_> = identities.repeated().unwrap().map(Result::unwrap).collect();
-        assert!(found.iter().all(|it| it.again.place.line == it.again.index + 1 && it.again.is_refused == (it.again.index % 2 == 1)));
+        assert!(
+            found.iter().all(
+                |it| it.again.place.line == it.again.index + 1 && it.again.is_rejected == (it.again.index % 2 == 1)
+            )
+        );
         assert!(found.iter().all(|it| it.first_line == it.first_index + 1));
         found.iter().map(|it| (it.again.index, it.first_index)).collect()
     }

@@ -247,11 +247,11 @@ impl<'a> Done<'a> {
         Ok(until_interrupted(waited).await.ok_or_else(|| goes_on(&ad.source_id))??)
     }
 
-    /// A request was refused.
-    fn refused(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
+    /// A request was rejected.
+    fn rejected(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
         self.failed = true;
         Ok(self.rows.push(&json!({
-            "source_id": source_id, "request_id": error.request_id(), "outcome": "refused", "message": error.to_string(),
+            "source_id": source_id, "request_id": error.request_id(), "outcome": "rejected", "message": error.to_string(),
         }))?)
     }
 
@@ -340,7 +340,7 @@ pub(crate) async fn each(
                     let hint = format!("stopped at {}; the ads before it are done", ad.source_id);
                     return Err(Failure::from(error).hint(hint));
                 }
-                done.refused(&ad.source_id, &error)?;
+                done.rejected(&ad.source_id, &error)?;
             }
         }
     }

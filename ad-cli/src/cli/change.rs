@@ -47,12 +47,12 @@ impl<'a> Sending<'a> {
     }
 }
 
-/// Changes an ad by the patch that `decide` returns for its current state; `refused` explains a refusal of the service.
+/// Changes an ad by the patch that `decide` returns for its current state; `rejected` explains a refusal of the service.
 pub(crate) async fn change(
     context: &Context,
     sending: Sending<'_>,
     decide: impl Fn(&Ad, Option<&'static Category>) -> Result<Map<String, Value>, Failure>,
-    refused: impl Fn(&Ad, Option<&'static Category>, Error) -> Failure,
+    rejected: impl Fn(&Ad, Option<&'static Category>, Error) -> Failure,
 ) -> Result<(), Failure> {
     let Sending { args, if_match, v3 } = sending;
     let client = context.client()?;
@@ -80,7 +80,7 @@ pub(crate) async fn change(
                 return Err(Failure::from(error)
                     .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
             }
-            Err(error) => return Err(refused(ad, category, error)),
+            Err(error) => return Err(rejected(ad, category, error)),
         }
     };
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
@@ -91,7 +91,7 @@ pub(crate) async fn change(
 }
 
 /// Explains a refusal of a patch that is not from a file.
-pub(crate) fn refused_fields(_: &Ad, category: Option<&'static Category>, error: Error) -> Failure {
+pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error: Error) -> Failure {
     if !matches!(error.kind(), ErrorKind::Invalid(_)) {
         return error.into();
     }

@@ -1,6 +1,6 @@
 //! Rows of a table as payloads: the program `ad-migrate` reads, maps and validates them.
 //!
-//! Each payload is written on the line that its row has in the table, and the line of an invalid row has a [`RefusedRow`]. So the line of a
+//! Each payload is written on the line that its row has in the table, and the line of an invalid row has a [`RejectedRow`]. So the line of a
 //! message is the row.
 
 use std::{
@@ -22,7 +22,7 @@ use tokio::{
 use crate::{
     bulk::{
         BulkError,
-        check::{Finding, RefusedRow, Severity},
+        check::{Finding, RejectedRow, Severity},
         payloads::{NotPayloads, Place, Source},
         spool::Spool,
     },
@@ -161,18 +161,18 @@ fn merge(valid: &Path, invalid: &mut Spool) -> io::Result<Option<NamedTempFile>>
     let mut invalid = invalid.lines::<FindingRow>()?.peekable();
     for valid in BufReader::new(File::open(valid)?).lines() {
         let valid: ValidRow = serde_json::from_str(&valid?)?;
-        if !refused(&mut invalid, valid.line, &mut out)? || !out.add(valid.line, valid.payload.get())? {
+        if !rejected(&mut invalid, valid.line, &mut out)? || !out.add(valid.line, valid.payload.get())? {
             return Ok(None);
         }
     }
-    if !refused(&mut invalid, u64::MAX, &mut out)? {
+    if !rejected(&mut invalid, u64::MAX, &mut out)? {
         return Ok(None);
     }
     out.out.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
 }
 
 /// Writes the invalid rows before a line.
-fn refused(
+fn rejected(
     rows: &mut std::iter::Peekable<impl Iterator<Item = io::Result<FindingRow>>>,
     before: u64,
     out: &mut Lines,
@@ -180,11 +180,11 @@ fn refused(
     while let Some(first) = rows.next_if(|row| row.as_ref().map_or(true, |row| row.line < before)) {
         let first = first?;
         let (line, source_id) = (first.line, first.source_id.clone());
-        let mut refused_row = vec![first.finding()];
+        let mut rejected_row = vec![first.finding()];
         while let Some(more) = rows.next_if(|row| row.as_ref().map_or(true, |row| row.line == line)) {
-            refused_row.push(more?.finding());
+            rejected_row.push(more?.finding());
         }
-        if !out.add(line, &serde_json::to_string(&RefusedRow { source_id, refused_row })?)? {
+        if !out.add(line, &serde_json::to_string(&RejectedRow { source_id, rejected_row })?)? {
             return Ok(false);
         }
     }

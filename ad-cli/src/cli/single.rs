@@ -45,7 +45,7 @@ impl Single {
             return Err(Failure::usage(format!("{name} contains no payload")));
         };
         let broken =
-            |place: Place, what: &str| Failure::refused(format!("{name}:{}:{}: {what}", place.line, place.column));
+            |place: Place, what: &str| Failure::rejected(format!("{name}:{}:{}: {what}", place.line, place.column));
         let object = parse(&text).map_err(|error| broken(place.after(&text[..error.at]), &error.message))?;
         if let Some(problem) = problem {
             return Err(broken(place, problem));
@@ -70,11 +70,11 @@ impl Single {
         }
         self.show(context, &verdict)?;
         context.out.note("nothing was sent; use --no-check to skip local validation");
-        Err(Failure::Shown(Exit::Refused))
+        Err(Failure::Shown(Exit::Rejected))
     }
 
     /// What the service said of it: fields that are wrong are shown where they stand in the file.
-    pub(crate) fn refused(&self, context: &Context, checker: &Checker, error: crate::Error) -> Failure {
+    pub(crate) fn rejected(&self, context: &Context, checker: &Checker, error: crate::Error) -> Failure {
         let crate::ErrorKind::Invalid(errors) = error.kind() else { return error.into() };
         let verdict = Verdict {
             source_id: self.object.get("source_id").and_then(Value::as_str).map(str::to_owned),
@@ -84,7 +84,7 @@ impl Single {
         };
         let id = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
         match self.show(context, &verdict) {
-            Ok(()) => Failure::refused(format!("the service rejected {}{id}", self.name)),
+            Ok(()) => Failure::rejected(format!("the service rejected {}{id}", self.name)),
             Err(failure) => failure,
         }
     }

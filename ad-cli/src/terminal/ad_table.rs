@@ -106,8 +106,7 @@ pub fn outcome(outcome: &Value) -> Cell {
     let text = plain(outcome).replace('_', " ");
     match text.as_str() {
         "" => text.into(),
-        "refused" => Cell::toned("rejected", Tone::Bad),
-        "failed" | "not sent" | "unclear" | "conflict" => Cell::toned(text, Tone::Bad),
+        "rejected" | "failed" | "not sent" | "unclear" | "conflict" => Cell::toned(text, Tone::Bad),
         "under way" => Cell::toned("unfinished", Tone::Warning),
         _ => Cell::toned(text, Tone::Good),
     }

@@ -30,7 +30,7 @@ fn state(state: &Value) -> Cell {
     let tone = match text.as_str() {
         "converts" | "ready" | "accepted" => Tone::Good,
         "stays" => Tone::Faint,
-        "refused" | "failed" => Tone::Bad,
+        "rejected" | "failed" => Tone::Bad,
         _ => Tone::Warning,
     };
     Cell::toned(text, tone)

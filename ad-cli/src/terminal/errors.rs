@@ -19,16 +19,16 @@ impl From<Error> for Failure {
                 } else if error.request().starts_with("GET ") {
                     Self::usage(message)
                 } else {
-                    Self::refused(message)
+                    Self::rejected(message)
                 }
             }
             ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
-                Self::refused(error.to_string())
+                Self::rejected(error.to_string())
             }
-            ErrorKind::PreconditionFailed(detail) => Self::refused(format!("nothing was changed: {detail}"))
+            ErrorKind::PreconditionFailed(detail) => Self::rejected(format!("nothing was changed: {detail}"))
                 .hint("to show the ad and its ETag as they are now: ad-cli get SOURCE_ID"),
             ErrorKind::Identified(refusal) => {
-                let failure = Self::refused(refusal.message.as_deref().unwrap_or(known(refusal.error)));
+                let failure = Self::rejected(refusal.message.as_deref().unwrap_or(known(refusal.error)));
                 let ways =
                     refusal.migration_options.iter().map(|way| format!("{}: {}", way.method, way.steps.join(" ")));
                 ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)

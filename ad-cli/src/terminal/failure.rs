@@ -11,8 +11,8 @@ pub enum Exit {
     Failed = 1,
     /// The command line, or a file named on it, is wrong.
     Usage = 2,
-    /// Refused by validation.
-    Refused = 3,
+    /// Rejected by validation.
+    Rejected = 3,
     /// Not authorised.
     Unauthorised = 4,
     /// The service was not reached.
@@ -76,9 +76,9 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Refused by validation (3).
-    pub fn refused(message: impl Into<String>) -> Self {
-        Self::new(Exit::Refused, message)
+    /// Rejected by validation (3).
+    pub fn rejected(message: impl Into<String>) -> Self {
+        Self::new(Exit::Rejected, message)
     }
 
     /// Not authorised (4).

@@ -36,8 +36,8 @@ pub(super) struct Explainer<'a> {
 
 impl Explainer<'_> {
     /// The errors of the rules, except those that follow from errors of the mapping. Equal errors of the items of a list are one finding.
-    pub(super) fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
-        match refused {
+    pub(super) fn rejected(&self, rejected: &PayloadError) -> Vec<Finding> {
+        match rejected {
             PayloadError::Fields(errors) => self.errors(errors),
             PayloadError::TrailerCreateDisabled => vec![Finding {
                 reason: "trailers cannot be created".to_owned(),

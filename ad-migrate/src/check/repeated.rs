@@ -52,7 +52,7 @@ pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl 
     (0..).zip(&IDENTIFIERS).filter_map(move |(kind, identifier)| {
         let hash = hash((identifier.of)(verdict)?, dealer_code);
         let place = Place { line: verdict.line, ..Place::default() };
-        Some(Occurrence { kind, hash, index: verdict.row, place, is_refused: false })
+        Some(Occurrence { kind, hash, index: verdict.row, place, is_rejected: false })
     })
 }
 
@@ -61,7 +61,7 @@ pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl 
 pub(super) struct RepeatedValues {
     repetitions: Peekable<Repetitions>,
     /// A bit for each row: whether it is a duplicate.
-    refused: Vec<u64>,
+    rejected: Vec<u64>,
     /// Row and line of the first that can be sent, of identifiers whose first row is a duplicate itself.
     moved: FxHashMap<(u8, Hash), (u64, u64)>,
 }
@@ -73,7 +73,7 @@ impl RepeatedValues {
     /// When a temporary file cannot be used.
     pub(super) fn of(identities: Identities) -> io::Result<Self> {
         let repetitions = identities.repeated()?.peekable();
-        Ok(Self { repetitions, refused: Vec::new(), moved: FxHashMap::default() })
+        Ok(Self { repetitions, rejected: Vec::new(), moved: FxHashMap::default() })
     }
 
     /// Adds the repetitions of a row to its verdict. Rows must come in order.
@@ -88,7 +88,7 @@ impl RepeatedValues {
             let Some(identifier) = IDENTIFIERS.get(usize::from(it.again.kind)) else { continue };
             let moved = self.moved.get(&(it.again.kind, it.again.hash)).copied();
             let (first, line) = moved.unwrap_or((it.first_index, it.first_line));
-            if self.is_refused(first) {
+            if self.is_rejected(first) {
                 free.push(it);
                 continue;
             }
@@ -110,17 +110,17 @@ impl RepeatedValues {
         Ok(())
     }
 
-    fn is_refused(&self, row: u64) -> bool {
-        let word = usize::try_from(row / 64).ok().and_then(|word| self.refused.get(word));
+    fn is_rejected(&self, row: u64) -> bool {
+        let word = usize::try_from(row / 64).ok().and_then(|word| self.rejected.get(word));
         word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     fn refuse(&mut self, row: u64) {
         let Ok(word) = usize::try_from(row / 64) else { return };
-        if self.refused.len() <= word {
-            self.refused.resize(word + 1, 0);
+        if self.rejected.len() <= word {
+            self.rejected.resize(word + 1, 0);
         }
-        self.refused[word] |= 1 << (row % 64);
+        self.rejected[word] |= 1 << (row % 64);
     }
 }
 

@@ -94,7 +94,7 @@ impl RowChecker<'_> {
         let explainer = Explainer { bound, row, category, payload, mapped: &findings };
         let more = match &checked {
             Ok(checked) => explainer.warnings(&checked.warnings),
-            Err(refused) => explainer.refused(refused),
+            Err(rejected) => explainer.rejected(rejected),
         };
         verdict.images = images(payload).map(str::to_owned).collect();
         findings.extend(more);

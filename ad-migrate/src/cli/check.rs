@@ -74,7 +74,7 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
         }
         Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),
         Totals { invalid: 0, .. } => Ok(()),
-        _ => Err(Failure::Shown(Exit::Refused)),
+        _ => Err(Failure::Shown(Exit::Rejected)),
     }
 }
 

@@ -205,7 +205,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return match (rejected, totals.invalid) {
             (0, 0) => Ok(()),
             (0, _) => Err(Failure::Shown(Exit::Failed)),
-            _ => Err(Failure::Shown(Exit::Refused)),
+            _ => Err(Failure::Shown(Exit::Rejected)),
         };
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
@@ -251,7 +251,9 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
     }
     let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
     if totals.valid == 0 {
-        return Err(Failure::refused(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see));
+        return Err(
+            Failure::rejected(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see)
+        );
     }
     warn_of_missing(context.out, totals);
     if totals.skipped > 0 {

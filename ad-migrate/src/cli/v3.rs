@@ -74,7 +74,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    use ConversionState::{Accepted, Converts, Failed, NeedsData, NeedsType, Ready, Refused, Stays};
+    use ConversionState::{Accepted, Converts, Failed, NeedsData, NeedsType, Ready, Rejected, Stays};
     context.out.check_names(FIELDS.iter().copied())?;
     let client = context.client()?;
     let answers =
@@ -112,7 +112,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         (&[Accepted], "migrated"),
         (&[Ready], "ready to migrate (--submit)"),
         (&[NeedsData, NeedsType], "incomplete"),
-        (&[Refused, Failed], "rejected or failed"),
+        (&[Rejected, Failed], "rejected or failed"),
         (&[Stays], "stay V3"),
         (&[Converts], "converted by their next update"),
     ]);
@@ -121,7 +121,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if lacking > 0 {
         context.out.note(&format!("complete the column `value` of {} and run the command again", args.file.display()));
     }
-    if lacking + counts.of(&[Refused, Failed]) == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
+    if lacking + counts.of(&[Rejected, Failed]) == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
 
 /// A run of the command.
@@ -176,8 +176,8 @@ impl Run<'_> {
         }
         // Valid answers stay in the sheet until they are used.
         if assessment.state != ConversionState::Accepted {
-            let refused = assessment.needs.iter().find(|need| need.field.is_empty());
-            let missing = refused.map_or(String::new(), |need| need.messages.join(" "));
+            let rejected = assessment.needs.iter().find(|need| need.field.is_empty());
+            let missing = rejected.map_or(String::new(), |need| need.messages.join(" "));
             let others = answers.iter().filter(|(field, _)| assessment.needs.iter().all(|need| need.field != *field));
             self.rows.extend(others.chain(&types).map(|(field, value)| row(field, &missing, value)));
         }

@@ -91,7 +91,7 @@ impl Stock {
 
     fn name(&mut self, kind: u8, text: &str, index: u64) -> io::Result<()> {
         let hash = hash(text, None);
-        self.named.add(Occurrence { kind, hash, index, place: Place::default(), is_refused: false })
+        self.named.add(Occurrence { kind, hash, index, place: Place::default(), is_rejected: false })
     }
 
     /// Adds an ad or a listing, which is missing unless a row has this identifier.

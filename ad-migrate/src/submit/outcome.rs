@@ -64,7 +64,7 @@ fn name(record: &Record) -> &'static str {
 /// The words of the summary that `check`, `run` and `undo` share, with the outcomes that each stands for.
 const WORDS: [(&str, &[&str]); 3] = [
     ("sent", &["linked", "new", "hidden", "accepted", "under_way"]),
-    ("failed", &["failed", "refused", "unclear"]),
+    ("failed", &["failed", "rejected", "unclear"]),
     ("not sent", &["not_sent"]),
 ];
 
@@ -111,7 +111,7 @@ pub fn show(
             ("accepted", "accepted"),
             ("under_way", "unfinished"),
             ("failed", "not published"),
-            ("refused", "rejected by the service"),
+            ("rejected", "rejected by the service"),
             ("unclear", "without an answer"),
             ("not_sent", "not sent"),
         ],
@@ -137,7 +137,7 @@ pub fn show(
 
 /// Whether everything that was sent has succeeded.
 pub fn is_good(summary: &Summary) -> bool {
-    ["failed", "refused", "under_way", "unclear"].iter().all(|name| summary.count(name) == 0)
+    ["failed", "rejected", "under_way", "unclear"].iter().all(|name| summary.count(name) == 0)
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
         let counts = vec![
             ("linked", "linked to existing listings", 100),
             ("new", "newly listed", 71),
-            ("refused", "rejected by the service", 2),
+            ("rejected", "rejected by the service", 2),
             ("not_sent", "not sent", 5),
         ];
         let summary = Summary { ads: 178, counts };

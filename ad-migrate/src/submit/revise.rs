@@ -294,7 +294,7 @@ pub async fn removable(client: &Client, folder: &Folder, removal: Removal) -> Re
         let message = format!(
             "{removals} of {all} ads would be {what}, more than 10 % of the stock or 20 ads; nothing was changed"
         );
-        return Err(Failure::refused(message).hint(format!("to allow it: --allow-removals {removals}")));
+        return Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")));
     }
     Ok((ads, unchanged))
 }

@@ -10,7 +10,7 @@ use super::{Checked, files::StockFile};
 pub(super) struct Tally {
     pub(super) rows: usize,
     pub(super) right: usize,
-    pub(super) refused: usize,
+    pub(super) rejected: usize,
     /// Rows with a wrong value, about which there is a warning.
     warned: usize,
     /// Wrong values without one.
@@ -22,18 +22,18 @@ pub(super) struct Tally {
 
 impl Tally {
     /// A file that cannot be read at all, which is said.
-    pub(super) fn refused_file(&mut self, file: &StockFile, refused: &ReadError) {
+    pub(super) fn rejected_file(&mut self, file: &StockFile, rejected: &ReadError) {
         self.rows += file.rows.len();
-        self.refused += file.rows.len();
-        self.by_file.push(format!("{}: {refused}", file.name));
+        self.rejected += file.rows.len();
+        self.by_file.push(format!("{}: {rejected}", file.name));
     }
 
     /// The rows of a file. In a finished mapping, every right row is accepted, complete.
     pub(super) fn add(&mut self, file: &StockFile, checked: &Checked, finished: bool) {
-        let before = (self.right, self.refused, self.warned, self.silent.len());
+        let before = (self.right, self.rejected, self.warned, self.silent.len());
         self.rows += file.rows.len();
         if checked.rows != file.rows.len() {
-            self.refused += file.rows.len();
+            self.rejected += file.rows.len();
             let accepted = checked.verdicts.iter().filter(|verdict| verdict.is_valid()).count();
             if accepted > 0 || finished {
                 self.silent.push(format!("{}: {accepted} of {} rows accepted", file.name, checked.rows));
@@ -49,7 +49,7 @@ impl Tally {
             let accepted = verdict.filter(|verdict| verdict.is_valid());
             let Some((verdict, payload)) = accepted.and_then(|verdict| Some((verdict, verdict.payload.as_ref()?)))
             else {
-                self.refused += 1;
+                self.rejected += 1;
                 if finished && !is_bad {
                     self.lost.push(format!("{place}: {:?}", verdict.map(|verdict| &verdict.findings)));
                 }
@@ -75,12 +75,12 @@ impl Tally {
                 self.lost.extend(missing.iter().map(|path| format!("{place}: {path} is missing or wrong")));
             }
         }
-        let (right, refused, warned, silent) = before;
+        let (right, rejected, warned, silent) = before;
         self.by_file.push(format!(
-            "{}: {} right, {} refused, {} warned, {} wrong values",
+            "{}: {} right, {} rejected, {} warned, {} wrong values",
             file.name,
             self.right - right,
-            self.refused - refused,
+            self.rejected - rejected,
             self.warned - warned,
             self.silent.len() - silent
         ));

@@ -80,7 +80,7 @@ fn a_draft_as_it_is_written_leaves_no_row_silently_wrong() {
     let folder = folder();
     for file in files::all() {
         match drafted(&folder, &file) {
-            Err(refused) => tally.refused_file(&file, &refused),
+            Err(rejected) => tally.rejected_file(&file, &rejected),
             Ok(mapping) => {
                 let before = tally.silent.len();
                 tally.add(&file, &checked(&folder, &file, &mapping), false);
@@ -102,7 +102,7 @@ fn a_finished_mapping_gets_every_right_row_accepted() {
         tally.add(&file, &checked(&folder, &file, file.finished), true);
     }
     assert!(tally.silent.is_empty() && tally.lost.is_empty(), "{}", tally.report());
-    assert_eq!(tally.right + tally.refused, tally.rows, "{}", tally.report());
+    assert_eq!(tally.right + tally.rejected, tally.rows, "{}", tally.report());
 }
 
 #[test]

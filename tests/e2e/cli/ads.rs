@@ -216,7 +216,7 @@ async fn one_of_several_ads_that_fails_does_not_stop_the_others() {
     assert_eq!(deleted.code, 1);
     let rows: Vec<serde_json::Value> = deleted.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<_> = rows.iter().map(|row| format!("{} {}", row["source_id"], row["outcome"])).collect();
-    assert_eq!(told, ["\"a\" \"deleted\"", "\"missing\" \"refused\"", "\"b\" \"deleted\""]);
+    assert_eq!(told, ["\"a\" \"deleted\"", "\"missing\" \"rejected\"", "\"b\" \"deleted\""]);
     cli.run("delete a --wait --yes").await.done();
 }
 

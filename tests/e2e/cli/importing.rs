@@ -70,7 +70,7 @@ async fn every_ad_is_told_and_a_bad_one_stops_no_other() {
     let outcomes = outcomes(&cli.home().join("report.json"));
     let of =
         |outcome: &str| outcomes.iter().filter(|(_, it)| it == outcome).map(|(id, _)| id.as_str()).collect::<Vec<_>>();
-    assert_eq!(of("refused"), ["", "car-2", "car-5", "car-7", ""]);
+    assert_eq!(of("rejected"), ["", "car-2", "car-5", "car-7", ""]);
     assert_eq!(of("hidden"), ["car-11"]);
     assert_eq!(of("published").len(), 15);
     // People see why, where, and what to do.
@@ -84,14 +84,14 @@ async fn every_ad_is_told_and_a_bad_one_stops_no_other() {
     ] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
     }
-    assert!(ended.stderr.contains("21 ads: 15 published, 1 stored, hidden, 5 refused"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("21 ads: 15 published, 1 stored, hidden, 5 rejected"), "{}", ended.stderr);
     // Programs see every ad.
     std::fs::remove_file(format!("{}.journal", file.display())).unwrap();
     let ended = cli.run("import stock.ndjson --output ndjson").await;
     assert_eq!(ended.code, 3, "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 21);
     let first: Value = serde_json::from_str(ended.stdout.lines().nth(6).unwrap()).unwrap();
-    assert_eq!((&first["line"], &first["outcome"]), (&json!(7), &json!("refused")));
+    assert_eq!((&first["line"], &first["outcome"]), (&json!(7), &json!("rejected")));
     assert_eq!(first["findings"][0]["suggestions"], json!(["volvo"]));
 }
 

@@ -61,12 +61,12 @@ async fn rows_are_imported_by_the_mapping_beside_the_file_and_named_by_their_lin
     assert!(ended.stdout.contains("stock.csv:3: error: category_fields.brand is \"Wolvo\" (car-2)"), "{ended:?}");
     assert!(ended.stdout.contains("Column Märke: "), "{ended:?}");
     assert!(ended.stderr.contains("stock.csv: rows are read with the mapping stock.toml"), "{ended:?}");
-    assert!(ended.stderr.contains("4 ads: 2 published, 2 refused"), "{ended:?}");
+    assert!(ended.stderr.contains("4 ads: 2 published, 2 rejected"), "{ended:?}");
     let report: Value = serde_json::from_slice(&std::fs::read(cli.home().join("report.json")).unwrap()).unwrap();
     let ads = report["ads"].as_array().unwrap();
     let outcomes: Vec<_> = ads.iter().map(|ad| (&ad["source_id"], &ad["line"], &ad["outcome"])).collect();
     let expected =
-        [("car-1", 2, "published"), ("car-2", 3, "refused"), ("car-3", 4, "published"), ("car-4", 5, "refused")];
+        [("car-1", 2, "published"), ("car-2", 3, "rejected"), ("car-3", 4, "published"), ("car-4", 5, "rejected")];
     let expected = expected.map(|(source_id, line, outcome)| (json!(source_id), json!(line), json!(outcome)));
     assert_eq!(outcomes, expected.each_ref().map(|(source_id, line, outcome)| (source_id, line, outcome)));
     assert!(ads[3]["message"].as_str().unwrap().contains("source_id"), "{ads:#?}");

@@ -19,7 +19,7 @@ const LONGEST_VALUE: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It is refused.
+    /// It is rejected.
     Error,
     /// It is allowed but probably a mistake.
     Warning,

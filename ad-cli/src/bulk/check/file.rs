@@ -16,7 +16,7 @@ pub struct Totals {
     /// All payloads, including those that cannot be read.
     pub payloads: u64,
     /// Those that cannot be sent.
-    pub refused: u64,
+    pub rejected: u64,
     /// Those that can, with warnings.
     pub warned: u64,
 }
@@ -25,7 +25,7 @@ impl Totals {
     /// Counts a payload.
     pub fn add(&mut self, verdict: &Verdict) {
         self.payloads += 1;
-        self.refused += u64::from(!verdict.is_valid());
+        self.rejected += u64::from(!verdict.is_valid());
         self.warned += u64::from(verdict.is_valid() && !verdict.findings.is_empty());
     }
 }
@@ -71,7 +71,7 @@ pub fn check_file(
                 show(&verdict)?;
             }
             totals.payloads += checked.totals.payloads;
-            totals.refused += checked.totals.refused;
+            totals.rejected += checked.totals.rejected;
             totals.warned += checked.totals.warned;
             progress(totals.payloads)?;
             Ok::<_, BulkError>(checked.text)
@@ -97,7 +97,7 @@ fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
     CheckedChunk { text: chunk.text, totals, occurrences, verdicts }
 }
 
-/// Shows duplicate ads and counts them as refused.
+/// Shows duplicate ads and counts them as rejected.
 ///
 /// # Errors
 /// When a temporary file cannot be used, or it cannot be shown.
@@ -108,7 +108,7 @@ pub fn tell_repetitions(
 ) -> Result<(), BulkError> {
     for repetition in repetitions.map_err(no_room())? {
         let repetition = repetition.map_err(no_room())?;
-        totals.refused += u64::from(!repetition.again.is_refused);
+        totals.rejected += u64::from(!repetition.again.is_rejected);
         show(&again(&repetition))?;
     }
     Ok(())

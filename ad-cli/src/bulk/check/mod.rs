@@ -48,11 +48,11 @@ pub struct Checker {
 
 /// A row of a table that cannot become an ad, on its line of the file of payloads.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub struct RefusedRow {
+pub struct RejectedRow {
     /// The client's reference, where it is known.
     pub source_id: Option<String>,
     /// The reasons; at least one is an error.
-    pub refused_row: Vec<Finding>,
+    pub rejected_row: Vec<Finding>,
 }
 
 /// The result for one payload.
@@ -83,18 +83,18 @@ impl Checker {
         Self { rulebook: Rulebook::default(), version, of_type, measures_at: None, is_of_rows: false }
     }
 
-    /// For payloads from rows of a table, with a [`RefusedRow`] for each invalid row. Findings are about rows.
+    /// For payloads from rows of a table, with a [`RejectedRow`] for each invalid row. Findings are about rows.
     #[must_use]
     pub fn of_rows(self) -> Self {
         Self { is_of_rows: true, ..self }
     }
 
-    /// The findings of a row that was refused before.
-    pub fn refused_row(&self, piece: Piece<'_>, index: u64) -> Option<Verdict> {
-        if !self.is_of_rows || memchr::memmem::find(piece.text, b"\"refused_row\"").is_none() {
+    /// The findings of a row that was rejected before.
+    pub fn rejected_row(&self, piece: Piece<'_>, index: u64) -> Option<Verdict> {
+        if !self.is_of_rows || memchr::memmem::find(piece.text, b"\"rejected_row\"").is_none() {
             return None;
         }
-        let RefusedRow { source_id, refused_row: findings } = serde_json::from_slice(piece.text).ok()?;
+        let RejectedRow { source_id, rejected_row: findings } = serde_json::from_slice(piece.text).ok()?;
         Some(Verdict { index, source_id, findings, ..Verdict::default() })
     }
 
@@ -113,7 +113,7 @@ impl Checker {
 
     /// Checks one payload of a file, and returns its findings with what identifies its ad.
     pub fn check(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
-        if let Some(verdict) = self.refused_row(piece, index) {
+        if let Some(verdict) = self.rejected_row(piece, index) {
             return (verdict, None);
         }
         let (mut verdict, occurrence) = self.check_payload(piece, index);
@@ -140,7 +140,7 @@ impl Checker {
         };
         let occurrence = object.get("source_id").and_then(Value::as_str).map(|source_id| {
             let hash = hash(source_id, object.get("dealer_code").and_then(Value::as_str));
-            Occurrence { kind: 0, hash, index, place: piece.place, is_refused: false }
+            Occurrence { kind: 0, hash, index, place: piece.place, is_rejected: false }
         });
         let measured = self.measures_at.and_then(|now| Some((self.category(&object)?, now)));
         match self.rulebook.create_unsent(self.version, self.of_type, object) {
@@ -153,13 +153,13 @@ impl Checker {
                     verdict.findings = findings.collect();
                 }
             }
-            Err(refused) => {
+            Err(rejected) => {
                 let explainer = self.identified(&mut verdict, piece);
-                verdict.findings = explainer.refused(&refused);
+                verdict.findings = explainer.rejected(&rejected);
             }
         }
-        let is_refused = !verdict.is_valid();
-        (verdict, occurrence.map(|it| Occurrence { is_refused, ..it }))
+        let is_rejected = !verdict.is_valid();
+        (verdict, occurrence.map(|it| Occurrence { is_rejected, ..it }))
     }
 
     /// The category of a payload.
@@ -174,7 +174,7 @@ impl Checker {
         Some(checked.content.into_fields())
     }
 
-    /// Explains why the service refused a payload.
+    /// Explains why the service rejected a payload.
     pub fn explain(&self, errors: &FieldErrors, piece: Piece<'_>) -> Vec<Finding> {
         self.identified(&mut Verdict::default(), piece).errors(errors)
     }
@@ -194,8 +194,8 @@ impl Checker {
 }
 
 impl Explainer<'_> {
-    fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
-        match refused {
+    fn rejected(&self, rejected: &PayloadError) -> Vec<Finding> {
+        match rejected {
             PayloadError::Fields(errors) => self.errors(errors),
             PayloadError::TrailerCreateDisabled => {
                 let message = "Trailers cannot be created, only updated and deleted. (trailer_create_disabled)";

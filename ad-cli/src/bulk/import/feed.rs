@@ -28,7 +28,7 @@ pub enum Task {
     /// Create the ads that the service does not have yet.
     #[default]
     Create,
-    /// Retry failures: refused ads are sent again, and the service retries the failed steps of the others.
+    /// Retry failures: rejected ads are sent again, and the service retries the failed steps of the others.
     Failed,
     /// Show the ads that were created hidden.
     Show,
@@ -49,7 +49,7 @@ impl Task {
         match (self, known) {
             (_, Some(Known::Invalid)) => Decision::Skip,
             (Self::Create, None | Some(Known::NotSent))
-            | (Self::Create | Self::Failed, Some(Known::Refused | Known::Unclear)) => Decision::Do(JobKind::Create),
+            | (Self::Create | Self::Failed, Some(Known::Rejected | Known::Unclear)) => Decision::Do(JobKind::Create),
             (Self::Failed, Some(Known::Ended { outcome: AdOutcome::Failed, .. })) => Decision::Do(JobKind::Retry),
             // The requests of an accepted ad are processed in order.
             (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. } | Known::Accepted(_))) => {
@@ -58,7 +58,7 @@ impl Task {
             (_, Some(Known::Accepted(request_id))) => Decision::Follow(request_id),
             (_, Some(Known::Ended { request_id, at, .. })) => Decision::Nothing(request_id, at),
             (Self::Failed, None | Some(Known::NotSent))
-            | (Self::Show, None | Some(Known::NotSent | Known::Unclear | Known::Refused)) => Decision::Leave,
+            | (Self::Show, None | Some(Known::NotSent | Known::Unclear | Known::Rejected)) => Decision::Leave,
         }
     }
 }

@@ -39,9 +39,9 @@ pub(super) struct Job {
     pub(super) is_unclear: bool,
 }
 
-/// Why an ad was refused.
+/// Why an ad was rejected.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct Rejection {
     /// In one text.
     pub(super) message: String,
     /// By field.

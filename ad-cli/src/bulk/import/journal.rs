@@ -143,7 +143,7 @@ pub(super) enum Entry {
         request_id: Option<Uuid>,
     },
     /// The service does not want it.
-    Refused {
+    Rejected {
         #[serde(flatten)]
         ad: Identity,
         message: String,
@@ -325,7 +325,7 @@ fn read(file: File, path: &Path) -> Result<Past, BulkError> {
             Entry::Begun(begun) => past.begun = Some(begun),
             Entry::Sending(ad) => past.facts.add(&ad, Known::Unclear)?,
             Entry::NotSent(ad) => past.facts.add(&ad, Known::NotSent)?,
-            Entry::Refused { ad, .. } => past.facts.add(&ad, Known::Refused)?,
+            Entry::Rejected { ad, .. } => past.facts.add(&ad, Known::Rejected)?,
             Entry::Accepted { ad, request_id } => past.facts.add(&ad, Known::Accepted(request_id))?,
             Entry::Ended { ad, end } => {
                 past.facts.add(&ad, Known::Ended { request_id: None, outcome: end.outcome, at: whole })?;
@@ -378,7 +378,7 @@ mod tests {
         let mut identities = Identities::default();
         for (index, id) in (0..).zip(ids) {
             let (hash, place) = (hash(id, None), Place::default());
-            identities.add(Occurrence { kind: 0, hash, index, place, is_refused: false }).unwrap();
+            identities.add(Occurrence { kind: 0, hash, index, place, is_rejected: false }).unwrap();
         }
         let (_, mut known) = std::mem::take(&mut past.facts).of(identities).unwrap();
         (0..ids.len() as u64).map(|index| known.next(index).unwrap()).collect()
@@ -402,7 +402,7 @@ mod tests {
         journal.write_durably(&[&[Entry::Begun(begun())], &sending[..]].concat()).unwrap();
         journal.write(Entry::Accepted { ad: ad("a"), request_id });
         journal.write(Entry::Accepted { ad: ad("b"), request_id: None });
-        journal.write(Entry::Refused { ad: ad("c"), message: "no".to_owned() });
+        journal.write(Entry::Rejected { ad: ad("c"), message: "no".to_owned() });
         journal.write(Entry::NotSent(ad("d")));
         journal.write(Entry::Ended { ad: ad("a"), end: end.clone() });
         drop((journal, past));
@@ -413,7 +413,7 @@ mod tests {
         let expected = [
             Some(Known::Unclear),
             Some(Known::NotSent),
-            Some(Known::Refused),
+            Some(Known::Rejected),
             Some(Known::Accepted(None)),
             Some(Known::Ended { request_id, outcome: AdOutcome::Published, at }),
             None,
@@ -450,7 +450,7 @@ mod tests {
             r#"{"sending":{"source_id":"b"}}"#,
             r#"{"sending":{"source_id":"c"}}"#,
             r#"{"accepted":{"source_id":"a","request_id":"00000000-0000-0000-0000-000000000007"}}"#,
-            r#"{"refused":{"source_id":"b","message":"no"}}"#,
+            r#"{"rejected":{"source_id":"b","message":"no"}}"#,
             r#"{"ended":{"source_id":"a","outcome":"failed","message":"publish: no"}}"#,
         ];
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
@@ -459,7 +459,7 @@ mod tests {
         let known = known(&mut past, &["a", "b", "c"]);
         let Some(Known::Ended { request_id, outcome: AdOutcome::Failed, at }) = known[0] else { panic!("{known:?}") };
         assert_eq!(request_id, Some(Uuid::from_u128(7)));
-        assert_eq!(known[1..], [Some(Known::Refused), Some(Known::Unclear)]);
+        assert_eq!(known[1..], [Some(Known::Rejected), Some(Known::Unclear)]);
         assert_eq!(past.end_at(at).unwrap().unwrap().message.as_deref(), Some("publish: no"));
     }
 

@@ -23,7 +23,7 @@ pub(super) enum Known {
     /// It may have been sent; there was no answer.
     Unclear,
     /// The service did not want it.
-    Refused,
+    Rejected,
     /// The service has it; the request, where it is known.
     Accepted(Option<Uuid>),
     /// All is done.
@@ -61,7 +61,7 @@ impl Known {
             Self::Invalid => (0, 0),
             Self::NotSent => (1, 0),
             Self::Unclear => (2, 0),
-            Self::Refused => (3, 0),
+            Self::Rejected => (3, 0),
             Self::Accepted(_) => (4, 0),
             Self::Ended { outcome, at, .. } => (5 + outcome as u8, at),
         };
@@ -74,7 +74,7 @@ impl Known {
             0 => Self::Invalid,
             1 => Self::NotSent,
             2 => Self::Unclear,
-            3 => Self::Refused,
+            3 => Self::Rejected,
             4 => Self::Accepted(request_id),
             ended => {
                 let outcome = *AdOutcome::ALL.get(usize::from(ended) - 5)?;
@@ -127,7 +127,7 @@ impl Facts {
                 }
             }
             accepted += u64::from(matches!(known, Some(Known::Accepted(_) | Known::Ended { .. })));
-            if let Some(known) = if occurrence.is_refused { Some(Known::Invalid) } else { known } {
+            if let Some(known) = if occurrence.is_rejected { Some(Known::Invalid) } else { known } {
                 payloads.push(record(&[&index, &known.bytes()]))?;
             }
         }

@@ -242,7 +242,7 @@ impl Import {
     /// After the check: the number of ads that the service will have, and the number of them that earlier runs have sent.
     pub fn expected(&self) -> (u64, u64) {
         let before = self.known.as_ref().map_or(0, |known| known.accepted);
-        let valid = self.totals.payloads.saturating_sub(self.totals.refused);
+        let valid = self.totals.payloads.saturating_sub(self.totals.rejected);
         (valid.min(before.saturating_add(self.limit)), before)
     }
 
@@ -418,7 +418,7 @@ async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Recei
         }
         match send::send(&client, &state, &job).await {
             Sent::Accepted(request_id) => state.sent(job, request_id),
-            Sent::Refused(refusal) => state.refused(job, refusal),
+            Sent::Rejected(rejection) => state.rejected(job, rejection),
             Sent::Stopped(error) => {
                 state.not_sent(job);
                 return state.fail(error);

@@ -43,9 +43,9 @@ pub struct Record {
     /// The listings from before to which it was linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<Linked>,
-    /// The errors of a refused one, by field.
+    /// The errors of a rejected one, by field.
     pub findings: Vec<Finding>,
-    /// Whether the payload was refused when the file was checked.
+    /// Whether the payload was rejected when the file was checked.
     #[serde(skip)]
     pub is_invalid: bool,
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, State,
-    job::{Job, JobKind, Refusal},
+    job::{Job, JobKind, Rejection},
 };
 use crate::{Ad, Answer, Client, Error, ErrorKind, bulk::payloads::Piece};
 
@@ -23,7 +23,7 @@ pub(super) enum Sent {
     /// The service has it; the id of its request, if known.
     Accepted(Option<Uuid>),
     /// The service does not want it.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// It was not accepted, and no other ad would be.
     Stopped(BulkError),
     /// Unknown, and it cannot be determined now.
@@ -50,7 +50,7 @@ pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
             ErrorKind::Conflict(_) if is_unclear || error.tries() > 1 => find(client, state, job, error).await,
             // The file has changed since an earlier run sent it.
             _ if is_unclear && error.status() == Some(KEY_REUSED) => Sent::Accepted(None),
-            _ => refused(error, job, is_unclear),
+            _ => rejected(error, job, is_unclear),
         };
     }
 }
@@ -68,7 +68,7 @@ async fn once(client: &Client, job: &Job) -> Result<Answer<Ad>, Error> {
 }
 
 /// Whether an error concerns this ad only, or all of them.
-fn refused(error: Error, job: &Job, is_unclear: bool) -> Sent {
+fn rejected(error: Error, job: &Job, is_unclear: bool) -> Sent {
     let is_about_ad = match error.kind() {
         ErrorKind::Invalid(_)
         | ErrorKind::Rules(_)
@@ -87,7 +87,7 @@ fn refused(error: Error, job: &Job, is_unclear: bool) -> Sent {
         ErrorKind::Invalid(errors) => Some(errors),
         _ => None,
     };
-    Sent::Refused(Refusal { message, fields })
+    Sent::Rejected(Rejection { message, fields })
 }
 
 /// Whether an earlier attempt has created the ad with the source id.
@@ -101,7 +101,7 @@ async fn find(client: &Client, state: &State, job: &Job, conflict: Error) -> Sen
         // The log is short: it was created a moment ago. Its oldest entry is that of the create.
         Sent::Accepted(ad.log.as_deref().and_then(<[_]>::first).map(|entry| entry.request_id))
     } else {
-        refused(conflict, job, false)
+        rejected(conflict, job, false)
     }
 }
 

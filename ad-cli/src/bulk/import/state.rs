@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    job::{Job, JobKind, Refusal},
+    job::{Job, JobKind, Rejection},
     journal::{End, Entry, Journal},
     records::{Collected, Record, Records},
 };
@@ -30,7 +30,7 @@ pub struct Counts {
     pub sent: u64,
     /// Published, or stored without being published as requested.
     pub published: u64,
-    /// Refused, or failed later.
+    /// Rejected, or failed later.
     pub failed: u64,
 }
 
@@ -158,7 +158,7 @@ impl State {
         let ad = verdict.source_id.clone().map(|source_id| Identity { source_id, dealer_code: None });
         let findings: Vec<_> = verdict.findings.iter().filter(|it| it.severity == Severity::Error).cloned().collect();
         let message = Some(findings.iter().map(Finding::text).collect::<Vec<_>>().join(" "));
-        let record = Record::new(verdict.index, place, ad, AdOutcome::Refused);
+        let record = Record::new(verdict.index, place, ad, AdOutcome::Rejected);
         self.record(&Record { message, findings, is_invalid: true, ..record });
     }
 
@@ -204,17 +204,17 @@ impl State {
         self.accepted(Pending { index: job.index, place: job.place, ad: job.ad, request_id });
     }
 
-    /// An ad that the service refused.
-    pub(super) fn refused(&self, job: Job, refusal: Refusal) {
+    /// An ad that the service rejected.
+    pub(super) fn rejected(&self, job: Job, rejection: Rejection) {
         // What is there already stays as it was.
         if job.kind == JobKind::Create {
-            self.journal.write(Entry::Refused { ad: job.ad.clone(), message: refusal.message.clone() });
+            self.journal.write(Entry::Rejected { ad: job.ad.clone(), message: rejection.message.clone() });
         }
         let piece = Piece { text: &job.text, place: job.place, problem: None };
-        let findings = refusal.fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
+        let findings = rejection.fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
         self.inner().counts.failed += 1;
-        let record = Record::new(job.index, job.place, Some(job.ad), AdOutcome::Refused);
-        self.record(&Record { message: Some(refusal.message), findings, ..record });
+        let record = Record::new(job.index, job.place, Some(job.ad), AdOutcome::Rejected);
+        self.record(&Record { message: Some(rejection.message), findings, ..record });
     }
 
     /// Records an ad that was not sent.

@@ -53,13 +53,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         _ if checker.version == ApiVersion::V3 => client.v3(),
         Some(vehicle_type) => client.typed(vehicle_type),
         None => {
-            return Err(Failure::refused(format!("{}: category_id is not a vehicle type of V4", payload.name))
+            return Err(Failure::rejected(format!("{}: category_id is not a vehicle type of V4", payload.name))
                 .hint("set the vehicle type: --type TYPE"));
         }
     };
     if args.dry_run {
         let validation = ads.validate(&payload.object).await;
-        validation.map_err(|error| payload.refused(context, &checker, error))?;
+        validation.map_err(|error| payload.rejected(context, &checker, error))?;
         context.out.note(&format!("{} is valid; nothing was changed (--dry-run)", payload.name));
         return Ok(());
     }
@@ -71,7 +71,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
                 Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
             );
         }
-        Err(error) => return Err(payload.refused(context, &checker, error)),
+        Err(error) => return Err(payload.rejected(context, &checker, error)),
     };
     done.accepted(&answer).await?;
     done.end()

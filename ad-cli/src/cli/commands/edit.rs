@@ -81,7 +81,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());
     let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
     let answer = ads.update(target, &patch).await.map_err(|error| match error.kind() {
-        ErrorKind::PreconditionFailed(_) => Failure::refused("nothing was changed: the ad has changed meanwhile")
+        ErrorKind::PreconditionFailed(_) => Failure::rejected("nothing was changed: the ad has changed meanwhile")
             .hint(format!("edit it again: ad-cli edit {}", ad.source_id)),
         _ => error.into(),
     })?;
@@ -110,7 +110,7 @@ impl Edited<'_> {
                     findings.show(&verdict)?;
                     findings.end()?;
                     if !can_ask() {
-                        return Err(Failure::Shown(Exit::Refused));
+                        return Err(Failure::Shown(Exit::Rejected));
                     }
                     confirm(self.context, "The ad is invalid. Edit it again?", false).await?;
                 }
@@ -128,7 +128,7 @@ impl Edited<'_> {
         for change in &changes {
             put(&mut patch, &change.field, &change.new);
         }
-        // What cannot change and fields that no table knows are refused with the others.
+        // What cannot change and fields that no table knows are rejected with the others.
         let is_written = |name: &str| ad_fields::WRITTEN.iter().any(|row| row.path.split('.').next() == Some(name));
         let others = after.iter().filter(|(name, value)| !is_written(name) && self.before.get(*name) != Some(*value));
         patch.extend(others.map(|(name, value)| (name.clone(), value.clone())));

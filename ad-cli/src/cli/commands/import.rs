@@ -104,7 +104,7 @@ const REPORT: ImportReport<'_, Record> = ImportReport {
         ("hidden", "stored, hidden"),
         ("accepted", "accepted"),
         ("failed", "failed"),
-        ("refused", "refused"),
+        ("rejected", "rejected"),
         ("under_way", "unfinished"),
         ("unclear", "unclear"),
         ("not_sent", "not sent"),
@@ -151,11 +151,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if let Some(failure) = imported.failure {
         return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
     }
-    let refused = summary.count("refused");
-    what_next(context, args, input.rows().is_some(), refused, summary.count("failed"));
-    match ["failed", "under_way", "unclear", "not_sent"].map(|name| summary.count(name)).iter().sum::<u64>() + refused {
+    let rejected = summary.count("rejected");
+    what_next(context, args, input.rows().is_some(), rejected, summary.count("failed"));
+    match ["failed", "under_way", "unclear", "not_sent"].map(|name| summary.count(name)).iter().sum::<u64>() + rejected
+    {
         0 => Ok(()),
-        _ if refused == summary.ads => Err(Failure::Shown(Exit::Refused)),
+        _ if rejected == summary.ads => Err(Failure::Shown(Exit::Rejected)),
         _ => Err(Failure::Shown(Exit::Failed)),
     }
 }
@@ -188,10 +189,10 @@ fn note_causes(context: &Context, imported: &mut Imported) -> Result<(), Failure
 }
 
 /// Says what to do about ads that are not published.
-fn what_next(context: &Context, args: &Args, is_table: bool, refused: u64, failed: u64) {
-    if refused > 0 && is_table {
+fn what_next(context: &Context, args: &Args, is_table: bool, rejected: u64, failed: u64) {
+    if rejected > 0 && is_table {
         context.out.note(&format!("correct the rejected rows, then: {} --accept-changes", resume_command(args)));
-    } else if refused > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
+    } else if rejected > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
         let again = resume_command(args);
         context.out.note(&format!("to write the rejected payloads to a file: {again} --rejects rejects.ndjson"));
     }

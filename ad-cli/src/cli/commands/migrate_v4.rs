@@ -57,7 +57,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Refused, Stays};
+    use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Rejected, Stays};
     context.out.check_names(conversion::FIELDS.iter().copied())?;
     let prepared = args.payloads.as_deref().map(prepared).transpose()?.unwrap_or_default();
     let client = context.client()?;
@@ -98,13 +98,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         (&[Converts], "converted by the next update"),
         (&[Ready], "ready to migrate"),
         (&[Accepted], "accepted"),
-        (&[Refused], "refused"),
+        (&[Rejected], "rejected"),
         (&[NeedsData], "need data (--payloads)"),
         (&[NeedsType], "need a vehicle type (--type)"),
         (&[Stays], "stay V3"),
     ]);
     context.out.note(&text.map_or_else(|| "no V3 ads".to_owned(), |text| format!("V3 ads: {text}")));
-    let is_done = args.dry_run || counts.of(&[NeedsData, NeedsType, Refused]) == 0;
+    let is_done = args.dry_run || counts.of(&[NeedsData, NeedsType, Rejected]) == 0;
     if is_done { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
 
@@ -136,7 +136,7 @@ fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>
         });
     }
     match wrong {
-        Some(wrong) => Err(Failure::refused(wrong)),
+        Some(wrong) => Err(Failure::rejected(wrong)),
         None => Ok(payloads),
     }
 }

@@ -42,7 +42,7 @@ fn amount(text: &str) -> Result<Number, &'static str> {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let decide = |ad: &Ad, _: Option<&_>| prices(&ad.source_id, &ad.price, &args.amount, args.reduced);
-    change::change(context, Sending::of(&args.change), decide, change::refused_fields).await
+    change::change(context, Sending::of(&args.change), decide, change::rejected_fields).await
 }
 
 /// The patch with all prices.

@@ -29,7 +29,7 @@ pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Im
     let mut rejected = HashSet::new();
     for record in imported.records.read().map_err(cannot)? {
         let record = record.map_err(cannot)?;
-        if record.outcome == AdOutcome::Refused {
+        if record.outcome == AdOutcome::Rejected {
             rejected.insert(record.index);
         }
     }

@@ -70,12 +70,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
     let decide = |ad: &Ad, category| patch(args, file.as_ref(), ad, category);
-    let refused = |ad: &Ad, category, error| refused(context, file.as_ref(), ad, category, error);
-    change::change(context, sending, decide, refused).await
+    let rejected = |ad: &Ad, category, error| rejected(context, file.as_ref(), ad, category, error);
+    change::change(context, sending, decide, rejected).await
 }
 
 /// What the service says to it: about a file by its lines, about `--set` with the command that shows what is allowed.
-fn refused(
+fn rejected(
     context: &Context,
     file: Option<&Single>,
     ad: &Ad,
@@ -83,9 +83,9 @@ fn refused(
     error: Error,
 ) -> Failure {
     if let Some(file) = file {
-        return file.refused(context, &Checker::new(ad.api_version, category), error);
+        return file.rejected(context, &Checker::new(ad.api_version, category), error);
     }
-    change::refused_fields(ad, category, error)
+    change::rejected_fields(ad, category, error)
 }
 
 /// What is to be sent.

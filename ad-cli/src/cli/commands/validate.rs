@@ -83,8 +83,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if all.iter().map(|(_, totals, _)| totals.payloads).sum::<u64>() > 1 {
         causes.note(context.out);
     }
-    if all.iter().any(|(_, totals, _)| totals.refused > 0) {
-        return Err(Failure::Shown(Exit::Refused));
+    if all.iter().any(|(_, totals, _)| totals.rejected > 0) {
+        return Err(Failure::Shown(Exit::Rejected));
     }
     if !args.online {
         context.out.detail("validated locally; use --online for the checks that only the service can do");
@@ -236,9 +236,9 @@ impl Ratings {
 }
 
 fn summary(name: &str, totals: Totals) -> String {
-    let Totals { payloads, refused, warned } = totals;
-    let valid = grouped(payloads.saturating_sub(refused));
-    let wrong = tally([(refused, "with errors"), (warned, "with warnings")]);
+    let Totals { payloads, rejected, warned } = totals;
+    let valid = grouped(payloads.saturating_sub(rejected));
+    let wrong = tally([(rejected, "with errors"), (warned, "with warnings")]);
     let comma = if wrong.is_empty() { "" } else { ", " };
     format!("{name}: {}, {valid} valid{comma}{wrong}", counted(payloads, "payload"))
 }

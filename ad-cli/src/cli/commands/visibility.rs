@@ -42,5 +42,5 @@ pub(crate) async fn show(context: &Context, args: &ShowArgs) -> Result<(), Failu
 
 async fn set(context: &Context, args: &ChangeArgs, visible: bool) -> Result<(), Failure> {
     let decide = |_: &Ad, _: Option<&_>| Ok(Map::from_iter([("visible".to_owned(), Value::Bool(visible))]));
-    change::change(context, Sending::of(args), decide, change::refused_fields).await
+    change::change(context, Sending::of(args), decide, change::rejected_fields).await
 }

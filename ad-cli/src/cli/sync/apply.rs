@@ -138,12 +138,12 @@ impl Sender<'_> {
             Err(error) => {
                 let (message, request_id) = (Some(text(&error)), error.request_id().map(str::to_owned));
                 let outcome = match (error.is_refusal(), error.is_unclear()) {
-                    (true, _) => AdOutcome::Refused,
+                    (true, _) => AdOutcome::Rejected,
                     // The next plan shows whether it was accepted.
                     (false, true) => AdOutcome::Unclear,
                     (false, false) => AdOutcome::NotSent,
                 };
-                if outcome != AdOutcome::Refused {
+                if outcome != AdOutcome::Rejected {
                     self.stop(error.into());
                 }
                 AppliedStep { message, request_id, ..AppliedStep::new(step, outcome) }

@@ -38,8 +38,8 @@ pub(super) enum AdDifference {
         /// The ways out.
         hints: Vec<String>,
     },
-    /// The update would be refused.
-    Refused(FieldErrors),
+    /// The update would be rejected.
+    Rejected(FieldErrors),
 }
 
 /// The change, with notes.
@@ -69,7 +69,7 @@ pub(super) fn compare(
     let wanted = with_currencies(wanted.clone(), ad);
     let content = match rulebook.import(write, wanted.clone()) {
         Ok(checked) => checked.content,
-        Err(errors) => return only(AdDifference::Refused(errors)),
+        Err(errors) => return only(AdDifference::Rejected(errors)),
     };
     let stored = contents::with_images(contents::stored(ad), images);
     Search { rulebook, write, stored: &stored, wanted: &wanted, content: &content }.update(ad.state == AdState::Deleted)
@@ -168,11 +168,11 @@ impl Search<'_> {
                     }
                 }
                 Err(errors) => {
-                    let refused = keep(&mut patch, &errors);
-                    if refused.is_empty() {
-                        return Comparison { difference: AdDifference::Refused(errors), notes: Vec::new() };
+                    let rejected = keep(&mut patch, &errors);
+                    if rejected.is_empty() {
+                        return Comparison { difference: AdDifference::Rejected(errors), notes: Vec::new() };
                     }
-                    kept.extend(refused);
+                    kept.extend(rejected);
                 }
             }
         }
@@ -385,10 +385,10 @@ mod tests {
         let car = example("car");
         let mut other = car.clone();
         other["category_fields"]["registration_number"] = json!("XYZ987");
-        let refused = compared("car", &ad("car", &car, |_| {}), &other).difference;
+        let rejected = compared("car", &ad("car", &car, |_| {}), &other).difference;
         assert!(
-            matches!(&refused, AdDifference::Refused(errors) if errors.contains("category_fields.registration_number")),
-            "{refused:?}"
+            matches!(&rejected, AdDifference::Rejected(errors) if errors.contains("category_fields.registration_number")),
+            "{rejected:?}"
         );
 
         let blocked = |vehicle_type: &str, stored: &str, change: fn(&mut Value)| match compared(

@@ -40,7 +40,7 @@ pub fn desired(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>, categ
         AdDifference::Update { revives: true, .. } => Desired::Impossible("the ad is deleted".to_owned()),
         AdDifference::Update { patch, changes, .. } => Desired::Update { patch, changes },
         AdDifference::Blocked { reason, .. } => Desired::Impossible(reason),
-        AdDifference::Refused(errors) => {
+        AdDifference::Rejected(errors) => {
             let errors = errors.violations().into_iter().map(|(path, violation)| {
                 let texts: Vec<_> = violation.texts().into_iter().collect();
                 format!("{path}: {}", texts.join(" "))

@@ -90,9 +90,9 @@ pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option
     }
     if let Some(deletions) = plan.deletions_beyond_limit() {
         context.out.warning(&format!("{}; to allow them: --allow-removals {deletions}", too_many(&plan, deletions)));
-        return Err(Failure::Shown(Exit::Refused));
+        return Err(Failure::Shown(Exit::Rejected));
     }
-    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) }
 }
 
 /// Applies the plan of a file, or a saved plan.
@@ -117,7 +117,7 @@ pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyO
         show::plan(context.out, &plan)?;
         may_be_done(&plan)?;
         context.out.note("nothing was changed (--dry-run)");
-        return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) };
+        return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) };
     }
     show_first(context, &plan)?;
     let stop = confirmed(context, &plan, &client, how, &options.file).await?;
@@ -174,8 +174,8 @@ impl<'a> Sync<'a> {
         let stock = reader.read(input.source(self.context)?, |payloads| progress.show(payloads))?;
         progress.hide();
         if stock.wanted.is_empty() {
-            show::refused(self.context.out, &stock.name, &stock.left)?;
-            return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
+            show::rejected(self.context.out, &stock.name, &stock.left)?;
+            return Err(Failure::rejected(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
         let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
         let progress = Counter::new(self.context.out, "ad");
@@ -202,7 +202,7 @@ fn show_first(context: &Context, plan: &Plan) -> Result<(), Failure> {
 /// Whether a plan is within what is allowed.
 fn may_be_done(plan: &Plan) -> Result<(), Failure> {
     let Some(deletions) = plan.deletions_beyond_limit() else { return Ok(()) };
-    Err(Failure::refused(format!("{}; nothing was changed", too_many(plan, deletions))).hint(format!(
+    Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan, deletions))).hint(format!(
         "check that the file contains the whole stock; to allow the deletions: --allow-removals {deletions}"
     )))
 }
@@ -264,5 +264,5 @@ async fn carry_out(
     if applied.rows.iter().any(|row| !row.outcome.is_good()) {
         return Err(Failure::Shown(Exit::Failed));
     }
-    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) }
 }

@@ -92,9 +92,9 @@ pub(super) struct Left {
 
 impl Left {
     /// An ad whose payload has mistakes.
-    pub(super) fn refused(source_id: Option<String>, dealer_code: Option<String>, verdict: check::Verdict) -> Self {
+    pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: check::Verdict) -> Self {
         let line = verdict.findings.first().map(|finding| finding.place.line);
-        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Refused(verdict) }
+        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
     }
 }
 
@@ -102,7 +102,7 @@ impl Left {
 #[derive(Debug)]
 pub(super) enum Why {
     /// Its payload has mistakes.
-    Refused(check::Verdict),
+    Rejected(check::Verdict),
     /// What is wanted cannot be.
     Blocked { reason: String, hints: Vec<String> },
 }
@@ -301,14 +301,14 @@ impl Planner<'_> {
                 let why = Why::Blocked { reason, hints };
                 plan.left.push(Left { source_id: Some(source_id), dealer_code, category, line, why });
             }
-            AdDifference::Refused(errors) => {
+            AdDifference::Rejected(errors) => {
                 let text = stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
                 let source_id = Some(identity.source_id);
                 let findings = self.reader.checker.explain(&errors, piece);
                 let index = wanted.index;
                 let verdict = check::Verdict { index, source_id: source_id.clone(), category, findings, quality: None };
-                plan.left.push(Left { line, ..Left::refused(source_id, identity.dealer_code, verdict) });
+                plan.left.push(Left { line, ..Left::rejected(source_id, identity.dealer_code, verdict) });
             }
         }
         Ok(())
@@ -340,7 +340,7 @@ impl Planner<'_> {
                     body: Some(wanted.payload),
                 }),
                 Err(verdict) => {
-                    plan.left.push(Left { line, ..Left::refused(Some(ad.source_id), ad.dealer_code, verdict) });
+                    plan.left.push(Left { line, ..Left::rejected(Some(ad.source_id), ad.dealer_code, verdict) });
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! Saved plans, for review and later application: a header, and a step per line. A plan applies to one state of the file and of the
-//! service; if either has changed, it is refused.
+//! service; if either has changed, it is rejected.
 
 use std::{
     fs::File,
@@ -120,7 +120,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
 /// Checks that file and service are those of the plan.
 pub(super) async fn fits(context: &Context, plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
-        Failure::refused(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
+        Failure::rejected(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
     };
     let About { url, path, digest, mapping, http_images, .. } = &plan.about;
     if url != client.url() {
@@ -152,7 +152,7 @@ pub(super) async fn is_current(plan: &Plan, client: &Client) -> Result<(), Failu
     }
     let named: Vec<_> = changed.iter().take(MOST_NAMED).copied().collect();
     let more = if changed.len() > MOST_NAMED { ", …" } else { "" };
-    Err(Failure::refused(format!(
+    Err(Failure::rejected(format!(
         "{} changed at the service since the plan was made: {}{more}",
         counted(changed.len() as u64, "ad"),
         named.join(", ")

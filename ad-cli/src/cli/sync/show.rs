@@ -86,15 +86,15 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
     if !out.is_for_people() {
         return for_programs(out, plan);
     }
-    refused(out, &plan.about.name, &plan.left)?;
+    rejected(out, &plan.about.name, &plan.left)?;
     Ok(out.show(&for_people(out, plan))?)
 }
 
 /// Shows the errors of payloads.
-pub(super) fn refused(out: Output, name: &str, left: &[Left]) -> Result<(), Failure> {
+pub(super) fn rejected(out: Output, name: &str, left: &[Left]) -> Result<(), Failure> {
     let mut findings = Findings::new(name, out);
     for left in left {
-        if let Why::Refused(verdict) = &left.why {
+        if let Why::Rejected(verdict) = &left.why {
             findings.show(verdict)?;
         }
     }
@@ -131,7 +131,7 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
 fn left_row(left: &Left) -> PlanRow<'_> {
     let (message, findings) = match &left.why {
         Why::Blocked { reason, hints } => (format!("{reason}; {}", hints.join("; ")), &[][..]),
-        Why::Refused(verdict) => {
+        Why::Rejected(verdict) => {
             let texts: Vec<_> = verdict.findings.iter().map(Finding::text).collect();
             (texts.join("; "), verdict.findings.as_slice())
         }
@@ -161,7 +161,7 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
     }
     let blocked = plan.left.iter().filter_map(|left| match &left.why {
         Why::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
-        Why::Refused(_) => None,
+        Why::Rejected(_) => None,
     });
     under(&mut text, Tone::Bad, "Skipped", blocked, of_blocked);
     under(&mut text, Tone::Warning, "Notes", plan.notes.iter(), |text, (ad, note)| {
@@ -274,7 +274,7 @@ pub(super) fn summary(rows: &[AppliedStep]) -> String {
     let count = |is_it: &dyn Fn(&AppliedStep) -> bool| rows.iter().filter(|row| is_it(row)).count() as u64;
     let good = ACTS.map(|(act, .., what)| (count(&|row| row.outcome.is_good() && row.act == act), what));
     let bad = [
-        (AdOutcome::Refused, "rejected by the service"),
+        (AdOutcome::Rejected, "rejected by the service"),
         (AdOutcome::Conflict, "changed meanwhile"),
         (AdOutcome::Failed, "failed"),
         (AdOutcome::UnderWay, "unfinished"),

@@ -1,5 +1,5 @@
 //! The desired stock of a file, by dealer. Each payload is checked before the first request.
-//! A file that cannot be read to its end, has no valid payload, or contains an ad twice is refused, and nothing is changed.
+//! A file that cannot be read to its end, has no valid payload, or contains an ad twice is rejected, and nothing is changed.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -178,7 +178,7 @@ impl Reader<'_> {
             }
             let name = &stock.name;
             let message = format!("{name} contains duplicate source_ids:\n  {}", twice.join("\n  "));
-            return Err(Failure::refused(message).hint("nothing was changed; remove the duplicates from the file"));
+            return Err(Failure::rejected(message).hint("nothing was changed; remove the duplicates from the file"));
         }
         if count == 0 {
             return Err(Failure::usage(format!("{} contains no payloads; nothing was changed", stock.name))
@@ -191,7 +191,7 @@ impl Reader<'_> {
     fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
         let Ok(payload) = parse(piece.text) else {
             let (verdict, _) = self.checker.check(piece, index);
-            stock.left.push(Left::refused(None, None, verdict));
+            stock.left.push(Left::rejected(None, None, verdict));
             return Ok(None);
         };
         let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -222,7 +222,7 @@ impl Reader<'_> {
             (Ok(_), source_id, dealer_code) => (source_id, dealer_code, self.checker.check(piece, index).0),
             (Err(verdict), source_id, dealer_code) => (source_id, dealer_code, verdict),
         };
-        stock.left.push(Left::refused(source_id, dealer_code, verdict));
+        stock.left.push(Left::rejected(source_id, dealer_code, verdict));
         Ok(None)
     }
 
@@ -234,8 +234,8 @@ impl Reader<'_> {
         index: u64,
         piece: Piece<'_>,
     ) -> Result<&'static Category, Verdict> {
-        if let Some(refused) = self.checker.refused_row(piece, index) {
-            return Err(refused);
+        if let Some(rejected) = self.checker.rejected_row(piece, index) {
+            return Err(rejected);
         }
         let Ok(category) = payload::category(ApiVersion::V4, payload.get("category_id")) else {
             return Err(self.checker.check(piece, index).0);
@@ -302,6 +302,6 @@ fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failu
 }
 
 fn unreadable(name: &str, place: Place, problem: &str) -> Failure {
-    Failure::refused(format!("{name}:{}:{}: {problem}", place.line, place.column))
+    Failure::rejected(format!("{name}:{}:{}: {problem}", place.line, place.column))
         .hint("nothing was changed, because the file cannot be read to its end")
 }
