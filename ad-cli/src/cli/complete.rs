@@ -1,4 +1,4 @@
-//! Completion of arguments in a shell: source ids, profiles, fields, values and brands.
+//! Completion of arguments in a shell: source ids, dealer codes, webhooks, profiles, fields, values and brands.
 //!
 //! The script of `ad-cli completions` runs this program for each completion, with the words of the command line. A completion must neither
 //! block the shell nor print errors: without an answer of the service in time, what is built into this program is completed.
@@ -14,7 +14,7 @@ use std::{
 use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{self, Category},
-    model::AdState,
+    model::{AdState, Page},
 };
 use clap::Arg;
 use clap_complete::{
@@ -27,6 +27,7 @@ use serde::Deserialize;
 use super::{commands::values::allowed, definition};
 use crate::{
     AdQuery, Client, Error,
+    bulk::check::known,
     terminal::{Context, Global, profiles::Profiles},
 };
 
@@ -41,6 +42,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Most ads of which source ids are completed.
 const MOST_ADS: &str = "100";
+
+/// Where the fields of a category are.
+const CATEGORY_FIELDS: &str = "category_fields.";
 
 /// Completes the command line if a shell asks for it, and ends the process then.
 pub(super) fn complete_if_asked() {
@@ -81,6 +85,9 @@ fn completed(argument: Arg) -> Arg {
         ("profile", _) => argument.add(ArgValueCompleter::new(profile_names)),
         (_, "FILE|SOURCE_ID") => argument.add(ArgValueCompleter::new(files_and_source_ids)),
         ("source_id", _) | (_, "SOURCE_ID" | "SOURCE_ID|PAGE") => argument.add(ArgValueCompleter::new(source_ids)),
+        ("dealer_code", _) => argument.add(ArgValueCompleter::new(dealer_codes)),
+        ("set", _) => argument.add(ArgValueCompleter::new(settings)),
+        ("webhook_id", _) => argument.add(ArgValueCompleter::new(webhook_ids)),
         ("attribute", _) => argument.add(ArgValueCompleter::new(fields)),
         ("search", "VALUE") => argument.add(ArgValueCompleter::new(values_of_field)),
         ("brand", _) => argument.add(ArgValueCompleter::new(brands)),
@@ -118,6 +125,45 @@ fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(query) = AdQuery::parse(&pairs) else { return Vec::new() };
     let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results));
     beginning_with(current, ads.into_iter().flatten().map(|ad| (ad.source_id, ad.title.unwrap_or_default())))
+}
+
+/// The dealers of the token.
+fn dealer_codes(current: &OsStr) -> Vec<CompletionCandidate> {
+    let dealers = answer(async |client| Ok(client.me().await?.body.dealers));
+    beginning_with(current, dealers.into_iter().flatten().map(|dealer| (dealer.code, dealer.name)))
+}
+
+fn webhook_ids(current: &OsStr) -> Vec<CompletionCandidate> {
+    let webhooks = answer(async |client| Ok(client.webhooks().list(Page::default()).await?.body.results));
+    beginning_with(current, webhooks.into_iter().flatten().map(|webhook| (webhook.id, webhook.url)))
+}
+
+/// `FIELD=` of the ad on the command line, and behind it the allowed values. Without an answer, the fields that every ad has.
+fn settings(current: &OsStr) -> Vec<CompletionCandidate> {
+    let of_ad = positional("update", 0).and_then(|source_id| {
+        let ad = answer(async |client| Ok(client.v4().read(&source_id).await?.body))?;
+        categories::by_id(ad.category_id)
+    });
+    let typed = current.to_str().unwrap_or_default();
+    if let Some((field, _)) = typed.split_once('=') {
+        let Some((category, vehicle_type)) = of_ad.and_then(|category| Some((category, category.vehicle_type?))) else {
+            return Vec::new();
+        };
+        let values = values(category, vehicle_type, field).into_iter();
+        return beginning_with(current, values.map(|value| (format!("{field}={}", value.id), value.name)));
+    }
+    let Some(category) = of_ad.or_else(|| categories::by_vehicle_type("car")) else { return Vec::new() };
+    let places: Vec<_> = known(category).into_iter().map(|row| row.place).collect();
+    let is_wanted = |place: &&String| of_ad.is_some() || !place.starts_with(CATEGORY_FIELDS);
+    let name = |place: &String| {
+        // The short name of a field, where `--set` takes it.
+        let short = place.strip_prefix(CATEGORY_FIELDS).filter(|short| {
+            let ending = format!(".{short}");
+            !short.contains("[]") && places.iter().filter(|place| place.ends_with(&ending)).count() == 1
+        });
+        short.map_or_else(|| place.replace("[]", ".0"), str::to_owned)
+    };
+    beginning_with(current, places.iter().filter(is_wanted).map(|place| (format!("{}=", name(place)), String::new())))
 }
 
 /// The fields with allowed values of the vehicle type on the command line.

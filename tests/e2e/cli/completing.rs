@@ -39,6 +39,13 @@ async fn ids_profiles_fields_and_values_are_completed() {
     assert_eq!(completed(&cli, &["values", "car", "body"]).await, ["body_type"]);
     assert_eq!(completed(&cli, &["values", "car", "brand", "volv"]).await, ["volvo"]);
     assert_eq!(completed(&cli, &["pole"]).await, ["pole-position"]);
+    assert_eq!(completed(&cli, &["update", "car-1", "--set", "colo"]).await, ["color=", "color_group="]);
+    assert_eq!(completed(&cli, &["update", "car-1", "--set", "brand=volv"]).await, ["brand=volvo"]);
+    assert_eq!(completed(&cli, &["update", "missing", "--set", "vi"]).await, ["visible=", "video_url="]);
+    assert_eq!(completed(&cli, &["list", "--dealer-code", ""]).await, ["north-cars"]);
+    let webhook = cli.run("webhooks create https://receiver.example/ads --output json").await.json();
+    let id = webhook["id"].as_str().unwrap();
+    assert_eq!(completed(&cli, &["webhooks", "deliveries", &id[..2]]).await, [id]);
 
     // With a profile instead of the environment.
     let cli = Cli::new();
@@ -59,8 +66,11 @@ async fn a_service_that_does_not_answer_delays_no_shell() {
     let cli = cli.with("AD_TOKEN", "e30.e30.e30");
     let began = Instant::now();
     assert_eq!(completed(&cli, &["get", "ca"]).await, [""; 0]);
+    assert_eq!(completed(&cli, &["update", "car-1", "--set", "visi"]).await, ["visible="], "a field of every ad");
+    assert_eq!(completed(&cli, &["webhooks", "delete", "wh"]).await, [""; 0]);
+    assert_eq!(completed(&cli, &["list", "--dealer-code", ""]).await, [""; 0]);
     assert_eq!(completed(&cli, &["values", "car", "brand", "volv"]).await, ["volvo"], "the built-in values");
-    // Two waits of a second each; the default time limit of a request is 30 seconds.
+    // Five waits of a second each; the default time limit of a request is 30 seconds.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let nothing = Cli::new();
     assert_eq!(completed(&nothing, &["get", "ca"]).await, [""; 0]);

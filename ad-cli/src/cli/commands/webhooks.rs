@@ -80,6 +80,7 @@ struct DeleteArgs {
 #[derive(Debug, clap::Args)]
 struct IdArgs {
     /// Id of the webhook
+    #[arg(id = "webhook_id", value_name = "ID")]
     id: String,
 }
 
@@ -106,6 +107,7 @@ impl PageArgs {
 A disabled webhook keeps its position: enabled again, it sends the events that happened meanwhile, unless --resume-now is given.")]
 struct UpdateArgs {
     /// Id of the webhook
+    #[arg(id = "webhook_id", value_name = "ID")]
     id: String,
     /// New address of the receiver
     #[arg(long, value_name = "URL")]
@@ -131,6 +133,7 @@ struct UpdateArgs {
 #[derive(Debug, clap::Args)]
 struct DeliveriesArgs {
     /// Id of the webhook
+    #[arg(id = "webhook_id", value_name = "ID")]
     id: String,
     /// Only deliveries in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(DeliveryState::NAMES))]
@@ -143,6 +146,7 @@ struct DeliveriesArgs {
 #[derive(Debug, clap::Args)]
 struct ResendArgs {
     /// Id of the webhook
+    #[arg(id = "webhook_id", value_name = "ID")]
     id: String,
     /// Id of the event
     event_id: String,
@@ -152,6 +156,7 @@ struct ResendArgs {
 #[derive(Debug, clap::Args)]
 struct ReplayArgs {
     /// Id of the webhook
+    #[arg(id = "webhook_id", value_name = "ID")]
     id: String,
     /// Cursor of an event, or a time such as 2026-01-15T10:00:00Z
     #[arg(long, value_name = "WHEN")]
