@@ -184,6 +184,10 @@ fn rows_stand_beside_their_payloads_and_a_second_check_says_what_changed() {
     );
     let page = folder.read("report.html");
     assert!(page.contains("beside their rows") && page.contains("Columns of the file") && page.contains("149 900 kr"));
+    assert_eq!(folder.check(&["--no-values", "--payloads", "payloads.ndjson"]).status.code(), Some(3));
+    let alone: Value = serde_json::from_str(&folder.read("payloads.ndjson")).expect("JSON");
+    let expected = serde_json::json!({"row": 1, "line": 2, "payload": beside[0]["payload"]});
+    assert_eq!(alone, expected, "the values of the row are left out");
     fs::write(folder.path("stock.csv"), [HEADER, GOOD].concat()).expect("it can be written");
     let second = folder.check(&arguments);
     for change in ["  rows: 2 → 1\n", "  invalid: 1 → 0\n", "  no registration number and no VIN: 1 → 0\n"] {

@@ -77,7 +77,9 @@ impl Rows {
         let beside = folder.path().join("rows.ndjson");
         let program = program();
         let mut command = Command::new(&program);
-        command.args(["check", "--quiet", "--output", "ndjson", "--mapping", &mapping, "--payloads"]).arg(&beside);
+        command
+            .args(["check", "--quiet", "--output", "ndjson", "--mapping", &mapping, "--no-values", "--payloads"])
+            .arg(&beside);
         command.args(http_images.then_some("--http-images")).arg("--").arg(file);
         command.stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| not_started(&program, &error))?;

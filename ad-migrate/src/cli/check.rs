@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Write each valid row beside its payload, as lines of JSON
     #[arg(long, value_name = "FILE.ndjson", help_heading = "Reports")]
     payloads: Option<PathBuf>,
+    /// Leave the values of the row out of --payloads, which takes less time and space
+    #[arg(long, requires = "payloads", conflicts_with_all = ["report", "json"], help_heading = "Reports")]
+    no_values: bool,
     /// Number of invalid rows to show on the terminal
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000), help_heading = "Reports")]
     limit_shown: u64,
@@ -54,6 +57,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {
+        (Some(_), ..) if args.no_values => Payloads::All,
         (Some(_), ..) => Payloads::AllWithSources,
         (None, Some(_), _) => Payloads::First(Page::PAYLOADS),
         (None, None, Some(_)) => Payloads::First(0),
