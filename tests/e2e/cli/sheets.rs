@@ -69,7 +69,9 @@ async fn rows_are_imported_by_the_mapping_beside_the_file_and_named_by_their_lin
         [("car-1", 2, "published"), ("car-2", 3, "rejected"), ("car-3", 4, "published"), ("car-4", 5, "rejected")];
     let expected = expected.map(|(source_id, line, outcome)| (json!(source_id), json!(line), json!(outcome)));
     assert_eq!(outcomes, expected.each_ref().map(|(source_id, line, outcome)| (source_id, line, outcome)));
+    assert!(ads[1]["message"].as_str().unwrap().contains("Column Märke: "), "an invalid row is not sent: {ads:#?}");
     assert!(ads[3]["message"].as_str().unwrap().contains("source_id"), "{ads:#?}");
+    assert!(!ended.stderr.contains("rejected_row"), "{ended:?}");
 
     // Corrected in the table, and nothing is sent twice.
     cli.file("stock.csv", csv(&[row(1, "Volvo"), row(2, "Volvo"), row(3, "Volvo")]));

@@ -113,6 +113,10 @@ impl Feed {
     fn job(&mut self, piece: Piece<'_>, index: u64, state: &State) -> Result<Option<Job>, BulkError> {
         let Ok(object) = parse(piece.text) else { return Ok(None) };
         let Some(ad) = Identity::of(&object) else { return Ok(None) };
+        if self.checker.rejected_row(piece, index).is_some() {
+            // Recorded by the check.
+            return Ok(None);
+        }
         let place = piece.place;
         let known = self.known.next(index).map_err(no_record())?;
         let kind = match self.task.step(known) {
