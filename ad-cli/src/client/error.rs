@@ -94,7 +94,9 @@ impl ErrorKind {
             } else if is_without_tls {
                 "the port does not use TLS; the address probably begins with http://".to_owned()
             } else {
-                reason.to_string()
+                // Without the number that the operating system adds.
+                let reason = reason.to_string();
+                reason.split(" (os error ").next().unwrap_or_default().to_owned()
             };
             return Self::Unreachable(format!("{address}: {reason}"));
         }

@@ -2,7 +2,7 @@
 
 use std::{io, process::ExitCode};
 
-use super::output::UnknownField;
+use super::output::{Output, UnknownField};
 
 /// The exit codes, as `--help` and docs/cli.md have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,17 @@ impl Failure {
             hints.push(hint.into());
         }
         self
+    }
+
+    /// The same without the message, which the answer has; the hints are shown now.
+    #[must_use]
+    pub(crate) fn shown(self, out: Output) -> Self {
+        if let Self::Explained { hints, .. } = &self {
+            for hint in hints {
+                out.headed_note("help:", hint);
+            }
+        }
+        Self::Shown(self.exit())
     }
 
     /// How the process ends.

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
+use ad_core::printable;
 use serde::Serialize;
 
 use super::{
@@ -173,13 +174,10 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         return text;
     }
     text.end_line();
-    text.push("  ").push(&why);
     let is_new = |suggestion: &&String| !finding.messages.iter().any(|it| it.contains(&format!("\"{suggestion}\"")));
     let more: Vec<_> = finding.suggestions.iter().filter(is_new).map(|it| format!("\"{it}\"")).collect();
-    if !more.is_empty() {
-        text.push(" Did you mean ").push(&more.join(" or ")).push("?");
-    }
-    text.end_line();
+    let meant = if more.is_empty() { String::new() } else { format!(" Did you mean {}?", more.join(" or ")) };
+    text.block(2, &printable::line(&format!("{why}{meant}")));
     if let Some(command) = &finding.command {
         text.push("  ").toned(Tone::Faint, "see:").push(" ").push(command).end_line();
     }

@@ -70,7 +70,8 @@ async fn doctor_finds_the_first_thing_that_is_wrong() {
     let away = cli.run("doctor").await;
     assert_eq!(away.code, 5, "{away:?}");
     assert!(
-        away.stdout.contains("connection") && away.stderr.contains("cannot reach the service: http://"),
+        away.stdout.contains("cannot reach the service: http://")
+            && away.stderr.starts_with("help: check the server URL"),
         "{away:?}"
     );
     assert_eq!(Cli::new().run("doctor").await.code, 2, "there is no address");

@@ -68,7 +68,8 @@ pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
     let mut rows = context.out.rows(COLUMNS);
     checks.iter().try_for_each(|check| rows.push(check))?;
     rows.end()?;
-    ended?;
+    // The message is in the last row.
+    ended.map_err(|failure| failure.shown(context.out))?;
     if checks.iter().any(|check| check.result == Verdict::Failed) { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
 }
 

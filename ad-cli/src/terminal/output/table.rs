@@ -54,20 +54,24 @@ fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
     text
 }
 
+/// What the further lines of a message behind a heading begin with.
+const HANGING: &str = "    ";
+
 /// A message in lines of this width at most, except for words that are longer: a command can still be copied. Lines keep their indent; the
-/// first has something of this length before it.
+/// first has something of this length before it, such as `error: `.
 pub(super) fn message(text: &str, before: usize, width: usize) -> String {
     let line = |(index, line): (usize, &str)| {
         let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
         let taken = if index == 0 { " ".repeat(before) } else { String::new() };
         let first = format!("{taken}{indent}");
+        let below = if taken.is_empty() { indent } else { HANGING.to_owned() };
         let options = Options::new(width.max(1))
             .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation)
             .wrap_algorithm(WrapAlgorithm::FirstFit)
             .break_words(false)
             .initial_indent(&first)
-            .subsequent_indent(&indent);
+            .subsequent_indent(&below);
         let lines = textwrap::wrap(line.trim_start_matches(' '), options).join("\n");
         lines.get(taken.len()..).unwrap_or_default().to_owned()
     };
@@ -326,7 +330,7 @@ mod tests {
     #[test]
     fn messages_keep_their_indents_and_their_commands() {
         assert_eq!(message("to do: ad-cli x\n  and more words", 0, 12), "to do:\nad-cli x\n  and more\n  words");
-        assert_eq!(message("one two", 7, 12), "one\ntwo");
+        assert_eq!(message("one two", 7, 12), "one\n    two", "behind a heading");
         assert_eq!(message("a-very-long-word-indeed", 0, 5), "a-very-long-word-indeed");
         assert_eq!(message("", 3, 12), "");
     }
