@@ -235,8 +235,8 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Removes expired rows and erases what is too old in the background, computes the quality scores of ads that have none, and examines images if the settings
-    /// want workers. Returns what makes renditions, if anything does.
+    /// Starts what runs in the background: it removes expired rows, erases what is too old, computes the quality scores of ads that have
+    /// none, and examines images if the settings want workers. Returns what makes renditions, if anything does.
     fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
         // A process without workers only reads images.
         let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings));
