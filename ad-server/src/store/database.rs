@@ -202,12 +202,18 @@ impl Database {
         Ok(rows)
     }
 
-    /// Reads a few rows for a client, likewise. Each row is handed over before the next one is read.
+    /// Reads a few rows for a client, likewise. Each row is handed over before the next one is read. PostgreSQL runs statements of a
+    /// batch together; such a read is not interrupted.
     pub(super) async fn look_up_each(
         &self,
         statement: Statement,
         take: impl FnMut(Row) -> Result<(), StoreError> + Send,
     ) -> Result<(), StoreError> {
+        if let Engine::Postgres(postgres) = &self.engine
+            && statement.is_batch()
+        {
+            return postgres.look_up_in_batch(self.read_timeout, statement).await?.into_iter().try_for_each(take);
+        }
         let _turn = self.look_ups.take(statement.dealer().unwrap_or_default(), 1).await;
         self.read_for_client(ReadSize::LookUp, &statement, take).await
     }

@@ -4,7 +4,7 @@
 //! A page is bounded in rows and in bytes. The statement adds up the lengths of its rows, which does not read the texts
 //! themselves, and then reads those that fit.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use ad_core::{
     categories,
@@ -17,7 +17,7 @@ use ad_core::{
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Row, Sql, Statement,
     rows::log_entry,
     search::Search,
     sql::ads as sql,
@@ -31,7 +31,8 @@ impl Database {
         source_id: &str,
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        let rows = self.look_up(find(self.dialect(), scope, source_id, log).for_client_of(sharer(scope))).await?;
+        let by_source_id = if log == LogEntries::Latest { &AD_WITH_LOG } else { &AD };
+        let rows = self.look_up(by_source_id.statement(self.dialect(), scope, source_id)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             Ok((columns.stored_ad()?, columns.entries()?))
@@ -40,7 +41,7 @@ impl Database {
     }
 
     pub(super) async fn find_tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
-        let rows = self.look_up(tags(self.dialect(), scope, source_id).for_client_of(sharer(scope))).await?;
+        let rows = self.look_up(TAG_OF_AD.statement(self.dialect(), scope, source_id)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             Ok(TagOfAd { dealer_code: columns.string()?, category_id: columns.number()?, tag: columns.tag()? })
@@ -83,7 +84,7 @@ impl Database {
     }
 
     pub(super) async fn find_facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
-        let rows = self.look_up(facts(self.dialect(), scope, source_id).for_client_of(sharer(scope))).await?;
+        let rows = self.look_up(AD_WITH_UNFINISHED.statement(self.dialect(), scope, source_id)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             let stored = columns.stored_ad()?;
@@ -97,8 +98,7 @@ impl Database {
         scope: Scope<'_>,
         source_id: &str,
     ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
-        let statement = stored(self.dialect(), scope, source_id, earlier_prices(self.dialect()));
-        let rows = self.look_up(statement.for_client_of(sharer(scope))).await?;
+        let rows = self.look_up(AD_WITH_PRICES.statement(self.dialect(), scope, source_id)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             let ad = columns.stored_ad()?.ad;
@@ -242,36 +242,58 @@ fn earlier_prices(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The ads of a source id, with their latest log entries.
-fn find(dialect: Dialect, scope: Scope<'_>, source_id: &str, log: LogEntries) -> Statement {
-    stored(dialect, scope, source_id, if log == LogEntries::Latest { latest_log(dialect) } else { "NULL" })
+/// Reads columns of the ads of a source id.
+struct BySourceId {
+    columns: fn(Dialect) -> String,
+    of_dealer: OnceLock<Sql>,
 }
 
-/// The ads of a source id, with their unfinished requests.
-fn facts(dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
-    stored(dialect, scope, source_id, unfinished(dialect))
+static AD: BySourceId = BySourceId::of(|_| stored_ad("NULL"));
+static AD_WITH_LOG: BySourceId = BySourceId::of(|dialect| stored_ad(latest_log(dialect)));
+static AD_WITH_UNFINISHED: BySourceId = BySourceId::of(|dialect| stored_ad(unfinished(dialect)));
+static AD_WITH_PRICES: BySourceId = BySourceId::of(|dialect| stored_ad(earlier_prices(dialect)));
+static TAG_OF_AD: BySourceId = BySourceId::of(|_| format!("dealer_code, category_id, {TAG}"));
+
+/// The columns of an ad, and one more.
+fn stored_ad(with: &str) -> String {
+    format!(
+        "id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
+    created, updated, revision, intent, pole_position_until, leftover, {TAG}, status, channels, status_since, publication, {with}"
+    )
 }
 
-/// The ads of a source id, with one more column.
-fn stored(dialect: Dialect, scope: Scope<'_>, source_id: &str, with: &str) -> Statement {
-    let mut values = Values::new(dialect);
-    let source_id = values.add(source_id);
-    let dealers = values.within(scope, "dealer_code");
-    values.statement(format!(
-        "SELECT id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
-    created, updated, revision, intent, pole_position_until, leftover, {TAG}, status, channels, status_since, publication, {with}
-FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"
-    ))
-}
+impl BySourceId {
+    const fn of(columns: fn(Dialect) -> String) -> Self {
+        Self { columns, of_dealer: OnceLock::new() }
+    }
 
-/// The tags of the ads of a source id.
-fn tags(dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
-    let mut values = Values::new(dialect);
-    let source_id = values.add(source_id);
-    let dealers = values.within(scope, "dealer_code");
-    values.statement(format!(
-        "SELECT dealer_code, category_id, {TAG} FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"
-    ))
+    fn statement(&'static self, dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
+        let statement = match scope {
+            Scope::Dealer(code) => {
+                Statement::new(self.of_dealer.get_or_init(|| self.of_dealer()), vec![source_id.into(), code.into()])
+            }
+            Scope::Dealers(_) => self.of_group(dialect, scope, source_id),
+        };
+        statement.for_client_of(sharer(scope))
+    }
+
+    /// Of one dealer, which has one such ad. PostgreSQL reads those of concurrent clients together.
+    fn of_dealer(&self) -> Sql {
+        let [sqlite, postgres] = [Dialect::Sqlite, Dialect::Postgres].map(self.columns);
+        Sql::new(vec!["source_id", "dealer_code"])
+            .sqlite(&format!("SELECT {sqlite} FROM ads WHERE source_id = :source_id AND dealer_code = :dealer_code"))
+            .postgres(&format!(
+                "WITH :input SELECT {postgres}, input_number FROM input JOIN ads USING (source_id, dealer_code)"
+            ))
+    }
+
+    fn of_group(&self, dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
+        let mut values = Values::new(dialect);
+        let source_id = values.add(source_id);
+        let dealers = values.within(scope, "dealer_code");
+        let columns = (self.columns)(dialect);
+        values.statement(format!("SELECT {columns} FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"))
+    }
 }
 
 /// Size of a row of an ad without content, images and log.

@@ -3,21 +3,24 @@
 //! Most of the cost of a statement is not its rows, but the round trip, the start of its execution and the commit. So the inputs that
 //! arrive while a statement is running go into the next one together. None waits for others to arrive.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ad_core::ports::StoreError;
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{TRIES, insist, is_conflict};
+use super::{TRIES, insist, is_conflict, readers::has_timed_out};
 use crate::store::{
     failure::{DatabaseFailure, store_error},
     statement::Statement,
     work::{Isolation, Link, Ran, Work, run_batch},
 };
 
-/// Most inputs of one statement.
-const MOST: usize = 64;
+/// Most inputs of one statement that writes.
+const MOST_WRITES: usize = 64;
+
+/// Most inputs of one statement that reads: its rows, each of which can be an ad of a megabyte, are in memory together.
+const MOST_READS: usize = 16;
 
 /// Attempts of a batch with conflicts, before each input is run by itself.
 const BATCH_TRIES: u32 = 3;
@@ -34,17 +37,35 @@ struct BatchItem {
     answer: oneshot::Sender<Result<Ran, StoreError>>,
 }
 
+/// What the statements of batches do.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BatchKind {
+    Writes,
+    /// Read for clients, with this time limit.
+    Reads(Duration),
+}
+
+impl BatchKind {
+    /// Most inputs of one statement.
+    fn most(self) -> usize {
+        match self {
+            Self::Writes => MOST_WRITES,
+            Self::Reads(_) => MOST_READS,
+        }
+    }
+}
+
 type BatchQueue = Arc<Mutex<mpsc::Receiver<BatchItem>>>;
 /// A connection while there is something to run.
 type BatchConnection = Option<PoolConnection<Postgres>>;
 
 impl Batches {
     /// Uses this many connections of a pool.
-    pub(super) fn start(pool: &PgPool, connections: u32) -> Self {
-        let (queue, items) = mpsc::channel(4 * MOST);
+    pub(super) fn start(pool: &PgPool, connections: u32, kind: BatchKind) -> Self {
+        let (queue, items) = mpsc::channel(4 * MOST_WRITES);
         let items = Arc::new(Mutex::new(items));
         for _ in 0..connections {
-            tokio::spawn(serve(pool.clone(), Arc::clone(&items)));
+            tokio::spawn(serve(pool.clone(), Arc::clone(&items), kind));
         }
         Self { queue }
     }
@@ -58,24 +79,24 @@ impl Batches {
 }
 
 /// Runs batches on one connection until all handles are dropped.
-async fn serve(pool: PgPool, queue: BatchQueue) {
+async fn serve(pool: PgPool, queue: BatchQueue, kind: BatchKind) {
     let mut connection = None;
-    while let Some(items) = next(&queue, &mut connection).await {
+    while let Some(items) = next(&queue, &mut connection, kind.most()).await {
         for batch in batches(items) {
-            run(&pool, &mut connection, batch).await;
+            run(&pool, &mut connection, batch, kind).await;
         }
     }
 }
 
 /// All waiting items, as soon as there are some. Until then the connection is in the pool, which checks that it is still open.
-async fn next(queue: &BatchQueue, connection: &mut BatchConnection) -> Option<Vec<BatchItem>> {
-    let mut items = Vec::with_capacity(MOST);
+async fn next(queue: &BatchQueue, connection: &mut BatchConnection, most: usize) -> Option<Vec<BatchItem>> {
+    let mut items = Vec::with_capacity(most);
     if let Ok(mut queue) = queue.try_lock() {
-        items.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(MOST));
+        items.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(most));
     }
     if items.is_empty() {
         *connection = None;
-        queue.lock().await.recv_many(&mut items, MOST).await;
+        queue.lock().await.recv_many(&mut items, most).await;
     }
     (!items.is_empty()).then_some(items)
 }
@@ -108,15 +129,20 @@ impl Work for Batch {
     }
 }
 
-async fn run(pool: &PgPool, connection: &mut BatchConnection, items: Vec<BatchItem>) {
+async fn run(pool: &PgPool, connection: &mut BatchConnection, items: Vec<BatchItem>, kind: BatchKind) {
     let (statements, answers): (Vec<_>, Vec<_>) = items.into_iter().map(|item| (item.statement, item.answer)).unzip();
-    for (answer, outcome) in answers.into_iter().zip(outcomes(pool, connection, Batch(statements)).await) {
+    for (answer, outcome) in answers.into_iter().zip(outcomes(pool, connection, Batch(statements), kind).await) {
         // The caller may have been dropped.
         drop(answer.send(outcome));
     }
 }
 
-async fn outcomes(pool: &PgPool, connection: &mut BatchConnection, batch: Batch) -> Vec<Result<Ran, StoreError>> {
+async fn outcomes(
+    pool: &PgPool,
+    connection: &mut BatchConnection,
+    batch: Batch,
+    kind: BatchKind,
+) -> Vec<Result<Ran, StoreError>> {
     let all_failed = |error| {
         let failure = DatabaseFailure::from(&error);
         batch.0.iter().map(|_| Err(failure.clone().into())).collect()
@@ -140,7 +166,12 @@ async fn outcomes(pool: &PgPool, connection: &mut BatchConnection, batch: Batch)
         }
         Err(error) => {
             *connection = None;
-            all_failed(error)
+            match kind {
+                BatchKind::Reads(limit) if has_timed_out(&error) => {
+                    batch.0.iter().map(|_| Err(StoreError::TimedOut(limit))).collect()
+                }
+                _ => all_failed(error),
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ use super::{
     work::{Isolation, Link, Ran, RowReader, Work},
 };
 use ad_core::ports::StoreError;
-use batch::Batches;
+use batch::{BatchKind, Batches};
 use open::Pools;
 pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
 use readers::{PostgresLease, PostgresReaders};
@@ -62,17 +62,21 @@ pub(crate) struct Postgres {
     /// For batches of writes.
     together: PgPool,
     batches: Batches,
+    /// Of reads of single ads.
+    look_up_batches: Batches,
     wake: Arc<Wake>,
 }
 
 impl Postgres {
     pub(super) async fn open(url: &str, options: &Options, woken: Woken) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, replica, single, together, budget } = open::open(url, options).await?;
-        let batches = Batches::start(&together, budget.together);
+        let batches = Batches::start(&together, budget.together, BatchKind::Writes);
+        let look_up_batches =
+            Batches::start(&look_ups, budget.look_up_batches(), BatchKind::Reads(options.read_timeout));
         let wake = Arc::new(Wake::start(&own, woken));
         let replica = replica.map(|standby| Replica::new(PostgresReaders(standby), look_ups.clone()));
         let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
-        Ok(Self { own, look_ups, lists, replica, single, together, batches, wake })
+        Ok(Self { own, look_ups, lists, replica, single, together, batches, look_up_batches, wake })
     }
 
     pub(super) async fn close(&self) {
@@ -182,6 +186,14 @@ impl Postgres {
     /// Runs a statement in a batch with equal statements of concurrent callers.
     pub(super) async fn run_in_batch(&self, statement: Statement) -> Result<Ran, StoreError> {
         self.batches.run(statement).await
+    }
+
+    /// Reads a single ad or the like for a client in a batch, for so long at most.
+    pub(super) async fn look_up_in_batch(&self, limit: Duration, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        match tokio::time::timeout(limit + readers::GRACE, self.look_up_batches.run(statement)).await {
+            Ok(ran) => Ok(ran?.rows),
+            Err(_) => Err(StoreError::TimedOut(limit)),
+        }
     }
 
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {

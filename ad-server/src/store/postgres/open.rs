@@ -97,6 +97,11 @@ impl Budget {
         let single = connections.saturating_sub(own + look_ups + lists + together).max(1);
         Self { own, look_ups, lists, single, together }
     }
+
+    /// How many of the connections for single ads batches use. They leave one to other reads, if there is another one.
+    pub(super) fn look_up_batches(self) -> u32 {
+        self.look_ups.saturating_sub(1).clamp(1, MOST_TOGETHER)
+    }
 }
 
 /// The connections of a process, by what they are used for.
@@ -131,7 +136,7 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     let writer = |connections, settings: &[&str]| lazily(open(connections, settings));
     Ok(Pools {
         own: writer(budget.own, &[SETTINGS, SETTINGS_BY_INDEX]),
-        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX]),
+        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
         replica: standby.map(|it| open(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]).connect_lazy_with(it)),
         single: writer(budget.single, &[SETTINGS, SETTINGS_BY_INDEX]),
