@@ -41,29 +41,13 @@ pub(super) struct Column {
     last_row: u32,
 }
 
-impl Default for Numbers {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            greatest: 0.0,
-            least: f64::INFINITY,
-            kept: Vec::new(),
-            round: 0,
-            ambiguous: [0; 2],
-            decimal: [0; 2],
-            after: FxHashMap::default(),
-            signs: FxHashMap::default(),
-        }
-    }
-}
-
 /// Statistics of numbers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub(super) count: u32,
     pub(super) greatest: f64,
-    /// The least that is more than 0; infinite if there is none.
-    pub(super) least: f64,
+    /// The least that is more than 0.
+    least: Option<f64>,
     /// The first ones.
     pub(super) kept: Vec<f64>,
     /// Those that end in 00 or 900, as prices do.
@@ -180,7 +164,7 @@ impl Numbers {
         let float = found.number.float();
         self.greatest = self.greatest.max(float);
         if float > 0.0 {
-            self.least = self.least.min(float);
+            self.least = Some(self.least.map_or(float, |least| least.min(float)));
         }
         if self.kept.len() < MOST_DISTINCT {
             self.kept.push(float);
@@ -200,6 +184,11 @@ impl Numbers {
         if !after.is_empty() && (self.after.len() < 20 || self.after.contains_key(after)) {
             *self.after.entry(after.into()).or_default() += 1;
         }
+    }
+
+    /// Whether all that are more than 0 are at least this.
+    pub(super) fn are_from(&self, minimum: f64) -> bool {
+        self.least.is_none_or(|least| least >= minimum)
     }
 
     /// The one in the middle.

@@ -16,17 +16,9 @@ pub(super) const SURE_BY_VALUES: u8 = 80;
 const CLOSE: u8 = 4;
 
 /// Words in names of columns of vehicle types.
-const VEHICLE_TYPE_NAMES: &[&str] = &[
-    "typ",
-    "type",
-    "fordonstyp",
-    "fordonsslag",
-    "kategori",
-    "category",
-    "kategorie",
-    "fahrzeugart",
-    "art",
-    "vehicletype",
+const VEHICLE_TYPE_NAMES: &[&[&str]] = &[
+    &["typ", "type", "art", "fordonstyp", "fordonsslag", "fahrzeugart", "vehicletype"],
+    &["kategori", "category", "kategorie"],
 ];
 
 /// The guessed field of a column.
@@ -289,9 +281,9 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
 
 /// The column of vehicle types.
 fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
-    let mut all = names.iter().zip(columns);
+    let (mut all, words) = (names.iter().zip(columns), VEHICLE_TYPE_NAMES.concat());
     let index = all.position(|(name, column)| {
-        let is_named = names::has_word(name, VEHICLE_TYPE_NAMES) && names::said(name).is_none();
+        let is_named = names::has_word(name, &words) && names::said(name).is_none();
         is_named && column.share(ValueLook::VehicleType) >= 60
     })?;
     columns[index].distinct.keys().any(|text| terms.means(ValueLook::VehicleType, text).is_some()).then_some(index)

@@ -154,15 +154,8 @@ impl Terms {
             is(ValueLook::Boolean);
         }
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            for look in [
-                ValueLook::Brand,
-                ValueLook::Fuel,
-                ValueLook::Gearbox,
-                ValueLook::Body,
-                ValueLook::Color,
-                ValueLook::Drive,
-                ValueLook::VehicleType,
-            ] {
+            let looks = self.maps.each_ref().map(|(look, ..)| *look);
+            for look in [ValueLook::Brand].into_iter().chain(looks) {
                 if self.means(look, text).is_some() {
                     counts[look as usize] += 1;
                 }

@@ -48,121 +48,37 @@ fn words(part: &str) -> Vec<String> {
 }
 
 /// Words beside a term that do not change what it means.
-const HARMLESS: &[&str] = &[
-    "inkl",
-    "incl",
-    "including",
-    "moms",
-    "mva",
-    "mwst",
-    "vat",
-    "tva",
-    "ttc",
-    "btw",
-    "alv",
-    "brutto",
-    "gross",
-    "total",
-    "totalt",
-    "aktuell",
-    "current",
-    "fordon",
-    "fordonets",
-    "bilens",
-    "bil",
-    "vehicle",
-    "car",
-    "fahrzeug",
-    "annons",
-    "kontant",
-    "no",
-    "nr",
-    "number",
-    "nummer",
-    "code",
-    "kod",
-    "text",
-    "name",
-    "namn",
-    "value",
-    "url",
-    "urls",
-    "link",
-    "links",
-    "list",
-    "lista",
-    "main",
-    "type",
-    "typ",
-    "date",
-    "datum",
-    "of",
-    "the",
-    "de",
-    "first",
-    "advertised",
-    "stand",
+const HARMLESS: &[&[&str]] = &[
+    // Taxes that a price includes.
+    &["inkl", "incl", "including", "moms", "mva", "mwst", "vat", "tva", "ttc", "btw", "alv", "brutto", "gross"],
+    // Which of several it is.
+    &["total", "totalt", "aktuell", "current", "kontant", "advertised", "main", "first"],
+    // The vehicle and its ad.
+    &["fordon", "fordonets", "bilens", "bil", "vehicle", "car", "fahrzeug", "annons"],
+    // What any value may be called.
+    &["no", "nr", "number", "nummer", "code", "kod", "text", "name", "namn", "value", "type", "typ", "date", "datum"],
+    &["url", "urls", "link", "links", "list", "lista", "stand", "of", "the", "de"],
 ];
 
 /// Words that make a price another one than the one that buyers pay.
-const OTHER_PRICES: &[&str] = &[
-    "in",
-    "inkop",
-    "inkops",
-    "inkopspris",
-    "inpris",
-    "ek",
-    "einkauf",
-    "einkaufspreis",
-    "purchase",
-    "purchased",
-    "cost",
-    "trade",
-    "dealer",
-    "handlerpreis",
-    "net",
-    "netto",
-    "exkl",
-    "excl",
-    "ex",
-    "ord",
-    "ordinarie",
-    "old",
-    "previous",
-    "was",
-    "new",
-    "nypris",
-    "neupreis",
-    "rrp",
-    "msrp",
-    "achat",
-    "innkjop",
-    "innkjopspris",
-    "indkob",
-    "indkobspris",
-    "inkoop",
-    "inkoopprijs",
-    "osto",
-    "ostohinta",
-    "original",
-    "rest",
-    "residual",
-    "reserve",
-    "minimum",
-    "ore",
-    "cent",
-    "cents",
-    "minor",
-    "pence",
-    "tkr",
-    "tsek",
-    "tusen",
-    "thousand",
+const OTHER_PRICES: &[&[&str]] = &[
+    // What the dealer paid, or other dealers pay.
+    &["in", "inkop", "inkops", "inkopspris", "inpris", "innkjop", "innkjopspris", "indkob", "indkobspris"],
+    &["ek", "einkauf", "einkaufspreis", "inkoop", "inkoopprijs", "osto", "ostohinta", "achat"],
+    &["purchase", "purchased", "cost", "trade", "dealer", "handlerpreis"],
+    // Without taxes.
+    &["net", "netto", "exkl", "excl", "ex"],
+    // Before a reduction, or of a new vehicle.
+    &["ord", "ordinarie", "old", "previous", "was", "original", "new", "nypris", "neupreis", "rrp", "msrp"],
+    // At the end of a leasing, or the least that is accepted.
+    &["rest", "residual", "reserve", "minimum"],
+    // In other units than whole kronor or euros.
+    &["ore", "cent", "cents", "minor", "pence", "tkr", "tsek", "tusen", "thousand"],
 ];
 
 /// Whether a word beside a term says nothing that changes it: a unit, a currency, or a word without a meaning of its own.
 fn is_harmless(word: &str) -> bool {
-    HARMLESS.contains(&word)
+    HARMLESS.iter().any(|words| words.contains(&word))
         || Names::builtin().unit(word, &mut String::new()).is_some()
         || ["sek", "eur", "euro", "nok", "dkk", "gbp", "usd", "chf", "kr"].contains(&word)
 }
@@ -173,7 +89,7 @@ pub(super) fn said(name: &str) -> Option<NameGuess> {
         return None;
     }
     let mut said = by_parts(name)?;
-    if said.field.starts_with("price.") && has_word(name, OTHER_PRICES) {
+    if said.field.starts_with("price.") && has_word(name, &OTHER_PRICES.concat()) {
         said.confidence = said.confidence.min(UNSURE);
         said.why = format!("{}, but it may be another price than buyers pay", said.why);
     }

@@ -13,25 +13,8 @@ type Units = &'static [(&'static str, &'static [&'static str])];
 
 const MILEAGE: Units = &[
     ("mil", &["mil", "miltal"]),
-    (
-        "km",
-        &[
-            "km",
-            "kms",
-            "kilometer",
-            "kilometers",
-            "kilometerstand",
-            "kilometre",
-            "kilometres",
-            "kilometertal",
-            "laufleistung",
-            "tachostand",
-            "kjorelengde",
-            "ajokilometrit",
-            "kilometrit",
-            "kilometrage",
-        ],
-    ),
+    ("km", &["km", "kms", "kilometer", "kilometers", "kilometre", "kilometres", "kilometertal", "kilometrage"]),
+    ("km", &["kilometerstand", "laufleistung", "tachostand", "kjorelengde", "ajokilometrit", "kilometrit"]),
 ];
 
 const POWER: Units = &[
@@ -99,22 +82,14 @@ impl Writer<'_> {
                 line.options.push("unit = \"mil\"".to_owned());
                 line.ask("The name says mil, but the values are usual for km. Which unit is it?");
             }
-            (Found::Unit(unit), _) => line.options.push(format!("unit = \"{unit}\"")),
-            (Found::Beside(option), _) => line.options.push(option),
-            (Found::InValues, _) => {}
-            (Found::Foreign(unit), _) => {
-                let what =
-                    format!("The file has the unit \"{unit}\", which the field does not have. How is it converted?");
-                line.ask(&what);
-            }
             // Miles and kilometres have the same range; English files may have either.
             (Found::Nothing, Some(unit)) if self.is_metric() => {
                 line.options.push(format!("unit = \"{unit}\""));
                 line.notes.push(format!("The values, for the age of the vehicles, are usual in {unit} only."));
             }
-            (Found::Nothing, _) => {
-                line.options.push("unit = \"…\"".to_owned());
-                line.ask("Which unit has the mileage: \"km\" or \"mil\" (10 km)? Miles must be converted.");
+            (found, _) => {
+                let question = "Which unit has the mileage: \"km\" or \"mil\" (10 km)? Miles must be converted.";
+                Self::unit(found, line, question);
             }
         }
     }
@@ -134,11 +109,10 @@ impl Writer<'_> {
 
     pub(super) fn displacement(&mut self, index: usize, line: &mut Line) {
         let numbers = &self.column(index).numbers;
-        let (least, greatest) = (numbers.least, numbers.greatest);
         let found = match self.unit_of(index, DISPLACEMENT) {
             // Nothing has an engine of 40 litres or of 30 cubic centimetres.
-            Found::Nothing if least >= 40.0 => Found::Unit("cc"),
-            Found::Nothing if greatest < 30.0 && numbers.ambiguous == [0, 0] => Found::Unit("l"),
+            Found::Nothing if numbers.are_from(40.0) => Found::Unit("cc"),
+            Found::Nothing if numbers.greatest < 30.0 && numbers.ambiguous == [0, 0] => Found::Unit("l"),
             found => found,
         };
         let is_litres = matches!(found, Found::Unit("l"))
@@ -149,22 +123,16 @@ impl Writer<'_> {
         let mark = match (points > 0, commas > 0) {
             (true, true) => return line.ask("Which separator is of decimals: \",\" or \".\"?"),
             (false, false) => return,
-            (has_points, _) => {
-                if has_points == is_litres {
-                    '.'
-                } else {
-                    ','
-                }
-            }
+            (has_points, _) if has_points == is_litres => '.',
+            _ => ',',
         };
         line.options.push(format!("decimal = \"{mark}\""));
     }
 
     pub(super) fn weight(&mut self, index: usize, line: &mut Line) {
-        let least = self.column(index).numbers.least;
         let found = match self.unit_of(index, WEIGHT) {
             // English files may have pounds.
-            Found::Nothing if least >= 100.0 && self.is_metric() => Found::Unit("kg"),
+            Found::Nothing if self.column(index).numbers.are_from(100.0) && self.is_metric() => Found::Unit("kg"),
             found => found,
         };
         Self::unit(found, line, "Which unit has the weight: \"kg\" or \"t\"?");
@@ -206,7 +174,7 @@ impl Writer<'_> {
             line.ask(&format!(
                 "The file has the unit \"{foreign}\", but the field is in {unit}. Should it be left out?"
             ));
-        } else if numbers.least < least || numbers.greatest > most || (line.field != CO2 && !self.is_metric()) {
+        } else if !numbers.are_from(least) || numbers.greatest > most || (line.field != CO2 && !self.is_metric()) {
             line.ask(&format!("Are the values in {unit}? Others are usual, too: mpg, l per mil, miles."));
         }
     }
