@@ -23,7 +23,7 @@ const MOST_REASONS: usize = 500;
 const MOST_EXAMPLES: usize = 5;
 
 /// The totals of a file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Totals {
     /// Rows that were read: valid, invalid and skipped ones.
     pub rows: u64,
@@ -123,7 +123,7 @@ impl Totals {
 }
 
 /// The totals while rows are counted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Counts {
     totals: Totals,
     /// Indices of reasons.
@@ -133,27 +133,7 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn new(detected: Detected) -> Self {
-        let totals = Totals {
-            rows: 0,
-            skipped: 0,
-            valid: 0,
-            invalid: 0,
-            with_warnings: 0,
-            images: 0,
-            types: BTreeMap::new(),
-            reasons: Vec::new(),
-            other_reasons: 0,
-            quality: Vec::new(),
-            scores: [0; 10],
-            doubts: Vec::new(),
-            profiles: Vec::new(),
-            detected,
-            columns: Arc::default(),
-            missing: Vec::new(),
-            unused: Vec::new(),
-            unread: None,
-        };
-        Self { totals, known: FxHashMap::default(), doubts: Doubts::default() }
+        Self { totals: Totals { detected, ..Totals::default() }, ..Self::default() }
     }
 
     /// Counts a row that is skipped.

@@ -21,15 +21,11 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
     let found = encoding::find(&source.head, settings.encoding.as_deref(), declared.as_deref())?;
     let charset = found.charset;
     let mut detected = Detected {
-        form: Form::Csv,
         encoding: charset.name.to_owned(),
-        separator: None,
-        header: None,
-        rows: None,
         packing: source.packing.map(str::to_owned),
         member: source.member,
-        sheet: None,
         notes: source.notes,
+        ..Detected::default()
     };
     detected.notes.extend(found.note);
     let name = source.name;

@@ -85,10 +85,11 @@ pub struct Settings {
 }
 
 /// Forms of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// Columns, with any separator.
+    #[default]
     Csv,
     /// One JSON text that holds an array of records.
     Json,
@@ -120,7 +121,7 @@ impl Form {
 }
 
 /// How a file is read.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Detected {
     /// Its format.
     pub form: Form,

@@ -44,17 +44,7 @@ pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detect
         let message = format!("{name} is a spreadsheet ({}), but its format is set to {}.", form.name(), set.name());
         return Err(ReadError::new(message).hint("Omit form; the format is detected."));
     }
-    let mut detected = Detected {
-        form,
-        encoding: "utf-8".to_owned(),
-        separator: None,
-        header: None,
-        rows: None,
-        packing: None,
-        member: None,
-        sheet: None,
-        notes: Vec::new(),
-    };
+    let mut detected = Detected { form, encoding: "utf-8".to_owned(), ..Detected::default() };
     let wanted = settings.sheet.as_deref();
     let rows = if form == Form::Ods {
         ods(&name, file, read, wanted, &mut detected)?
