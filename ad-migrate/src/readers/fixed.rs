@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    Batch, ColumnId, Columns, LONGEST_ROW, ReadError, Records, Settings, encoding::Charset, feed::Feed, foreign_text,
-    too_long,
+    Batch, Columns, LONGEST_ROW, ReadError, Records, Settings, encoding::Charset, feed::Feed, foreign_text, too_long,
 };
 
 /// The characters of a column, from 1: `8-13`, or `30-` up to the end of the line.
@@ -116,12 +115,8 @@ impl Records for Fixed {
         Ok(true)
     }
 
-    fn columns(&self) -> Arc<Columns> {
-        self.columns.clone()
-    }
-
-    fn add_column(&mut self, name: &str) -> ColumnId {
-        Arc::make_mut(&mut self.columns).add(name)
+    fn columns(&mut self) -> &mut Arc<Columns> {
+        &mut self.columns
     }
 }
 

@@ -154,7 +154,7 @@ impl Records for Joined {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         let has_row = self.inner.row(batch)?;
         if has_row {
-            let columns = self.inner.columns();
+            let columns = self.inner.columns().clone();
             for (by, values) in &self.joins {
                 let key = columns.id(by).and_then(|column| batch.last_value(column)).map(folded);
                 for (column, text) in key.and_then(|key| values.get(key.as_str())).into_iter().flatten() {
@@ -165,7 +165,7 @@ impl Records for Joined {
         Ok(has_row)
     }
 
-    fn columns(&self) -> Arc<Columns> {
+    fn columns(&mut self) -> &mut Arc<Columns> {
         self.inner.columns()
     }
 

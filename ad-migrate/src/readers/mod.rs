@@ -194,10 +194,12 @@ trait Records: Send + std::fmt::Debug {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError>;
 
     /// The columns seen so far.
-    fn columns(&self) -> Arc<Columns>;
+    fn columns(&mut self) -> &mut Arc<Columns>;
 
     /// Adds a column that is not in the file, before any row is read.
-    fn add_column(&mut self, name: &str) -> ColumnId;
+    fn add_column(&mut self, name: &str) -> ColumnId {
+        Arc::make_mut(self.columns()).add(name)
+    }
 
     /// Fills a batch with the next rows. `false` at the end of the file.
     ///
@@ -209,7 +211,7 @@ trait Records: Send + std::fmt::Debug {
         while !batch.is_full() && matches!(filled, Ok(true)) {
             filled = self.row(batch);
         }
-        batch.set_columns(self.columns());
+        batch.set_columns(self.columns().clone());
         filled
     }
 }

@@ -333,9 +333,10 @@ impl Records for Csv {
         Ok(true)
     }
 
-    fn columns(&self) -> Arc<Columns> {
-        self.columns.clone()
+    fn columns(&mut self) -> &mut Arc<Columns> {
+        &mut self.columns
     }
+
     fn add_column(&mut self, name: &str) -> ColumnId {
         // Later rows cannot have columns of their own then.
         self.width.may_be_more = false;

@@ -458,10 +458,7 @@ impl Records for JsonRecords {
         }
     }
 
-    fn columns(&self) -> Arc<Columns> {
-        self.columns.clone()
-    }
-    fn add_column(&mut self, name: &str) -> ColumnId {
-        Arc::make_mut(&mut self.columns).add(name)
+    fn columns(&mut self) -> &mut Arc<Columns> {
+        &mut self.columns
     }
 }

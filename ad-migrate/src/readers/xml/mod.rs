@@ -21,8 +21,7 @@ use quick_xml::{
 use record::Record;
 
 use super::{
-    Batch, ColumnId, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset,
-    feed::Feed, short,
+    Batch, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset, feed::Feed, short,
 };
 
 /// Deepest element.
@@ -217,8 +216,7 @@ impl Xml {
 
     fn at_end(&mut self, batch: &mut Batch) -> Result<(), ReadError> {
         let line = self.reader.get_ref().feed.place().line;
-        let open = self.record.is_open().then(|| self.record.name());
-        let within = open.or(self.outer.last().map(String::as_str));
+        let within = if self.record.is_open() { Some(&self.record.name) } else { self.outer.last() };
         let Some(within) = within else { return Ok(()) };
         let message = format!("The file ends in line {line} within <{within}>: it has been cut off.");
         self.record.forget(batch);
@@ -279,10 +277,7 @@ impl Records for Xml {
         }
     }
 
-    fn columns(&self) -> Arc<Columns> {
-        self.record.columns()
-    }
-    fn add_column(&mut self, name: &str) -> ColumnId {
-        self.record.add_column(name)
+    fn columns(&mut self) -> &mut Arc<Columns> {
+        &mut self.record.columns
     }
 }

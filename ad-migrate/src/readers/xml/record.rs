@@ -11,8 +11,8 @@ use super::{DEEPEST, attributes, local};
 use crate::{
     finding::Finding,
     readers::{
-        Batch, ColumnId, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, encoding::Charset, error, foreign_text,
-        quoted, short, too_long,
+        Batch, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, encoding::Charset, error, foreign_text, quoted, short,
+        too_long,
     },
 };
 
@@ -20,7 +20,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Record {
     charset: Charset,
-    columns: Arc<Columns>,
+    /// The paths of all records so far.
+    pub(super) columns: Arc<Columns>,
     /// The open elements, the record's first; empty outside of a record.
     open: Vec<Element>,
     /// Names below the record.
@@ -30,7 +31,7 @@ pub(super) struct Record {
     /// Whether the rest of it is skipped.
     is_broken: bool,
     /// The name of its element.
-    name: String,
+    pub(super) name: String,
 }
 
 #[derive(Debug)]
@@ -52,21 +53,6 @@ impl Record {
     /// Whether a record is open.
     pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
-    }
-
-    /// The name of its element.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The paths of all records so far.
-    pub(super) fn columns(&self) -> Arc<Columns> {
-        self.columns.clone()
-    }
-
-    /// Adds a column that no record has.
-    pub(super) fn add_column(&mut self, name: &str) -> ColumnId {
-        Arc::make_mut(&mut self.columns).add(name)
     }
 
     /// Begins a record, which the batch has begun.
