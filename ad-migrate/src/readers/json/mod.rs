@@ -223,10 +223,7 @@ impl JsonRecords {
             self.walk.expect(b',', "")?;
         }
         if has_names {
-            let key = self.name()?;
-            if let Some(open) = self.open.last_mut() {
-                open.key = key;
-            }
+            self.read_key()?;
         }
         self.next = Next::Enter(step + 1);
         Ok(())
@@ -270,21 +267,6 @@ impl JsonRecords {
         self.open.last().is_some_and(|open| open.column.is_some())
     }
 
-    /// Reads the name of a member, and what separates it from its value.
-    fn name(&mut self) -> Result<Option<String>, ReadError> {
-        if self.walk.peek() != Some(b'"') {
-            return Err(self.walk.expected("the name of a member in quotes"));
-        }
-        let Some(Cut::Whole(length)) = self.walk.cut() else {
-            return Err(self.walk.half("the name of a member"));
-        };
-        let name = serde_json::from_slice(&self.walk.feed.rest()[..length]).ok();
-        self.walk.feed.skip(length);
-        self.walk.expect(b':', "")?;
-        self.walk.skip_space();
-        Ok(name)
-    }
-
     /// Begins a record with the names of the members in which it is.
     fn begin(&mut self, line: u64, batch: &mut Batch) {
         self.number += 1;
@@ -296,24 +278,40 @@ impl JsonRecords {
         }
     }
 
-    /// Reads a member of an object as a record.
-    fn member(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        let line = self.walk.feed.place().line;
-        let key = self.name()?;
-        let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
-        if let Some(open) = self.open.last_mut() {
-            open.key = key;
+    /// Reads a record, with its name if it is a member of an object.
+    fn record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        let (now, place) = (self.next, self.walk.feed.place());
+        if self.have_names() {
+            self.read_key()?;
         }
-        self.next = Next::Comma;
-        self.begin(line, batch);
+        let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
+        self.begin(place.line, batch);
+        self.next = match now {
+            Next::Only if self.open.is_empty() => Next::End,
+            Next::Only => Next::Up,
+            Next::Record => Next::Record,
+            _ => Next::Comma,
+        };
         match cut {
             Cut::Whole(length) => {
+                if now == Next::Comma {
+                    batch.error(broken("a comma is missing before it", place));
+                }
                 self.push(length, batch);
                 self.walk.feed.skip(length);
             }
             Cut::TooLong => batch.error(too_long()),
         }
         Ok(true)
+    }
+
+    /// Reads the name of the next member of what is open.
+    fn read_key(&mut self) -> Result<(), ReadError> {
+        let key = self.walk.name("")?;
+        if let Some(open) = self.open.last_mut() {
+            open.key = key;
+        }
+        Ok(())
     }
 
     /// Reads the record of a line.
@@ -324,8 +322,7 @@ impl JsonRecords {
                 Some(end) if rest[..end].trim_ascii().is_empty() => self.walk.feed.skip(end + 1),
                 Some(end) => return Ok(self.whole_line(end + 1, batch)),
                 None if rest.len() > LONGEST_ROW => {
-                    self.number += 1;
-                    batch.begin(self.number, self.walk.feed.place().line);
+                    self.begin(self.walk.feed.place().line, batch);
                     batch.error(too_long());
                     self.walk.feed.skip_line(b'\n');
                     return Ok(true);
@@ -341,8 +338,7 @@ impl JsonRecords {
     }
 
     fn whole_line(&mut self, length: usize, batch: &mut Batch) -> bool {
-        self.number += 1;
-        batch.begin(self.number, self.walk.feed.place().line);
+        self.begin(self.walk.feed.place().line, batch);
         self.push(length, batch);
         self.walk.feed.skip(length);
         true
@@ -424,36 +420,12 @@ impl Records for JsonRecords {
                     self.walk.feed.skip(1);
                     self.next = Next::Item;
                 }
-                (Next::FirstItem | Next::Item, b'"') if self.have_names() => return self.member(batch),
                 (Next::Comma, byte) if byte != b'{' || self.have_names() => {
                     return Err(self.walk.expected("a comma or ]"));
                 }
-                (Next::FirstItem | Next::Item, _) if self.have_names() => {
-                    return Err(self.walk.expected("the name of a member in quotes"));
-                }
+                (Next::FirstItem | Next::Item, _) if self.have_names() => return self.record(batch),
                 (_, b',' | b':' | b']' | b'}') => return Err(self.walk.expected("a record, {…}")),
-                (now, _) => {
-                    let place = self.walk.feed.place();
-                    let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
-                    self.begin(place.line, batch);
-                    self.next = match now {
-                        Next::Only if self.open.is_empty() => Next::End,
-                        Next::Only => Next::Up,
-                        Next::Record => Next::Record,
-                        _ => Next::Comma,
-                    };
-                    match cut {
-                        Cut::Whole(length) => {
-                            if now == Next::Comma {
-                                batch.error(broken("a comma is missing before it", place));
-                            }
-                            self.push(length, batch);
-                            self.walk.feed.skip(length);
-                        }
-                        Cut::TooLong => batch.error(too_long()),
-                    }
-                    return Ok(true);
-                }
+                _ => return self.record(batch),
             }
         }
     }

@@ -24,28 +24,31 @@ pub(super) enum Cut {
 impl Walk {
     /// Moves to the value of a member of the current object, or to its end if it has no such member.
     pub(super) fn find_member(&mut self, name: &str, so_far: &str) -> Result<bool, ReadError> {
-        loop {
-            match self.peek() {
-                Some(b'"') => {}
-                Some(b'}') | None => return Ok(false),
-                Some(_) => return Err(self.expected("the name of a member in quotes")),
-            }
-            let Some(Cut::Whole(length)) = self.cut() else {
-                return Err(self.half("the name of a member"));
-            };
-            let key: Option<String> = serde_json::from_slice(&self.feed.rest()[..length]).ok();
-            self.feed.skip(length);
-            self.expect(b':', so_far)?;
-            if key.as_deref() == Some(name) {
-                self.skip_space();
+        while !matches!(self.peek(), Some(b'}') | None) {
+            if self.name(so_far)?.as_deref() == Some(name) {
                 return Ok(true);
             }
-            self.skip_space();
             self.skip_value(JsonEnd::default())?;
             if self.peek() == Some(b',') {
                 self.feed.skip(1);
             }
         }
+        Ok(false)
+    }
+
+    /// Reads the name of a member, and what separates it from its value.
+    pub(super) fn name(&mut self, so_far: &str) -> Result<Option<String>, ReadError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.expected("the name of a member in quotes"));
+        }
+        let Some(Cut::Whole(length)) = self.cut() else {
+            return Err(self.half("the name of a member"));
+        };
+        let name = serde_json::from_slice(&self.feed.rest()[..length]).ok();
+        self.feed.skip(length);
+        self.expect(b':', so_far)?;
+        self.skip_space();
+        Ok(name)
     }
 
     /// The error that there are no records at a path.
