@@ -12,7 +12,7 @@ use super::file::{FileArgs, Opened, not_checked};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
     readers::ReadError,
-    report::{About, Earlier, Json, Page, SideBySide, Terminal},
+    report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
 };
 
 /// Arguments of `check`.
@@ -85,39 +85,33 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
 /// The reports that the options ask for.
 struct Reports {
     terminal: Terminal,
-    json: Option<(PathBuf, Json)>,
-    page: Option<(PathBuf, Page)>,
-    beside: Option<(PathBuf, SideBySide)>,
+    /// With path, and what it is in a note.
+    files: Vec<(PathBuf, &'static str, Box<dyn FileReport>)>,
     bar: Bar,
     out: Output,
 }
 
 impl Reports {
     fn begin(out: Output, args: &Args, about: &About) -> Result<Self, Failure> {
-        // Fails before the file is read, if a report cannot be written.
-        let unwritable = |path: &Path, error: &io::Error| {
-            Failure::usage(format!("cannot write the report {}: {error}", path.display()))
-        };
-        let json = match &args.json {
-            Some(path) => Some((path.clone(), Json::create(path, about).map_err(|error| unwritable(path, &error))?)),
-            None => None,
-        };
-        let page = match &args.report {
-            Some(path) => Some((path.clone(), Page::create(path, about).map_err(|error| unwritable(path, &error))?)),
-            None => None,
-        };
-        let beside = match &args.payloads {
-            Some(path) => Some((path.clone(), SideBySide::create(path).map_err(|error| unwritable(path, &error))?)),
-            None => None,
-        };
+        type Begin = fn(&Path, &About) -> io::Result<Box<dyn FileReport>>;
+        let wanted: [(&Option<PathBuf>, &str, Begin); 3] = [
+            (&args.json, "all findings", |path, about| Ok(Box::new(Json::create(path, about)?))),
+            (&args.report, "page to forward", |path, about| Ok(Box::new(Page::create(path, about)?))),
+            (&args.payloads, "rows and payloads", |path, _| Ok(Box::new(SideBySide::create(path)?))),
+        ];
+        let mut files = Vec::new();
+        for (path, what, begin) in wanted {
+            if let Some(path) = path {
+                // Fails before the file is read, if a report cannot be written.
+                let report = begin(path, about).map_err(|error| Failure::usage(unwritable(path, &error)))?;
+                files.push((path.clone(), what, report));
+            }
+        }
         let terminal = Terminal::new(out, about, args.limit_shown);
-        Ok(Self { terminal, json, page, beside, bar: Bar::new(out), out })
+        Ok(Self { terminal, files, bar: Bar::new(out), out })
     }
 
     fn end(self, totals: &Totals, earlier: Option<&Earlier>) -> Result<(), Failure> {
-        let unwritable = |path: &Path, error: &io::Error| {
-            Failure::failed(format!("cannot write the report {}: {error}", path.display()))
-        };
         self.bar.end();
         self.terminal.end(totals)?;
         if let Some(earlier) = earlier {
@@ -128,17 +122,9 @@ impl Reports {
                 self.out.note(&format!("  {change}"));
             }
         }
-        if let Some((path, json)) = self.json {
-            json.end(totals).map_err(|error| unwritable(&path, &error))?;
-            self.out.note(&format!("all findings: {}", path.display()));
-        }
-        if let Some((path, page)) = self.page {
-            page.end(totals).map_err(|error| unwritable(&path, &error))?;
-            self.out.note(&format!("page to forward: {}", path.display()));
-        }
-        if let Some((path, beside)) = self.beside {
-            beside.end().map_err(|error| unwritable(&path, &error))?;
-            self.out.note(&format!("rows and payloads: {}", path.display()));
+        for (path, what, report) in self.files {
+            report.end(totals).map_err(|error| Failure::failed(unwritable(&path, &error)))?;
+            self.out.note(&format!("{what}: {}", path.display()));
         }
         Ok(())
     }
@@ -153,19 +139,16 @@ impl Sink for Reports {
         // The progress bar must not overwrite the rows.
         self.bar.end();
         self.terminal.add(&verdict)?;
-        if let Some((path, json)) = &mut self.json {
+        for (path, _, report) in &mut self.files {
             let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-            json.add(&verdict).map_err(named)?;
-        }
-        if let Some((path, beside)) = &mut self.beside {
-            let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-            beside.add(&verdict).map_err(named)?;
-        }
-        if let Some((_, page)) = &mut self.page {
-            page.add(verdict);
+            report.add(&verdict).map_err(named)?;
         }
         Ok(())
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> String {
+    format!("cannot write the report {}: {error}", path.display())
 }
 
 /// The progress of reading the file, on a terminal.

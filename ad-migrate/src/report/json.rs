@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-use super::About;
+use super::{About, FileReport};
 use crate::check::{Totals, Verdict};
 use ad_cli::terminal::output::WholeFile;
 
@@ -25,7 +25,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// Begins a report; the file exists when the report is [ended](Self::end).
+    /// Begins a report.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -37,12 +37,10 @@ impl Json {
         out.write_all(b",\n\"rows\":[")?;
         Ok(Self { out, before: "\n" })
     }
+}
 
-    /// Adds a row, if it has findings.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+impl FileReport for Json {
+    fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         if verdict.findings.is_empty() {
             return Ok(());
         }
@@ -56,11 +54,7 @@ impl Json {
         Ok(serde_json::to_writer(&mut self.out, &row)?)
     }
 
-    /// Ends it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn end(mut self, totals: &Totals) -> io::Result<()> {
+    fn end(mut self: Box<Self>, totals: &Totals) -> io::Result<()> {
         self.out.write_all(b"\n],\n\"totals\":")?;
         serde_json::to_writer(&mut self.out, totals)?;
         self.out.write_all(b"}\n")?;
@@ -90,7 +84,7 @@ mod tests {
         let mut bad = verdict(2, vec![finding(Severity::Error, "unknown brand", "Wolvo")]);
         bad.payload = Some(serde_json::Map::new());
         for rows in [vec![], vec![verdict(1, vec![]), bad.clone(), verdict(3, bad.findings.clone())]] {
-            let mut report = Json::create(&path, &about).unwrap();
+            let mut report = Box::new(Json::create(&path, &about).unwrap());
             assert_eq!(path.exists(), !rows.is_empty(), "not before it is whole");
             for row in &rows {
                 report.add(row).unwrap();

@@ -41,12 +41,12 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn add(&mut self, verdict: Verdict) {
+    pub(super) fn add(&mut self, verdict: &Verdict) {
         if self.valid.len() < MOST_VALID && verdict.payload.is_some() {
             self.valid.push(verdict.clone());
         }
-        let mut images = Some(verdict.images);
-        for finding in verdict.findings {
+        let mut images = Some(&verdict.images);
+        for finding in &verdict.findings {
             let has_room = self.rows.len() < MOST_REASONS;
             let key = (finding.severity, finding.reason.clone());
             let listed = match self.rows.get_mut(&key) {
@@ -59,15 +59,15 @@ impl Kept {
             if listed.len() >= most || listed.last().is_some_and(|last| last.row == verdict.row) {
                 continue;
             }
-            let shown = |address: &String| address.len() <= LONGEST_ADDRESS;
+            let shown = |address: &&String| address.len() <= LONGEST_ADDRESS;
             listed.push(ListedRow {
                 row: verdict.row,
                 line: verdict.line,
                 source_id: verdict.source_id.clone(),
                 plate: verdict.plate.clone(),
-                finding,
+                finding: finding.clone(),
                 // The images are shown once, not under each reason.
-                images: images.take().into_iter().flatten().filter(shown).take(MOST_IMAGES).collect(),
+                images: images.take().into_iter().flatten().filter(shown).take(MOST_IMAGES).cloned().collect(),
             });
             self.count += 1;
         }

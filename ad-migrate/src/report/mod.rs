@@ -17,14 +17,32 @@ mod side_by_side;
 mod since;
 mod terminal;
 
+use std::io;
+
 use ad_core::model::Timestamp;
 use serde::Serialize;
 
+use crate::check::{Totals, Verdict};
 pub use json::Json;
 pub use page::Page;
 pub use side_by_side::SideBySide;
 pub use since::Earlier;
 pub use terminal::{Terminal, notes, problems, warn_of_missing};
+
+/// A report in a file, which exists when the report is [ended](Self::end).
+pub trait FileReport {
+    /// Adds a row, as far as the report shows it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    fn add(&mut self, verdict: &Verdict) -> io::Result<()>;
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    fn end(self: Box<Self>, totals: &Totals) -> io::Result<()>;
+}
 
 /// What a report is about.
 #[derive(Debug, Clone, Serialize)]

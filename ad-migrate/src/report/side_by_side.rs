@@ -11,7 +11,8 @@ use ad_cli::terminal::output::WholeFile;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::check::Verdict;
+use super::FileReport;
+use crate::check::{Totals, Verdict};
 
 /// A line of the file.
 #[derive(Serialize)]
@@ -30,19 +31,17 @@ struct ValidRow<'a> {
 pub struct SideBySide(WholeFile);
 
 impl SideBySide {
-    /// Begins the file; it exists when it is [ended](Self::end).
+    /// Begins the file.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: &Path) -> io::Result<Self> {
         WholeFile::create(path).map(Self)
     }
+}
 
-    /// Adds a row, if it is valid.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+impl FileReport for SideBySide {
+    fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         let Some(payload) = &verdict.payload else { return Ok(()) };
         let Verdict { row, line, source, made_of, .. } = verdict;
         let line = ValidRow { row: *row, line: *line, source: source.as_ref(), payload, made_of };
@@ -50,11 +49,7 @@ impl SideBySide {
         self.0.write_all(b"\n")
     }
 
-    /// Ends it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn end(self) -> io::Result<()> {
+    fn end(self: Box<Self>, _: &Totals) -> io::Result<()> {
         self.0.end()
     }
 }

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::{
         check::tests::{finding, totals, verdict},
-        report::{About, Json},
+        report::{About, FileReport, Json},
     };
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
             About { file: "a".to_owned(), mapping: "m".to_owned(), checked: "2026-11-22T03:00:00Z".parse().unwrap() };
         let bad = |reason: &str| verdict(1, vec![finding(Severity::Error, reason, "x")]);
         let first = [bad("unknown brand"), bad("model year out of range"), verdict(3, vec![])];
-        let mut json = Json::create(&path, &about).unwrap();
+        let mut json = Box::new(Json::create(&path, &about).unwrap());
         for row in &first {
             json.add(row).unwrap();
         }

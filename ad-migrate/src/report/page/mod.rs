@@ -21,7 +21,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{About, kept::Kept};
+use super::{About, FileReport, kept::Kept};
 use crate::{
     check::{Totals, Verdict},
     finding::Severity,
@@ -42,24 +42,22 @@ impl Page {
     /// Rows from the beginning of the file whose payloads the page wants, to show them.
     pub const PAYLOADS: u64 = 200;
 
-    /// Begins a page; the file exists when the page is [ended](Self::end).
+    /// Begins a page.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: &Path, about: &About) -> io::Result<Self> {
         Ok(Self { out: WholeFile::create(path)?, about: about.clone(), kept: Kept::default() })
     }
+}
 
-    /// Adds a row.
-    pub fn add(&mut self, verdict: Verdict) {
+impl FileReport for Page {
+    fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         self.kept.add(verdict);
+        Ok(())
     }
 
-    /// Ends it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn end(mut self, totals: &Totals) -> io::Result<()> {
+    fn end(mut self: Box<Self>, totals: &Totals) -> io::Result<()> {
         let page = whole(&self.about, totals, &self.kept).into_string();
         self.out.write_all(page.as_bytes())?;
         self.out.end()
@@ -239,7 +237,7 @@ mod tests {
         let totals = totals(&verdicts);
         let mut kept = Kept::default();
         for verdict in verdicts {
-            kept.add(verdict);
+            kept.add(&verdict);
         }
         whole(&about, &totals, &kept).into_string()
     }
