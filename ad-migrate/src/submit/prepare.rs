@@ -1,12 +1,16 @@
 //! Writes the payloads while the file is checked, and collects the identifiers of all rows.
 
 use std::{
-    io::{self, BufWriter, Write},
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Write},
     path::Path,
 };
 
-use ad_cli::bulk::spool::{Span, Spool};
-use serde_json::Value;
+use ad_cli::{
+    bulk::spool::{Span, Spool},
+    terminal::Failure,
+};
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use super::missing::Stock;
@@ -65,6 +69,18 @@ impl Prepare {
         file.persist(path).map_err(|error| error.error)?;
         Ok((self.rows, self.stock))
     }
+}
+
+/// The payloads of a file that was [ended](Prepare::end), by their indices.
+pub(super) fn payloads(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<(u64, Map<String, Value>), Failure>>, Failure> {
+    let cannot = |error: io::Error| Failure::failed(format!("cannot read {}: {error}", path.display()));
+    let lines = BufReader::new(File::open(path).map_err(cannot)?).lines();
+    Ok((0..).zip(lines).map(move |(index, line)| {
+        let payload = serde_json::from_str(&line.map_err(cannot)?).map_err(|error| cannot(error.into()))?;
+        Ok((index, payload))
+    }))
 }
 
 impl Sink for Prepare {

@@ -1,11 +1,7 @@
 //! Validates every payload at the service (`POST /v4/{vehicle_type}/validate`), which stores nothing and uses up no source id. The service
 //! knows the dealer, and its catalogue may be newer.
 
-use std::{
-    fs::File,
-    io::{BufRead, BufReader},
-    path::Path,
-};
+use std::path::Path;
 
 use ad_cli::{
     Client, Error, ErrorKind,
@@ -20,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::prepare::RowNumbers;
+use super::prepare::{self, RowNumbers};
 
 const COLUMNS: &[Column] = &[
     Column::new("ROW", "row"),
@@ -66,8 +62,7 @@ pub async fn rehearse<'a>(
     columns_of: impl Fn(&str) -> Vec<&'a str>,
 ) -> Result<u64, Failure> {
     let Rehearsal { payloads, rows, most, parallel, is_begun } = rehearsal;
-    let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
-    let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
+    let payloads = prepare::payloads(payloads)?.take(usize::try_from(most).unwrap_or(usize::MAX));
     let total = most.min(rows.count);
     let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
     if let Ok(style) =
@@ -75,10 +70,8 @@ pub async fn rehearse<'a>(
     {
         bar.set_style(style);
     }
-    let numbered = (0_u64..).zip(lines).take(usize::try_from(most).unwrap_or(usize::MAX));
-    let asked = numbered.map(|(index, line)| async move {
-        let line = line.map_err(cannot)?;
-        let payload: Map<String, Value> = serde_json::from_str(&line).map_err(|error| cannot(error.into()))?;
+    let asked = payloads.map(|payload| async move {
+        let (index, payload) = payload?;
         let answer = ask(client, &payload).await;
         Ok::<_, Failure>((index, payload, answer))
     });

@@ -4,11 +4,10 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fs::File,
-    io::{BufRead, BufReader},
     path::Path,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -26,7 +25,10 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{folder::Folder, prepare::RowNumbers};
+use super::{
+    folder::Folder,
+    prepare::{self, RowNumbers},
+};
 use crate::check::{Totals, VehicleType};
 
 const COLUMNS: &[Column] = &[
@@ -138,23 +140,14 @@ pub async fn update(
     context.out.check_fields(COLUMNS, &[])?;
     let Revision { payloads, rows, most, parallel, is_rehearsal, rulebook } = revision;
     let known: HashSet<Identity> = created(folder)?.into_iter().collect();
-    let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
-    let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
-    let known = &known;
-    let of_known = (0_u64..).zip(lines).filter_map(|(index, line)| {
-        let payload = line
-            .map_err(cannot)
-            .and_then(|line| serde_json::from_str::<Map<String, Value>>(&line).map_err(|error| cannot(error.into())));
-        match payload {
-            Err(error) => Some(Err(error)),
-            Ok(payload) => {
-                let ad = Identity::of(&payload).filter(|ad| known.contains(ad))?;
-                Some(Ok((index, ad, payload)))
-            }
+    let of_known = prepare::payloads(payloads)?.filter_map(|payload| match payload {
+        Err(error) => Some(Err(error)),
+        Ok((index, payload)) => {
+            let ad = Identity::of(&payload).filter(|ad| known.contains(ad))?;
+            Some(Ok((index, ad, payload)))
         }
     });
-    let left = Mutex::new(most);
-    let left = &left;
+    let left = &AtomicU64::new(most);
     let asked = of_known.map(|it| async move {
         let (index, ad, payload) = it?;
         let written = write_update(client, rulebook, &ad, payload, left, is_rehearsal).await?;
@@ -179,7 +172,7 @@ async fn write_update(
     rulebook: &Rulebook,
     ad: &Identity,
     payload: Map<String, Value>,
-    left: &Mutex<u64>,
+    left: &AtomicU64,
     is_rehearsal: bool,
 ) -> Result<Written, Failure> {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
@@ -202,7 +195,8 @@ async fn write_update(
                     return Err((Revised::WouldBeUpdated, None));
                 }
                 // The check is repeated when the ad changes meanwhile.
-                if is_counted.load(Ordering::Relaxed) || take_one(left) {
+                let takes_one = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                if is_counted.load(Ordering::Relaxed) || takes_one().is_ok() {
                     is_counted.store(true, Ordering::Relaxed);
                     return Ok(());
                 }
@@ -226,13 +220,6 @@ async fn write_update(
         }
         Err(error) => (Revised::Failed, changes, Some(of_one(error)?)),
     })
-}
-
-fn take_one(left: &Mutex<u64>) -> bool {
-    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-    let may = *left > 0;
-    *left = left.saturating_sub(1);
-    may
 }
 
 /// The text of an error that concerns one ad.
@@ -345,23 +332,13 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
     let mut table = context.out.rows(COLUMNS);
     for ad in revised {
         let RevisedAd { row, ad, outcome, changes, message } = ad;
-        let line = |change: Option<&Change>| {
-            // Values borrow from the change.
-            (change.map(|it| it.field.clone()), change.map(|it| it.old.clone()), change.map(|it| it.new.clone()))
-        };
-        let is_shown = !changes.is_empty() || *outcome == Revised::Failed || !context.out.is_for_people();
-        let lines: Vec<_> =
-            if changes.is_empty() { vec![line(None)] } else { changes.iter().map(|it| line(Some(it))).collect() };
-        for (field, old, new) in lines.iter().filter(|_| is_shown) {
-            table.push(&Line {
-                row: *row,
-                source_id: &ad.source_id,
-                outcome: *outcome,
-                field: field.as_deref(),
-                old: old.as_ref(),
-                new: new.as_ref(),
-                message: message.as_deref(),
-            })?;
+        let (row, source_id, outcome, message) = (*row, ad.source_id.as_str(), *outcome, message.as_deref());
+        let whole = Line { row, source_id, outcome, field: None, old: None, new: None, message };
+        for Change { field, old, new } in changes {
+            table.push(&Line { field: Some(field), old: Some(old), new: Some(new), ..whole })?;
+        }
+        if changes.is_empty() && (outcome == Revised::Failed || !context.out.is_for_people()) {
+            table.push(&whole)?;
         }
     }
     table.end()?;
