@@ -89,6 +89,9 @@ const LIMIT: Parameter = takes("limit", Takes::Number(1, MAX_LIMIT as u64), "Pag
 const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Rows to skip; 0 if absent");
 
 const FIELDS: Parameter = takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas");
+/// Orders of ads: by the name of an [`AdOrder`], descending with a hyphen before it.
+const ORDERINGS: &[&str] = &["-created", "created", "-updated", "updated", "-source_id", "source_id"];
+const LOG_ORDERINGS: &[&str] = &["-created", "created"];
 /// What `include` adds to an ad that is read.
 const INCLUDED: &[&str] = &["log", "status", "quality"];
 /// What it adds to the answer of a write.
@@ -122,7 +125,7 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("updated__lte", Takes::Time, "Updated at or before this time"),
     LIMIT,
     OFFSET,
-    takes("ordering", Takes::OneOf(&["-created", "created", "-updated", "updated", "-source_id", "source_id"]), "Order; `-created` if absent"),
+    takes("ordering", Takes::OneOf(ORDERINGS), "Order; `-created` if absent"),
     FIELDS,
     takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live; `quality`, its score and number of findings"),
 ];
@@ -171,7 +174,7 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("request_id", Takes::Uuid, "Only entries of one API call"),
     LIMIT,
     OFFSET,
-    takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
+    takes("ordering", Takes::OneOf(LOG_ORDERINGS), "Order; `created` if absent: oldest first"),
 ];
 
 /// Parameters of a list without filters.
@@ -293,25 +296,6 @@ struct ParameterValues<'a> {
     errors: FieldErrors,
 }
 
-/// Counts the wrong items of one parameter, of which the first few get messages.
-#[derive(Default)]
-struct WrongItems(usize);
-
-impl WrongItems {
-    /// Counts a wrong item, and returns whether it gets a message.
-    fn gets_message(&mut self) -> bool {
-        self.0 += 1;
-        self.0 <= MAX_MESSAGES
-    }
-
-    /// Adds a message with the number of the others.
-    fn add_rest(&self, name: &str, errors: &mut FieldErrors) {
-        if let Some(more @ 1..) = self.0.checked_sub(MAX_MESSAGES) {
-            errors.push(name, Violation::stated(Code::InvalidFormat, format!("{more} more items are wrong.")));
-        }
-    }
-}
-
 impl<'a> ParameterValues<'a> {
     fn new(parameters: &'static [Parameter], query: &'a [(String, String)]) -> Self {
         let mut values = Self { sent: Vec::new(), errors: FieldErrors::default() };
@@ -364,11 +348,16 @@ impl<'a> ParameterValues<'a> {
         self.sent.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value)
     }
 
-    fn parsed<T>(&mut self, name: &'static str, wrong: Violation, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn parsed<T>(
+        &mut self,
+        name: &'static str,
+        wrong: impl FnOnce(&str) -> Violation,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
         let value = self.text(name)?;
         let parsed = parse(value);
         if parsed.is_none() {
-            self.errors.push(name, wrong);
+            self.errors.push(name, wrong(value));
         }
         parsed
     }
@@ -390,58 +379,58 @@ impl<'a> ParameterValues<'a> {
         Some(items)
     }
 
+    /// The items of a list that `parse` accepts. The first few of the others get messages.
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        wrong: impl Fn(&str) -> Violation,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let (mut items, mut wrong_items) = (Vec::new(), 0);
+        for item in self.split(name)? {
+            if let Some(item) = parse(item) {
+                items.push(item);
+                continue;
+            }
+            wrong_items += 1;
+            if wrong_items <= MAX_MESSAGES {
+                self.errors.push(name, wrong(item));
+            }
+        }
+        if let Some(more @ 1..) = wrong_items.checked_sub(MAX_MESSAGES) {
+            self.errors.push(name, Violation::stated(Code::InvalidFormat, format!("{more} more items are wrong.")));
+        }
+        Some(items)
+    }
+
     fn items<T>(
         &mut self,
         name: &'static str,
         expected: Expected,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let mut items = Vec::new();
-        let mut wrong = WrongItems::default();
-        for item in self.split(name)? {
-            let (code, text) = match parse(item) {
-                _ if item.is_empty() => (Code::Blank, "Empty items are not allowed.".to_owned()),
-                _ if item.chars().nth(MAX_TEXT).is_some() => {
+        let is_too_long = |item: &str| item.chars().nth(MAX_TEXT).is_some();
+        let wrong = |item: &str| {
+            let (code, text) = match item {
+                "" => (Code::Blank, "Empty items are not allowed.".to_owned()),
+                _ if is_too_long(item) => {
                     (Code::TooLong, format!("{}: at most {MAX_TEXT} characters are allowed.", shown(&item.into())))
                 }
-                Some(item) => {
-                    items.push(item);
-                    continue;
-                }
-                None => (Code::InvalidType, format!("{}: {}", shown(&item.into()), expected.text())),
+                _ => (Code::InvalidType, format!("{}: {}", shown(&item.into()), expected.text())),
             };
-            if wrong.gets_message() {
-                self.errors.push(name, Violation::stated(code, text));
-            }
-        }
-        wrong.add_rest(name, &mut self.errors);
-        Some(items)
+            Violation::stated(code, text)
+        };
+        self.list(name, wrong, |item| parse(item).filter(|_| !item.is_empty() && !is_too_long(item)))
     }
 
-    fn one_of<T>(&mut self, name: &'static str, names: &[&'static str], from: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let value = self.text(name)?;
-        let found = from(value);
-        if found.is_none() {
-            self.errors.push(name, not_a_choice(&value.into(), names.iter().copied()));
-        }
-        found
+    fn one_of<T>(&mut self, name: &'static str, names: &[&str], from: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        self.parsed(name, |value| not_a_choice(&value.into(), names.iter().copied()), from)
     }
 
+    /// Some of these names, each once.
     fn some_of(&mut self, name: &'static str, names: &'static [&'static str]) -> Option<Vec<&'static str>> {
-        let mut found = Vec::new();
-        let mut wrong = WrongItems::default();
-        for item in self.split(name)? {
-            match names.iter().find(|known| **known == item) {
-                Some(known) if found.contains(known) => {}
-                Some(known) => found.push(*known),
-                None if wrong.gets_message() => {
-                    self.errors.push(name, not_a_choice(&item.into(), names.iter().copied()));
-                }
-                None => {}
-            }
-        }
-        wrong.add_rest(name, &mut self.errors);
-        Some(found)
+        let wrong = |item: &str| not_a_choice(&item.into(), names.iter().copied());
+        self.list(name, wrong, |item| names.iter().copied().find(|known| *known == item)).map(each_once)
     }
 
     /// The event types of `types`.
@@ -449,25 +438,13 @@ impl<'a> ParameterValues<'a> {
         let of_action =
             |action: &'static &str| ActionState::NAMES.iter().map(move |state| format!("ad.{action}.{state}"));
         let known: Vec<String> = Action::NAMES.iter().flat_map(of_action).collect();
-        let (mut types, mut wrong) = (Vec::new(), WrongItems::default());
-        for item in self.split("types").unwrap_or_default() {
-            match item.parse() {
-                Ok(one) if types.contains(&one) => {}
-                Ok(one) => types.push(one),
-                Err(_) if wrong.gets_message() => {
-                    self.errors.push("types", not_a_choice(&item.into(), known.iter().map(String::as_str)));
-                }
-                Err(_) => {}
-            }
-        }
-        wrong.add_rest("types", &mut self.errors);
-        types
+        let wrong = |item: &str| not_a_choice(&item.into(), known.iter().map(String::as_str));
+        self.list("types", wrong, |item| item.parse().ok()).map(each_once).unwrap_or_default()
     }
 
     /// A whole number within inclusive bounds.
     fn bounded(&mut self, name: &'static str, min: u32, max: u32) -> Option<u32> {
-        let wrong = Violation::WrongType(Expected::Integer);
-        let number = self.parsed(name, wrong, |text| text.parse::<i64>().ok())?;
+        let number = self.parsed(name, not_an_integer, |text| text.parse::<i64>().ok())?;
         let bounded = u32::try_from(number).ok().filter(|number| (min..=max).contains(number));
         if bounded.is_none() {
             self.errors.push(name, Violation::stated(Code::OutOfRange, format!("Must be {min} to {max}.")));
@@ -492,9 +469,8 @@ impl<'a> ParameterValues<'a> {
     }
 
     fn page(&mut self) -> Page {
-        let number = Violation::WrongType(Expected::Integer);
         let limit = self.bounded("limit", 1, MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
-        let offset = self.parsed("offset", number, |text| text.parse::<i64>().ok()).map_or(0, |offset| {
+        let offset = self.parsed("offset", not_an_integer, |text| text.parse::<i64>().ok()).map_or(0, |offset| {
             u64::try_from(offset).unwrap_or_else(|_| {
                 self.errors.push("offset", Violation::stated(Code::OutOfRange, "Must be 0 or more."));
                 0
@@ -506,6 +482,17 @@ impl<'a> ParameterValues<'a> {
     fn done<T>(self, query: T) -> Result<T, FieldErrors> {
         if self.errors.is_empty() { Ok(query) } else { Err(self.errors) }
     }
+}
+
+/// The items without those that occur before.
+fn each_once<T: PartialEq>(items: Vec<T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for item in items {
+        if !once.contains(&item) {
+            once.push(item);
+        }
+    }
+    once
 }
 
 /// The parameters that bound a time.
@@ -523,7 +510,13 @@ const BOUNDS: [(&str, AdOrder, Bound); 8] = [
 /// The parameters that bound the quality score.
 const SCORE_BOUNDS: [(&str, Bound); 2] = [("quality_score__lt", Bound::Lt), ("quality_score__gte", Bound::Gte)];
 
-const NOT_A_UUID: Violation = Violation::WrongFormat(TextFormat::Uuid);
+fn not_a_uuid(_: &str) -> Violation {
+    Violation::WrongFormat(TextFormat::Uuid)
+}
+
+fn not_an_integer(_: &str) -> Violation {
+    Violation::WrongType(Expected::Integer)
+}
 
 impl AdQuery {
     /// Parses decoded names and values.
@@ -535,7 +528,7 @@ impl AdQuery {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let number = |text: &str| text.parse::<u16>().ok();
         let mut filters = Vec::new();
-        filters.extend(values.parsed("id", NOT_A_UUID, |text| text.parse().ok()).map(AdFilter::Id));
+        filters.extend(values.parsed("id", not_a_uuid, |text| text.parse().ok()).map(AdFilter::Id));
         filters.extend(values.one_of("state", AdState::NAMES, AdState::from_name).map(AdFilter::State));
         let statuses = values.some_of("status", AdStatus::NAMES);
         let statuses = statuses.map(|names| names.into_iter().filter_map(AdStatus::from_name).collect());
@@ -544,11 +537,7 @@ impl AdQuery {
         filters.extend(values.items("source_id__in", Expected::Text, text).map(AdFilter::SourceId));
         filters.extend(values.text("source_id__icontains").map(|part| AdFilter::SourceIdContains(part.to_owned())));
         filters.extend(values.text("dealer_code").map(|code| AdFilter::DealerCode(code.to_owned())));
-        filters.extend(
-            values
-                .parsed("category_id", Violation::WrongType(Expected::Integer), number)
-                .map(|id| AdFilter::CategoryId(vec![id])),
-        );
+        filters.extend(values.parsed("category_id", not_an_integer, number).map(|id| AdFilter::CategoryId(vec![id])));
         filters.extend(values.items("category_id__in", Expected::Integer, number).map(AdFilter::CategoryId));
         filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
@@ -559,25 +548,15 @@ impl AdQuery {
             filters.extend(score.map(|score| AdFilter::QualityScore(bound, score)));
         }
         for (name, order, bound) in BOUNDS {
-            let not_a_time = Violation::stated(Code::InvalidFormat, NotATime.to_string());
-            filters.extend(
-                values
-                    .parsed(name, not_a_time, |text| text.parse().ok())
-                    .map(|time| AdFilter::Time(order, bound, time)),
-            );
+            let not_a_time = |_: &str| Violation::stated(Code::InvalidFormat, NotATime.to_string());
+            let time = values.parsed(name, not_a_time, |text| text.parse().ok());
+            filters.extend(time.map(|time| AdFilter::Time(order, bound, time)));
         }
-        let orders: &[&str] = &["-created", "created", "-updated", "updated", "-source_id", "source_id"];
-        let (order, descending) = values
-            .one_of("ordering", orders, |text| {
-                let order = match text.trim_start_matches('-') {
-                    "created" => AdOrder::Created,
-                    "updated" => AdOrder::Updated,
-                    "source_id" => AdOrder::SourceId,
-                    _ => return None,
-                };
-                orders.contains(&text).then_some((order, text.starts_with('-')))
-            })
-            .unwrap_or((AdOrder::Created, true));
+        let ordering = values.one_of("ordering", ORDERINGS, |text| {
+            let descending = text.strip_prefix('-');
+            Some((AdOrder::from_name(descending.unwrap_or(text))?, descending.is_some()))
+        });
+        let (order, descending) = ordering.unwrap_or((AdOrder::Created, true));
         let page = values.page();
         let (fields, included) = values.shown_fields(AD_PARAMETERS);
         values.done(Self { filters, order, descending, page, fields, included })
@@ -588,12 +567,7 @@ impl AdQuery {
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut sent: Vec<_> = self.filters.iter().filter_map(AdFilter::parameter).collect();
         if (self.order, self.descending) != (AdOrder::Created, true) {
-            let order = match self.order {
-                AdOrder::Created => "created",
-                AdOrder::Updated => "updated",
-                AdOrder::SourceId => "source_id",
-            };
-            sent.push(("ordering", format!("{}{order}", if self.descending { "-" } else { "" })));
+            sent.push(("ordering", format!("{}{}", if self.descending { "-" } else { "" }, self.order)));
         }
         sent.extend(self.page.parameters());
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
@@ -652,9 +626,8 @@ impl AdParameters {
     pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = ParameterValues::new(parameters, query);
         let mut flag = |name| {
-            values
-                .parsed(name, Violation::stated(Code::InvalidType, "Must be true or false."), boolean)
-                .unwrap_or(false)
+            let wrong = |_: &str| Violation::stated(Code::InvalidType, "Must be true or false.");
+            values.parsed(name, wrong, boolean).unwrap_or(false)
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
@@ -681,14 +654,9 @@ impl LogQuery {
         let mut values = ParameterValues::new(LOG_PARAMETERS, query);
         let action = values.one_of("action", Action::NAMES, Action::from_name);
         let state = values.one_of("state", ActionState::NAMES, ActionState::from_name);
-        let request_id = values.parsed("request_id", NOT_A_UUID, |text| text.parse().ok());
-        let descending = values
-            .one_of("ordering", &["-created", "created"], |text| match text {
-                "-created" => Some(true),
-                "created" => Some(false),
-                _ => None,
-            })
-            .unwrap_or(false);
+        let request_id = values.parsed("request_id", not_a_uuid, |text| text.parse().ok());
+        let ordering = values.one_of("ordering", LOG_ORDERINGS, |text| LOG_ORDERINGS.iter().find(|it| **it == text));
+        let descending = ordering.is_some_and(|ordering| ordering.starts_with('-'));
         let page = values.page();
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         values.done(Self { dealer_code, action, state, request_id, descending, page })

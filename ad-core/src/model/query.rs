@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     ad::{self, AdState},
     log::{Action, ActionState},
+    names::names,
     status::AdStatus,
     time::Timestamp,
 };
@@ -24,6 +25,7 @@ pub enum AdOrder {
     /// The client's reference.
     SourceId,
 }
+names!(AdOrder { "created" => Created, "updated" => Updated, "source_id" => SourceId });
 
 /// One condition on ads.
 #[derive(Debug, Clone, PartialEq)]
