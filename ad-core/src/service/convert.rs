@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     categories::{self, Category},
-    fields::{FieldErrors, not_a_choice},
+    fields::not_a_choice,
     model::{Ad, AdState, ApiVersion, Plan},
     ports::StoredAd,
     rulebook::{
@@ -52,7 +52,7 @@ impl Service {
                 Ok(category) => (category, payload.get("image_urls").is_some_and(|images| !images.is_null())),
                 Err((category, wrong)) => {
                     let mut errors = category.and_then(|it| check(it, payload).err()).unwrap_or_default();
-                    errors.put("category_id", wrong);
+                    errors.push("category_id", wrong);
                     return Err(errors.into());
                 }
             };
@@ -84,26 +84,18 @@ fn may_migrate(stored: &StoredAd) -> Result<(), ServiceError> {
     Err(error.into())
 }
 
-fn fixed_by_the_path(category: &Category) -> FieldErrors {
-    let mut wrong = FieldErrors::default();
-    let text = format!("Must not be sent: the path fixes it ({}).", category.id);
-    wrong.here(Violation::stated(Code::NotAllowed, text));
-    wrong
+fn fixed_by_the_path(category: &Category) -> Violation {
+    Violation::stated(Code::NotAllowed, format!("Must not be sent: the path fixes it ({}).", category.id))
 }
 
 /// The category in a payload on the generic path, to which the ad must be able to migrate.
-fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
-    let mut wrong = FieldErrors::default();
+fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, Violation> {
     let targets: Vec<_> = ad.category().into_iter().flat_map(Category::targets).map(|(_, target)| target).collect();
-    let Some(sent) = sent.filter(|sent| !sent.is_null()) else {
-        wrong.here(Violation::Required);
-        return Err(wrong);
-    };
+    let sent = sent.filter(|sent| !sent.is_null()).ok_or(Violation::Required)?;
     let id = categories::sent_id(sent);
     if let Some(target) = targets.iter().find(|target| Some(target.id) == id) {
         return Ok(target);
     }
     let ids: Vec<_> = targets.iter().map(|target| target.id.to_string()).collect();
-    wrong.here(not_a_choice(sent, ids.iter().map(String::as_str)));
-    Err(wrong)
+    Err(not_a_choice(sent, ids.iter().map(String::as_str)))
 }

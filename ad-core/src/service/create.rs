@@ -97,7 +97,7 @@ impl Service {
         // Its first log entry is stored together with the ad.
         request.progress.begun = true;
         let entry = LogEntry::new(incoming.id, now, Action::Create, ActionState::Processing, "Processing".into());
-        self.admit_ad(&ad.dealer_code).await?;
+        self.admit_one(&ad.dealer_code, Usage::Ads).await?;
         self.admit_request(&ad.dealer_code).await?;
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
@@ -137,7 +137,7 @@ impl Service {
         {
             return Err(ServiceError::Duplicate { source_id: source_id.clone(), dealer_code: dealer.code.clone() });
         }
-        self.admit_ad(&dealer.code).await?;
+        self.admit_one(&dealer.code, Usage::Ads).await?;
         let measured = Measured::new(category, checked.content.fields(), self.clock.now());
         let same = self.same_vehicle(category, &dealer.code, &checked.content, source_id.as_deref()).await?;
         let registered = self.registered(category, &checked.content).await;

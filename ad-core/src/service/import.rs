@@ -12,7 +12,10 @@ use uuid::Uuid;
 use crate::{
     categories::{self, Category, Heading},
     fields::{FieldErrors, not_a_choice},
-    model::{Ad, AdState, ApiVersion, Dealer, Leftover, Market, Publication, PublishedChannel, StatusWords, Timestamp},
+    model::{
+        Ad, AdState, ApiVersion, Dealer, Leftover, Market, NotATime, Publication, PublishedChannel, StatusWords,
+        Timestamp,
+    },
     ports::DealerDirectory,
     rulebook::{Rulebook, SourceId, WriteContext},
     status,
@@ -106,55 +109,42 @@ struct ServiceFields {
 
 impl ServiceFields {
     fn take(sent: &mut Map<String, Value>, errors: &mut FieldErrors, id: Uuid, now: Timestamp) -> Self {
-        let mut text = |name: &str, errors: &mut FieldErrors| match sent.remove(name) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text),
-            Some(_) => {
-                errors.push(name, Violation::WrongType(Expected::Text));
-                None
-            }
-        };
-        let id = text("id", errors)
-            .map_or(id, |text| parsed("id", &text, Violation::WrongFormat(TextFormat::Uuid), id, errors));
-        let not_a_time = || Violation::stated(Code::InvalidFormat, crate::model::NotATime.to_string());
-        let created = text("created", errors).map_or(now, |text| parsed("created", &text, not_a_time(), now, errors));
-        let updated =
-            text("updated", errors).map_or(created, |text| parsed("updated", &text, not_a_time(), now, errors));
-        let state =
-            text("state", errors).and_then(|text| named("state", text, AdState::NAMES, AdState::from_name, errors));
-        let version = text("api_version", errors)
-            .and_then(|text| named("api_version", text, ApiVersion::NAMES, ApiVersion::from_name, errors));
+        let not_a_time = |error: NotATime| Violation::stated(Code::InvalidFormat, error.to_string());
+        let time = |text: &str| text.parse::<Timestamp>().map_err(not_a_time);
+        let text = |text: &str| Ok(text.to_owned());
+        let uuid = |text: &str| text.parse::<Uuid>().map_err(|_| Violation::WrongFormat(TextFormat::Uuid));
+        let state = |text: &str| AdState::from_name(text).ok_or_else(|| none_of(text, AdState::NAMES));
+        let version = |text: &str| ApiVersion::from_name(text).ok_or_else(|| none_of(text, ApiVersion::NAMES));
+        let created = taken(sent, errors, "created", time).unwrap_or(now);
         Self {
-            id,
-            state: state.unwrap_or(AdState::Created),
-            version,
-            marketplace_ad_id: text("marketplace_ad_id", errors),
-            offer_id: text("offer_id", errors),
+            id: taken(sent, errors, "id", uuid).unwrap_or(id),
+            state: taken(sent, errors, "state", state).unwrap_or(AdState::Created),
+            version: taken(sent, errors, "api_version", version),
+            marketplace_ad_id: taken(sent, errors, "marketplace_ad_id", text),
+            offer_id: taken(sent, errors, "offer_id", text),
             created,
-            updated,
+            updated: taken(sent, errors, "updated", time).unwrap_or(created),
         }
     }
 }
 
-fn parsed<T: std::str::FromStr>(name: &str, text: &str, wrong: Violation, instead: T, errors: &mut FieldErrors) -> T {
-    text.parse().unwrap_or_else(|_| {
-        errors.push(name, wrong);
-        instead
-    })
+/// Takes a field that is a text, and reads it; `None` if it is absent or wrong.
+fn taken<T>(
+    sent: &mut Map<String, Value>,
+    errors: &mut FieldErrors,
+    name: &str,
+    read: impl FnOnce(&str) -> Result<T, Violation>,
+) -> Option<T> {
+    let read = match sent.remove(name)? {
+        Value::Null => return None,
+        Value::String(text) => read(&text),
+        _ => Err(Violation::WrongType(Expected::Text)),
+    };
+    read.map_err(|wrong| errors.push(name, wrong)).ok()
 }
 
-fn named<T>(
-    name: &str,
-    text: String,
-    names: &[&'static str],
-    from: impl Fn(&str) -> Option<T>,
-    errors: &mut FieldErrors,
-) -> Option<T> {
-    let found = from(&text);
-    if found.is_none() {
-        errors.push(name, not_a_choice(&text.into(), names.iter().copied()));
-    }
-    found
+fn none_of(text: &str, names: &[&str]) -> Violation {
+    not_a_choice(&text.into(), names.iter().copied())
 }
 
 /// The category of an ad, with its API version.

@@ -2,11 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Service, ServiceError, TooManyRequests};
+use super::{Service, ServiceError};
 use crate::{
     model::{Ad, AdTag, FailedImage, RequestOrigin, Timestamp},
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
-    quotas::NotAdmitted,
 };
 
 /// A client's write.
@@ -103,11 +102,10 @@ impl Service {
 
     /// Checks that one more answer may be kept for the holder of a key.
     pub(super) async fn admit_answer(&self, request: Incoming<'_>) -> Result<(), ServiceError> {
-        let (Some(quotas), Some(keep)) = (&self.quotas, request.keep) else { return Ok(()) };
-        quotas.admit(&keep.key.holder, Usage::Answers, 1).await.map_err(|error| match error {
-            NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),
-            NotAdmitted::Store(error) => error.into(),
-        })
+        match request.keep {
+            Some(keep) => self.admit_one(&keep.key.holder, Usage::Answers).await,
+            None => Ok(()),
+        }
     }
 
     /// Records that the answer of a request is kept.

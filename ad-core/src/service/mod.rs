@@ -294,11 +294,14 @@ impl Service {
         result.unwrap_or_else(work)
     }
 
-    /// Checks that a dealer may have one more ad.
-    async fn admit_ad(&self, dealer_code: &str) -> Result<(), ServiceError> {
+    /// Checks that a dealer, or a holder of keys, may have one more.
+    async fn admit_one(&self, holder: &str, of: Usage) -> Result<(), ServiceError> {
         let Some(quotas) = &self.quotas else { return Ok(()) };
-        quotas.admit(dealer_code, Usage::Ads, 1).await.map_err(|error| match error {
-            NotAdmitted::Exceeded(exceeded) => Denial::new(Code::QuotaExceeded, exceeded.to_string()).into(),
+        quotas.admit(holder, of, 1).await.map_err(|error| match error {
+            NotAdmitted::Exceeded(exceeded) if of == Usage::Ads => {
+                Denial::new(Code::QuotaExceeded, exceeded.to_string()).into()
+            }
+            NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),
             NotAdmitted::Store(error) => error.into(),
         })
     }
@@ -312,11 +315,7 @@ impl Service {
             );
             return Err(Denial::new(Code::DealerSuspended, text).into());
         }
-        let Some(quotas) = &self.quotas else { return Ok(()) };
-        quotas.admit(dealer_code, Usage::Requests, 1).await.map_err(|error| match error {
-            NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),
-            NotAdmitted::Store(error) => error.into(),
-        })
+        self.admit_one(dealer_code, Usage::Requests).await
     }
 
     /// Records that a dealer has one more.
@@ -351,8 +350,16 @@ impl Service {
     fn scoped<'a>(&self, access: &'a Access) -> DealerScope<'a> {
         match access {
             Access::Dealer(code) => DealerScope::Dealer(code),
-            Access::Group(group) => DealerScope::Group(self.directory.group(group)),
-            Access::Operator => DealerScope::Group([].into()),
+            Access::Group(_) | Access::Operator => DealerScope::Group(self.dealer_codes(access)),
+        }
+    }
+
+    /// The codes of the dealers that a token gives access to now.
+    fn dealer_codes(&self, access: &Access) -> Arc<[String]> {
+        match access {
+            Access::Dealer(code) => [code.clone()].into(),
+            Access::Group(group) => self.directory.group(group),
+            Access::Operator => [].into(),
         }
     }
 

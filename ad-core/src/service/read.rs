@@ -108,11 +108,7 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Store`].
     pub async fn dealers(&self, access: &Access) -> Result<Vec<(Arc<Dealer>, u64)>, ServiceError> {
-        let mut dealers = match access {
-            Access::Dealer(code) => vec![self.dealer(code)],
-            Access::Group(group) => self.directory.group(group).iter().map(|code| self.dealer(code)).collect(),
-            Access::Operator => Vec::new(),
-        };
+        let mut dealers: Vec<_> = self.dealer_codes(access).iter().map(|code| self.dealer(code)).collect();
         dealers.sort_by(|one, other| one.code.cmp(&other.code));
         let counts = self.store.ads_by_dealer(self.scoped(access).scope()).await?;
         let counted = |dealer: Arc<Dealer>| {
@@ -124,11 +120,7 @@ impl Service {
 
     /// The codes of the dealers whose events a reader gets now: those of its scope or, of these, only the one that it asks for.
     pub fn dealers_of_events(&self, access: &Access, dealer_code: Option<&str>) -> Arc<[String]> {
-        let codes: Arc<[String]> = match access {
-            Access::Dealer(code) => [code.clone()].into(),
-            Access::Group(group) => self.directory.group(group),
-            Access::Operator => [].into(),
-        };
+        let codes = self.dealer_codes(access);
         match dealer_code {
             Some(wanted) => codes.iter().filter(|code| *code == wanted).cloned().collect(),
             None => codes,

@@ -217,7 +217,7 @@ impl Service {
             return Err(refusal);
         }
         if decision.intent == Some(AdState::Created) {
-            self.admit_ad(&ad.dealer_code).await?;
+            self.admit_one(&ad.dealer_code, Usage::Ads).await?;
         }
         // A quota never prevents a deletion.
         if decision.intent != Some(AdState::Deleted) {
@@ -263,6 +263,7 @@ fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Acc
 }
 
 /// The decision about a write on an existing ad.
+#[derive(Default)]
 pub(super) struct Decision {
     pub(super) plan: Option<Plan>,
     pub(super) content: Option<Content>,
@@ -278,15 +279,7 @@ pub(super) struct Decision {
 
 impl Decision {
     pub(super) fn of(plan: Option<Plan>) -> Self {
-        Self {
-            plan,
-            content: None,
-            version: None,
-            intent: None,
-            pole_position_until: None,
-            coalesces: false,
-            refusal: None,
-        }
+        Self { plan, ..Self::default() }
     }
 
     /// The same, unless an unfinished request of the same plan serves for it.
