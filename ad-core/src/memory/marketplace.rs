@@ -208,8 +208,8 @@ impl Marketplace for MemoryMarketplace {
     }
 
     async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        self.apply(key, Operation::Update, |state| Ok(state.get(id).ok_or(MarketplaceError::Gone)?.show(listing)))?;
-        Ok(())
+        let update = |state: &mut MarketplaceState| Ok(state.get(id).ok_or(MarketplaceError::Gone)?.show(listing));
+        self.apply(key, Operation::Update, update).map(drop)
     }
 
     async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
@@ -218,8 +218,8 @@ impl Marketplace for MemoryMarketplace {
                 listing.shown = false;
             }
             Ok(id.to_owned())
-        })?;
-        Ok(())
+        })
+        .map(drop)
     }
 
     async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
@@ -228,16 +228,16 @@ impl Marketplace for MemoryMarketplace {
             state.get_shown(id)?.rank = rank;
             state.last_rank = rank;
             Ok(id.to_owned())
-        })?;
-        Ok(())
+        })
+        .map(drop)
     }
 
     async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
         self.apply(key, Operation::Boost, |state| {
             state.get_shown(id)?.pole_position_until = Some(until);
             Ok(id.to_owned())
-        })?;
-        Ok(())
+        })
+        .map(drop)
     }
 
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {

@@ -135,10 +135,7 @@ impl AdRow {
             stored.ad.image_refs = images;
         }
         for (market, id) in listings {
-            match market {
-                Market::Primary => stored.ad.marketplace_ad_id = Some(id),
-                Market::Secondary => stored.ad.offer_id = Some(id),
-            }
+            stored.ad.set_listing(market, id);
         }
         stored.pole_position_until = pole_position_until.unwrap_or(stored.pole_position_until);
         if let Some(leftover) = leftover {
@@ -311,16 +308,12 @@ impl Store for MemoryStore {
         {
             return Err(StoreError::Underway(request));
         }
-        if tables.row(revision.ad).is_none_or(|row| row.stored.revision != revision.revision) {
-            return Err(StoreError::Conflict);
-        }
         let unfinished = of_ad(&tables.queue, revision.ad);
+        let row = tables.row(revision.ad).filter(|row| row.stored.revision == revision.revision);
+        let AdRow { stored, quality_score, earlier_prices, .. } = row.ok_or(StoreError::Conflict)?;
         if unfinished >= revision.most_unfinished() as usize {
             return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
         }
-        let Some(AdRow { stored, quality_score, earlier_prices, .. }) = tables.row(revision.ad) else {
-            return Err(StoreError::Conflict);
-        };
         *quality_score = revision.quality_score.unwrap_or(*quality_score);
         if let Some(prices) = revision.price_before {
             earlier_prices.push(EarlierPrices { until: revision.updated, prices: Some(prices) });
@@ -638,13 +631,8 @@ impl Store for MemoryStore {
     async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let mut tables = locked(&self.0);
         let key = (market, listing.to_owned());
-        let shows = |row: &AdRow| {
-            let Ad { id, state, marketplace_ad_id, offer_id, .. } = &row.stored.ad;
-            let listed = match market {
-                Market::Primary => marketplace_ad_id,
-                Market::Secondary => offer_id,
-            };
-            *id != ad && *state != AdState::Deleted && listed.as_deref() == Some(listing)
+        let shows = |AdRow { stored: StoredAd { ad: other, .. }, .. }: &AdRow| {
+            other.id != ad && other.state != AdState::Deleted && other.listing(market) == Some(listing)
         };
         let tied = tables.ties.get(&key).is_some_and(|owner| *owner != ad && tables.is_live(*owner));
         let may = tables.by_id.contains_key(&ad) && !tied && !tables.ads.iter().any(shows);

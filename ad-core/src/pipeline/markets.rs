@@ -17,24 +17,16 @@ use crate::{
 const REASON: usize = 500;
 
 /// Why an action on one marketplace is not complete.
+#[derive(Debug, thiserror::Error)]
 enum MarketFailure {
-    Market(MarketplaceError),
-    Store(StoreError),
+    #[error(transparent)]
+    Market(#[from] MarketplaceError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A listing with the same plate, which must be committed before the marketplace is called, because it cannot be found out
     /// afterwards.
+    #[error("{0}")]
     Found(PlateMatch),
-}
-
-impl From<MarketplaceError> for MarketFailure {
-    fn from(error: MarketplaceError) -> Self {
-        Self::Market(error)
-    }
-}
-
-impl From<StoreError> for MarketFailure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 impl Run<'_> {

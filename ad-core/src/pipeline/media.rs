@@ -30,12 +30,16 @@ const NAMED: usize = 20;
 const REASON: usize = 300;
 
 /// Why an image was not stored.
+#[derive(Debug, thiserror::Error)]
 enum ImageFailure {
     /// Its host failed.
-    Host(ImageError),
+    #[error(transparent)]
+    Host(#[from] ImageError),
     /// The service's image store failed.
+    #[error(transparent)]
     Store(ImageStoreError),
     /// The dealer's quota is exceeded.
+    #[error(transparent)]
     Quota(QuotaExceeded),
 }
 
@@ -46,12 +50,6 @@ impl ImageFailure {
             Self::Store(_) => Code::ImageStoreUnavailable,
             Self::Quota(_) => Code::QuotaExceeded,
         }
-    }
-}
-
-impl From<ImageError> for ImageFailure {
-    fn from(error: ImageError) -> Self {
-        Self::Host(error)
     }
 }
 
@@ -234,12 +232,8 @@ fn counted(images: usize) -> String {
 
 fn reason(failure: &ImageFailure, tries: u32) -> String {
     match failure {
-        ImageFailure::Host(ImageError::Transient { reason, .. } | ImageError::NotAsked { reason, .. }) => {
-            after_tries(reason, tries)
-        }
-        ImageFailure::Host(ImageError::Unusable(reason)) => reason.clone(),
-        ImageFailure::Store(error) => after_tries(&error.to_string(), tries),
-        ImageFailure::Quota(exceeded) => exceeded.to_string(),
+        ImageFailure::Host(ImageError::Unusable(_)) | ImageFailure::Quota(_) => failure.to_string(),
+        ImageFailure::Host(_) | ImageFailure::Store(_) => after_tries(&failure.to_string(), tries),
     }
 }
 

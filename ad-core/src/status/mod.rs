@@ -161,17 +161,10 @@ fn is_stored(ad: &Ad, url: &str) -> bool {
 
 /// The code of a missing image, first of one that the dealer can act on.
 fn missing_image(ad: &Ad, publication: &Publication) -> Option<Code> {
-    let missing = publication
-        .failed_images
-        .iter()
-        .filter(|image| ad.content.image_urls().any(|url| url == image.url) && !is_stored(ad, &image.url));
-    let mut codes = missing.map(|image| image.code);
-    let first = codes.next()?;
-    Some(if first == Code::ImageFailed {
-        first
-    } else {
-        codes.find(|code| *code == Code::ImageFailed).unwrap_or(first)
-    })
+    let is_missing = |url: &str| ad.content.image_urls().any(|sent| sent == url) && !is_stored(ad, url);
+    let missing = publication.failed_images.iter().filter(|image| is_missing(&image.url));
+    let codes = missing.map(|image| image.code);
+    codes.clone().find(|code| *code == Code::ImageFailed).or_else(|| codes.clone().next())
 }
 
 /// The status of an ad, with its reasons.

@@ -340,9 +340,7 @@ impl Expected {
             Self::Number => "A valid number is required.",
         })
     }
-}
 
-impl Expected {
     /// The sentence that shows a value of the type.
     fn such_as(self, example: &str) -> String {
         match self {
