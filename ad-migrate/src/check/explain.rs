@@ -62,15 +62,17 @@ impl Explainer<'_> {
 
     fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
         let mut groups: Vec<Group> = Vec::new();
-        for (path, violations) in by_field(errors) {
-            let Some(first) = violations.first().filter(|violation| !self.follows(&path, violation)) else { continue };
-            let attribute = attribute(&path);
-            let found = self.found(&path);
+        for of_field in errors.violations().chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((path, first)) = of_field.first().filter(|(path, first)| !self.follows(path, first)) else {
+                continue;
+            };
+            let attribute = attribute(path);
+            let found = self.found(path);
             let value = found.value.as_deref();
             let message = if first.rule() == Some(PLATE_OR_VIN) {
                 "Registration number and VIN are missing; one of them is required.".to_owned()
             } else {
-                violations.iter().flat_map(|violation| violation.texts()).collect::<Vec<_>>().join(" ")
+                of_field.iter().flat_map(|(_, violation)| violation.texts()).collect::<Vec<_>>().join(" ")
             };
             let (reason, advice) = (reason(&attribute, first, value), Some(self.advice(&attribute, first, value)));
             let finding = Finding { reason, message, advice, ..found };
@@ -161,18 +163,6 @@ impl Explainer<'_> {
             None => format!("Correct the {what} in the file or its mapping; see: ad-cli fields {vehicle_type}"),
         }
     }
-}
-
-/// Each field with its errors.
-fn by_field(errors: &FieldErrors) -> Vec<(String, Vec<&Violation>)> {
-    let mut fields: Vec<(String, Vec<&Violation>)> = Vec::new();
-    for (path, violation) in errors.violations() {
-        match fields.last_mut() {
-            Some((last, violations)) if *last == path => violations.push(violation),
-            _ => fields.push((path, vec![violation])),
-        }
-    }
-    fields
 }
 
 /// Errors that are shown as one: of the items of a list, or of plate and VIN, which are missing together.
