@@ -3,7 +3,7 @@
 use super::{
     Detected, Form, LOOK, ReadError, Records, Settings,
     csv::Csv,
-    encoding::{self, Charset},
+    encoding,
     feed::Feed,
     fixed::Fixed,
     json::{self, JsonRecords},
@@ -30,7 +30,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
     detected.notes.extend(found.note);
     let name = source.name;
     let bytes = source::behind(source.head, found.mark, source.rest);
-    let mut feed = Feed::new(charset.bytes(bytes));
+    let mut feed = Feed::new(charset.bytes(bytes), charset);
     feed.look(LOOK);
     let form = match settings.form {
         Some(form) => form,
@@ -38,26 +38,26 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
         None => form(&name, feed.rest(), &mut detected.notes)?,
     };
     detected.form = form;
-    let utf_8 = |feed| into_utf_8(feed, charset);
     let records: Box<dyn Records> = match form {
-        Form::Csv => Box::new(Csv::open(feed, settings, charset, &mut detected)?),
-        Form::Xml => Box::new(Xml::open(utf_8(feed), settings, charset, &mut detected)?),
-        Form::Fixed => Box::new(Fixed::open(feed, settings, charset)?),
+        Form::Csv => Box::new(Csv::open(feed, settings, &mut detected)?),
+        Form::Xml => Box::new(Xml::open(into_utf_8(feed), settings, &mut detected)?),
+        Form::Fixed => Box::new(Fixed::open(feed, settings)?),
         Form::Xlsx | Form::Ods => {
             let message = format!("{name} is no spreadsheet, but its format is set to {}.", form.name());
             return Err(ReadError::new(message).hint("Omit form; the format is detected."));
         }
-        Form::Json | Form::Ndjson => Box::new(JsonRecords::open(utf_8(feed), settings, charset, &mut detected)?),
+        Form::Json | Form::Ndjson => Box::new(JsonRecords::open(into_utf_8(feed), settings, &mut detected)?),
     };
     Ok((detected, records))
 }
 
 /// XML and JSON are read as UTF-8.
-fn into_utf_8(feed: Feed, charset: Charset) -> Feed {
+fn into_utf_8(feed: Feed) -> Feed {
+    let charset = feed.charset;
     if charset.is_utf_8() {
         return feed;
     }
-    let mut feed = Feed::new(charset.converted(feed));
+    let mut feed = Feed::new(charset.converted(feed), charset);
     feed.look(LOOK);
     feed
 }

@@ -5,7 +5,7 @@ use std::{
     io::{self, Read},
 };
 
-use super::ReadError;
+use super::{ReadError, encoding::Charset};
 
 /// Bytes that are read at a time.
 const BLOCK: usize = 256 * 1024;
@@ -39,6 +39,8 @@ impl Place {
 
 /// A file that is read from its beginning to its end.
 pub(super) struct Feed {
+    /// The encoding of the file, from which its bytes may have been converted.
+    pub(super) charset: Charset,
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     /// Start of the bytes in the buffer that are not skipped yet.
@@ -56,9 +58,9 @@ impl fmt::Debug for Feed {
 }
 
 impl Feed {
-    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send>, charset: Charset) -> Self {
         let place = Place { line: 1, column: 1 };
-        Self { input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place, line_end: b'\n' }
+        Self { charset, input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place, line_end: b'\n' }
     }
 
     /// Counts lines by another byte than `\n`, from here on.

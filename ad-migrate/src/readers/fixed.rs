@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{
-    Batch, Columns, LONGEST_ROW, ReadError, Records, Settings, encoding::Charset, feed::Feed, foreign_text, too_long,
-};
+use super::{Batch, Columns, LONGEST_ROW, ReadError, Records, Settings, feed::Feed, foreign_text, too_long};
 
 /// The characters of a column, from 1: `8-13`, or `30-` up to the end of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -36,7 +34,6 @@ impl TryFrom<String> for CharRange {
 #[derive(Debug)]
 pub(super) struct Fixed {
     feed: Feed,
-    charset: Charset,
     columns: Arc<Columns>,
     ranges: Vec<CharRange>,
     number: u64,
@@ -48,7 +45,7 @@ impl Fixed {
     ///
     /// # Errors
     /// When the settings name no columns.
-    pub(super) fn open(mut feed: Feed, settings: &Settings, charset: Charset) -> Result<Self, ReadError> {
+    pub(super) fn open(mut feed: Feed, settings: &Settings) -> Result<Self, ReadError> {
         if settings.columns.is_empty() {
             return Err(ReadError::new("The columns of the fixed-width file are not set.")
                 .hint("Set them in [file] of the mapping: columns = { Lagernr = \"1-7\", Regnr = \"8-13\" }."));
@@ -63,7 +60,7 @@ impl Fixed {
             feed.skip_line(b'\n');
         }
         let ranges = ranges.into_iter().map(|(_, range)| *range).collect();
-        Ok(Self { feed, charset, columns: Arc::new(columns), ranges, number: 0, skip_last: settings.skip_last })
+        Ok(Self { feed, columns: Arc::new(columns), ranges, number: 0, skip_last: settings.skip_last })
     }
 
     /// Reads until the window has the next line and those that are skipped at the end; `None` at the end.
@@ -99,7 +96,7 @@ impl Records for Fixed {
             self.feed.skip_line(b'\n');
             return Ok(true);
         }
-        let (text, is_foreign) = self.charset.text(self.feed.rest()[..length].trim_ascii_end());
+        let (text, is_foreign) = self.feed.charset.text(self.feed.rest()[..length].trim_ascii_end());
         // Where each character begins.
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let start = |character: usize| starts.get(character).copied().unwrap_or(text.len());
@@ -109,7 +106,7 @@ impl Records for Fixed {
             }
         }
         if is_foreign {
-            batch.error(foreign_text(self.charset, "The line contains bytes", &text));
+            batch.error(foreign_text(self.feed.charset, "The line contains bytes", &text));
         }
         self.feed.skip(length);
         Ok(true)

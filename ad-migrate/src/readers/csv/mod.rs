@@ -15,8 +15,8 @@ use scan::{CellSpan, Flaw, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
-    Batch, ColumnId, Columns, Detected, LONGEST_ROW, ReadError, Records, Settings, encoding::Charset, error,
-    feed::Feed, foreign_text, quoted, too_long,
+    Batch, ColumnId, Columns, Detected, LONGEST_ROW, ReadError, Records, Settings, error, feed::Feed, foreign_text,
+    quoted, too_long,
 };
 use crate::finding::Finding;
 
@@ -37,7 +37,6 @@ const SHOWN: usize = 3;
 #[derive(Debug)]
 pub(super) struct Csv {
     feed: Feed,
-    charset: Charset,
     dialect: Dialect,
     columns: Arc<Columns>,
     width: Width,
@@ -69,38 +68,22 @@ impl Csv {
     ///
     /// # Errors
     /// When a setting is impossible.
-    pub(super) fn open(
-        feed: Feed,
-        settings: &Settings,
-        charset: Charset,
-        detected: &mut Detected,
-    ) -> Result<Self, ReadError> {
-        let shape = Shape::find(feed.rest(), feed.is_all(), settings, charset)?;
+    pub(super) fn open(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
+        let shape = Shape::find(&feed, settings)?;
         detected.separator = (shape.dialect.separator != 0).then(|| char::from(shape.dialect.separator));
-        Self::of_shape(feed, shape, settings, charset, detected)
+        Self::of_shape(feed, shape, settings, detected)
     }
 
     /// The rows of a spreadsheet, which [`super::sheets`] writes in [`SHEET`].
     ///
     /// # Errors
     /// When it has too many columns.
-    pub(super) fn of_sheet(
-        feed: Feed,
-        settings: &Settings,
-        charset: Charset,
-        detected: &mut Detected,
-    ) -> Result<Self, ReadError> {
-        let shape = Shape::of_sheet(feed.rest(), feed.is_all(), settings, charset);
-        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, settings, charset, detected)? })
+    pub(super) fn of_sheet(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
+        let shape = Shape::of_sheet(&feed, settings);
+        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, settings, detected)? })
     }
 
-    fn of_shape(
-        mut feed: Feed,
-        shape: Shape,
-        settings: &Settings,
-        charset: Charset,
-        detected: &mut Detected,
-    ) -> Result<Self, ReadError> {
+    fn of_shape(mut feed: Feed, shape: Shape, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
         detected.header = Some(shape.has_header);
         detected.notes.extend(shape.notes);
         if shape.names.len() > MOST_COLUMNS {
@@ -114,23 +97,18 @@ impl Csv {
         }
         feed.set_line_end(shape.dialect.line_end);
         feed.skip(shape.skip);
-        let Shape { dialect, width, .. } = shape;
-        let columns = Arc::new(columns);
-        let (number, cells, is_sheet, skip_last) = (0, Vec::new(), false, settings.skip_last);
-        let (header, begins_with_data, is_behind_gap) = (Vec::new(), false, false);
         let mut csv = Self {
             feed,
-            charset,
-            dialect,
-            columns,
-            width,
-            number,
-            cells,
-            is_sheet,
-            skip_last,
-            header,
-            begins_with_data,
-            is_behind_gap,
+            dialect: shape.dialect,
+            columns: Arc::new(columns),
+            width: shape.width,
+            number: 0,
+            cells: Vec::new(),
+            is_sheet: false,
+            skip_last: settings.skip_last,
+            header: Vec::new(),
+            begins_with_data: false,
+            is_behind_gap: false,
         };
         if shape.has_header
             && let Some(CsvCut::Row(found)) = csv.cut()
@@ -201,13 +179,13 @@ impl Csv {
         let text = &self.feed.rest()[..found.length];
         let mut foreign = None;
         // Nearly always the whole row is valid, and its cells need not be checked one by one.
-        let all = if self.charset.is_utf_8() || text.is_ascii() { std::str::from_utf8(text).ok() } else { None };
+        let all = if self.feed.charset.is_utf_8() || text.is_ascii() { std::str::from_utf8(text).ok() } else { None };
         for (at, cell) in self.cells.iter().enumerate() {
             let Some(column) = self.columns.at(at) else { break };
             let value = if let Some(value) = all.and_then(|all| all.get(cell.start..cell.end)) {
                 Cow::Borrowed(value)
             } else {
-                let (value, is_foreign) = self.charset.text(&text[cell.start..cell.end]);
+                let (value, is_foreign) = self.feed.charset.text(&text[cell.start..cell.end]);
                 if is_foreign && foreign.is_none() {
                     foreign = Some((column, value.clone().into_owned()));
                 }
@@ -226,7 +204,7 @@ impl Csv {
             let place = format!("Column {} contains bytes", quoted(self.columns.name(cell)));
             batch.error(Finding {
                 columns: vec![self.columns.name(cell).to_owned()],
-                ..foreign_text(self.charset, &place, &value)
+                ..foreign_text(self.feed.charset, &place, &value)
             });
         }
         if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw)).or_else(|| self.misfit(text)) {
@@ -290,8 +268,11 @@ impl Csv {
         if surplus.iter().all(|cell| text[cell.start..cell.end].trim_ascii().is_empty()) {
             return None;
         }
-        let shown: Vec<_> =
-            surplus.iter().take(SHOWN).map(|cell| quoted(&self.charset.text(&text[cell.start..cell.end]).0)).collect();
+        let shown: Vec<_> = surplus
+            .iter()
+            .take(SHOWN)
+            .map(|cell| quoted(&self.feed.charset.text(&text[cell.start..cell.end]).0))
+            .collect();
         let more = if surplus.len() > SHOWN { ", …" } else { "" };
         let shown = shown.join(", ");
         let message = format!("The row has {has} columns instead of {expected}: {shown}{more} at its end is too many.");

@@ -72,12 +72,12 @@ impl Csv {
 
     /// Whether one of the cells that were cut last has data.
     fn has_data(&self, text: &[u8]) -> bool {
-        self.cells.iter().any(|cell| data(self.charset.text(&text[cell.start..cell.end]).0.trim()).is_some())
+        self.cells.iter().any(|cell| data(self.feed.charset.text(&text[cell.start..cell.end]).0.trim()).is_some())
     }
 
     /// The cells that were cut last, without empty ones at the end.
     fn texts(&self, text: &[u8]) -> Vec<String> {
-        let text = |cell: &super::CellSpan| self.charset.text(&text[cell.start..cell.end]).0.trim().to_owned();
+        let text = |cell: &super::CellSpan| self.feed.charset.text(&text[cell.start..cell.end]).0.trim().to_owned();
         let mut texts: Vec<_> = self.cells.iter().map(text).collect();
         texts.truncate(texts.iter().rposition(|text| !text.is_empty()).map_or(0, |last| last + 1));
         texts

@@ -7,7 +7,7 @@ use super::{
     data::data,
     scan::{CellSpan, Dialect},
 };
-use crate::readers::{ReadError, Settings, encoding::Charset, quoted};
+use crate::readers::{ReadError, Settings, encoding::Charset, feed::Feed, quoted};
 
 /// In order of preference. The comma is last, because texts and amounts contain it, too.
 const SEPARATORS: &[u8] = b"\t;|,";
@@ -49,7 +49,8 @@ impl Shape {
     ///
     /// # Errors
     /// When a setting is impossible.
-    pub(super) fn find(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Result<Self, ReadError> {
+    pub(super) fn find(feed: &Feed, settings: &Settings) -> Result<Self, ReadError> {
+        let (head, charset) = (feed.rest(), feed.charset);
         let mut notes = Vec::new();
         let line_end =
             if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() { b'\r' } else { b'\n' };
@@ -66,34 +67,27 @@ impl Shape {
                 notes.push(format!("Separator {}: the first line says so (sep=).", sign(separator)));
                 separator
             }
-            (None, None) => find_separator(text, is_all, quote, line_end, &mut notes),
+            (None, None) => find_separator(text, feed.is_all(), quote, line_end, &mut notes),
         };
         if separator == quote {
             return Err(ReadError::new(format!("The separator and the quote are both {}.", sign(quote))));
         }
         let dialect = Dialect { separator, quote, line_end };
-        Ok(Self::of_rows(text, is_all, dialect, settings, charset, notes).behind(skip))
+        Ok(Self::of_rows(feed, skip, dialect, settings, notes))
     }
 
     /// The shape of a spreadsheet, whose rows end with their last cell that is not empty.
-    pub(super) fn of_sheet(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Self {
-        let skip = lines(head, settings.skip_first, SHEET.line_end);
-        let mut shape = Self::of_rows(&head[skip..], is_all, SHEET, settings, charset, Vec::new()).behind(skip);
+    pub(super) fn of_sheet(feed: &Feed, settings: &Settings) -> Self {
+        let skip = lines(feed.rest(), settings.skip_first, SHEET.line_end);
+        let mut shape = Self::of_rows(feed, skip, SHEET, settings, Vec::new());
         shape.width.may_be_less = true;
         shape.width.may_be_more |= !shape.has_header;
         shape
     }
 
-    /// The header and the width of rows.
-    fn of_rows(
-        text: &[u8],
-        is_all: bool,
-        dialect: Dialect,
-        settings: &Settings,
-        charset: Charset,
-        mut notes: Vec<String>,
-    ) -> Self {
-        let sample = Sample::read(text, is_all, dialect, charset);
+    /// The header and the width of rows, which are after the bytes to skip.
+    fn of_rows(feed: &Feed, skip: usize, dialect: Dialect, settings: &Settings, mut notes: Vec<String>) -> Self {
+        let sample = Sample::read(&feed.rest()[skip..], feed.is_all(), dialect, feed.charset);
         let has_header = match settings.header {
             Some(has_header) => has_header,
             None => sample.has_header(&mut notes),
@@ -108,11 +102,7 @@ impl Shape {
         } else {
             (1..=width.expected).map(|position| position.to_string()).collect()
         };
-        Self { dialect, names, has_header, width, skip: 0, notes }
-    }
-
-    fn behind(self, skip: usize) -> Self {
-        Self { skip, ..self }
+        Self { dialect, names, has_header, width, skip, notes }
     }
 }
 

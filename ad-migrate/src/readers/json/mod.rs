@@ -14,9 +14,7 @@ use flat::Flat;
 use walk::{Cut, Walk};
 
 use super::{
-    Batch, ColumnId, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
-    encoding::Charset,
-    error,
+    Batch, ColumnId, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings, error,
     feed::{Feed, Place},
     foreign_text, quoted, too_long,
 };
@@ -26,7 +24,6 @@ use crate::finding::Finding;
 #[derive(Debug)]
 pub(super) struct JsonRecords {
     walk: Walk,
-    charset: Charset,
     columns: Arc<Columns>,
     next: Next,
     /// The names that lead to the records.
@@ -86,15 +83,10 @@ impl JsonRecords {
     ///
     /// # Errors
     /// When there are none where they should be.
-    pub(super) fn open(
-        feed: Feed,
-        settings: &Settings,
-        charset: Charset,
-        detected: &mut Detected,
-    ) -> Result<Self, ReadError> {
+    pub(super) fn open(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
         let columns = Arc::default();
         let (next, steps, open, path) = (Next::End, Vec::new(), Vec::new(), String::new());
-        let mut json = Self { walk: Walk { feed }, charset, columns, next, steps, open, number: 0, path };
+        let mut json = Self { walk: Walk { feed }, columns, next, steps, open, number: 0, path };
         if detected.form == Form::Ndjson {
             if settings.rows.is_some() {
                 let message = "In NDJSON, each line is a record: rows cannot be set.";
@@ -356,7 +348,7 @@ impl JsonRecords {
                 let near = String::from_utf8_lossy(&bad[..bad.len().min(40)]);
                 let line = place.after(good).line;
                 let place = format!("The record contains bytes in line {line}");
-                batch.error(foreign_text(self.charset, &place, &near));
+                batch.error(foreign_text(self.walk.feed.charset, &place, &near));
                 text
             }
         };

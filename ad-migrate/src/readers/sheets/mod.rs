@@ -8,12 +8,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    fs::File,
-    io::BufReader,
-    sync::{Arc, atomic::AtomicU64},
-};
+use std::{fmt, fs::File, io::BufReader};
 
 use ad_core::violation::nearest;
 use calamine::{DataType, Dimensions, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
@@ -39,38 +34,29 @@ type Input = BufReader<CountedRead<File>>;
 /// # Errors
 /// When the file is damaged or encrypted, or has no such sheet.
 pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
-    let Workbook { name, form, file, read, .. } = workbook;
-    if let Some(set) = settings.form.filter(|set| *set != form) {
+    let Workbook { name, form, .. } = &workbook;
+    if let Some(set) = settings.form.filter(|set| set != form) {
         let message = format!("{name} is a spreadsheet ({}), but its format is set to {}.", form.name(), set.name());
         return Err(ReadError::new(message).hint("Omit form; the format is detected."));
     }
-    let mut detected = Detected { form, encoding: "utf-8".to_owned(), ..Detected::default() };
+    let mut detected = Detected { form: *form, encoding: "utf-8".to_owned(), ..Detected::default() };
     let wanted = settings.sheet.as_deref();
-    let rows = if form == Form::Ods {
-        ods(&name, file, read, wanted, &mut detected)?
-    } else {
-        xlsx(&name, file, read, wanted, &mut detected)?
-    };
-    let mut feed = Feed::new(Box::new(rows));
-    feed.look(LOOK);
+    let begin = if *form == Form::Ods { ods } else { xlsx };
+    let rows = begin(workbook, wanted, &mut detected)?;
     // The thread writes UTF-8.
-    let charset = encoding::find(b"", None, None)?.charset;
-    let csv = Csv::of_sheet(feed, settings, charset, &mut detected)?;
+    let mut feed = Feed::new(Box::new(rows), encoding::find(b"", None, None)?.charset);
+    feed.look(LOOK);
+    let csv = Csv::of_sheet(feed, settings, &mut detected)?;
     Ok((detected, Box::new(csv)))
 }
 
 /// Begins to read a sheet of an .xlsx file.
-fn xlsx(
-    name: &str,
-    file: File,
-    read: Arc<AtomicU64>,
-    wanted: Option<&str>,
-    detected: &mut Detected,
-) -> Result<Rows, ReadError> {
-    let unread = |error| unreadable(name, &error);
+fn xlsx(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
+    let Workbook { name, file, read, .. } = workbook;
+    let unread = |error| unreadable(&name, &error);
     let mut book: Xlsx<Input> = Xlsx::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
     let sheets = book.sheets_metadata().to_vec();
-    let sheet = choose(name, &sheets, wanted, detected, |sheet| {
+    let sheet = choose(&name, &sheets, wanted, detected, |sheet| {
         let mut cells = book.worksheet_cells_reader(sheet).map_err(unread)?;
         while let Some(cell) = cells.next_cell().map_err(unread)? {
             if !cell.get_value().is_empty() {
@@ -94,15 +80,10 @@ fn xlsx(
 }
 
 /// Reads an .ods file, and begins to write the rows of a sheet.
-fn ods(
-    name: &str,
-    file: File,
-    read: Arc<AtomicU64>,
-    wanted: Option<&str>,
-    detected: &mut Detected,
-) -> Result<Rows, ReadError> {
-    let unread = |error| unreadable(name, &error);
-    let (cells, merged) = scan_ods(name, &file)?;
+fn ods(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
+    let Workbook { name, file, read, .. } = workbook;
+    let unread = |error| unreadable(&name, &error);
+    let (cells, merged) = scan_ods(&name, &file)?;
     if cells > MOST_CELLS {
         let message = format!("The spreadsheet {name} has more than {MOST_CELLS} cells.");
         return Err(ReadError::new(message).hint("Save it as .xlsx or CSV, which may have any size."));
@@ -110,7 +91,7 @@ fn ods(
     let mut book: Ods<Input> = Ods::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
     let sheets = book.sheets_metadata().to_vec();
     let has_data = |sheet: &str| Ok(book.worksheet_range(sheet).is_ok_and(|range| !range.is_empty()));
-    let sheet = choose(name, &sheets, wanted, detected, has_data)?;
+    let sheet = choose(&name, &sheets, wanted, detected, has_data)?;
     if merged > 0 {
         detected.notes.push(merged_note(&format!("{merged} cells of the file are merged")));
     }

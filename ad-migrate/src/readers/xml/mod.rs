@@ -20,9 +20,7 @@ use quick_xml::{
 };
 use record::Record;
 
-use super::{
-    Batch, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset, feed::Feed, short,
-};
+use super::{Batch, Columns, Detected, LONGEST_PATH, ReadError, Records, Settings, feed::Feed, short};
 
 /// Deepest element.
 const DEEPEST: usize = 64;
@@ -93,12 +91,7 @@ impl Xml {
     ///
     /// # Errors
     /// When there are none, or the document declares entities.
-    pub(super) fn open(
-        feed: Feed,
-        settings: &Settings,
-        charset: Charset,
-        detected: &mut Detected,
-    ) -> Result<Self, ReadError> {
+    pub(super) fn open(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
         let rows: Vec<String> = match &settings.rows {
             Some(rows) => rows.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
             None => find_rows(&feed, detected),
@@ -107,8 +100,8 @@ impl Xml {
             return Err(ReadError::new("The XML has no elements within its root that could be records.")
                 .hint("Set rows to the path of the element that is one record, such as lager/fordon."));
         }
-        detected.form = Form::Xml;
         detected.rows = Some(rows.join("/"));
+        let record = Record::new(feed.charset);
         let mut reader = Reader::from_reader(Pieces { feed, left: LONGEST_PIECE });
         let config = reader.config_mut();
         config.expand_empty_elements = true;
@@ -117,15 +110,7 @@ impl Xml {
         config.allow_unmatched_ends = true;
         // So is a record with a bare &.
         config.allow_dangling_amp = true;
-        Ok(Self {
-            reader,
-            buffer: Vec::new(),
-            rows,
-            outer: Vec::new(),
-            number: 0,
-            record: Record::new(charset),
-            open: 0,
-        })
+        Ok(Self { reader, buffer: Vec::new(), rows, outer: Vec::new(), number: 0, record, open: 0 })
     }
 
     fn event(&mut self, event: Event<'_>, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
