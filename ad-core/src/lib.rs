@@ -28,6 +28,7 @@
 pub mod catalogue;
 pub mod categories;
 pub mod fields;
+mod lock;
 pub mod memory;
 pub mod model;
 pub mod network;

@@ -8,11 +8,12 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use crate::{
+    lock::locked,
     model::Timestamp,
     ports::{Clock, Image, Store, StoreError, Usage},
 };
@@ -138,7 +139,7 @@ impl Quotas {
         let now = self.clock.now();
         let within = |used: u64| used.saturating_add(more) <= limit;
         let exceeded = |used| Err(QuotaExceeded { of, dealer_code: dealer_code.to_owned(), limit, used }.into());
-        let known = self.counts().get(&(dealer_code.to_owned(), of)).copied();
+        let known = locked(&self.counts).get(&(dealer_code.to_owned(), of)).copied();
         // A count from the future was made before the clock was set back.
         if let Some(UsageCount { at, counted, added }) = known.filter(|count| count.at <= now) {
             let age = now - at;
@@ -150,7 +151,7 @@ impl Quotas {
             }
         }
         let counted = self.store.usage(dealer_code, of, limit.saturating_add(1)).await?;
-        let mut counts = self.counts();
+        let mut counts = locked(&self.counts);
         if counts.len() >= MOST_KEPT {
             counts.retain(|_, count| count.at <= now && now - count.at < RECOUNT);
         }
@@ -162,7 +163,7 @@ impl Quotas {
     /// Records an addition.
     pub fn added(&self, dealer_code: &str, of: Usage, more: u64) {
         if self.limit(of).is_some()
-            && let Some(count) = self.counts().get_mut(&(dealer_code.to_owned(), of))
+            && let Some(count) = locked(&self.counts).get_mut(&(dealer_code.to_owned(), of))
         {
             count.added = count.added.saturating_add(more);
         }
@@ -195,9 +196,5 @@ impl Quotas {
             self.added(dealer_code, Usage::ImageBytes, bytes);
         }
         Ok(())
-    }
-
-    fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Usage), UsageCount>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

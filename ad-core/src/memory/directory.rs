@@ -5,8 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::lock::locked;
-use crate::{model::Dealer, ports::DealerDirectory};
+use crate::{lock::locked, model::Dealer, ports::DealerDirectory};
 
 /// Dealers by code, with groups as the dealers name them.
 #[derive(Debug, Default)]

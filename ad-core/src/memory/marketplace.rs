@@ -9,8 +9,8 @@ use std::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::lock::locked;
 use crate::{
+    lock::locked,
     model::{Market, Timestamp},
     ports::{IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
 };

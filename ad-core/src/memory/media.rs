@@ -8,8 +8,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::lock::locked;
 use crate::{
+    lock::locked,
     model::Validators,
     ports::{Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore},
 };

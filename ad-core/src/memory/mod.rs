@@ -49,7 +49,6 @@ mod clock;
 mod directory;
 mod filter;
 mod kit;
-mod lock;
 mod marketplace;
 mod media;
 mod store;

@@ -11,9 +11,10 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{filter, lock::locked};
+use super::filter;
 use crate::{
     categories::Category,
+    lock::locked,
     model::{
         Ad, AdQuery, AdState, AdTag, ContentChange, EarlierPrices, Event, EventPage, EventPosition, EventQuery,
         ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo,
@@ -528,8 +529,8 @@ impl Store for MemoryStore {
         let mut seen = HashSet::new();
         let mut taken = HashMap::<&str, usize>::new();
         for queued in queue {
-            let is_oldest = seen.insert(queued.ad);
-            if !is_oldest {
+            // Only the oldest request of an ad.
+            if !seen.insert(queued.ad) {
                 continue;
             }
             let due = queued.claimable;

@@ -3,11 +3,12 @@
 use std::{
     collections::{HashMap, HashSet},
     future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
 };
 
 use super::Scope;
+use crate::lock::locked;
 
 /// Those who wait for new events. A store has one, and wakes them. Clones share everything.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,7 @@ impl EventWatches {
             Scope::Dealer(code) => vec![code.to_owned()],
             Scope::Dealers(codes) => codes.to_vec(),
         };
-        let mut watches = self.locked();
+        let mut watches = locked(&self.0);
         watches.last_id += 1;
         let id = watches.last_id;
         watches.by_id.insert(id, Watch::default());
@@ -54,7 +55,7 @@ impl EventWatches {
 
     /// Wakes those who wait for events of a dealer.
     pub fn wake(&self, dealer_code: &str) {
-        let Watches { by_id, of_dealers, .. } = &mut *self.locked();
+        let Watches { by_id, of_dealers, .. } = &mut *locked(&self.0);
         for id in of_dealers.get(dealer_code).into_iter().flatten() {
             if let Some(watch) = by_id.get_mut(id) {
                 watch.wake();
@@ -64,17 +65,12 @@ impl EventWatches {
 
     /// Wakes everybody.
     pub fn wake_all(&self) {
-        self.locked().by_id.values_mut().for_each(Watch::wake);
+        locked(&self.0).by_id.values_mut().for_each(Watch::wake);
     }
 
     /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {
-        self.locked().by_id.is_empty()
-    }
-
-    /// The locked value is consistent at any moment, even after a panic.
-    fn locked(&self) -> MutexGuard<'_, Watches> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).by_id.is_empty()
     }
 }
 
@@ -93,7 +89,7 @@ impl EventWatch {
     }
 
     fn poll_changed(&self, context: &Context<'_>) -> Poll<()> {
-        let mut watches = self.watches.locked();
+        let mut watches = locked(&self.watches.0);
         // It is there as long as this is not dropped.
         let Some(watch) = watches.by_id.get_mut(&self.id) else { return Poll::Ready(()) };
         if std::mem::take(&mut watch.is_woken) {
@@ -106,7 +102,7 @@ impl EventWatch {
 
 impl Drop for EventWatch {
     fn drop(&mut self) {
-        let mut watches = self.watches.locked();
+        let mut watches = locked(&self.watches.0);
         watches.by_id.remove(&self.id);
         for dealer in &self.dealers {
             if let Some(ids) = watches.of_dealers.get_mut(dealer) {
@@ -137,6 +133,6 @@ mod tests {
         watches.wake_all();
         assert_eq!((one.changed().now_or_never(), both.changed().now_or_never()), (Some(()), Some(())));
         drop((one, both));
-        assert!(watches.is_empty() && watches.locked().of_dealers.is_empty());
+        assert!(watches.is_empty() && locked(&watches.0).of_dealers.is_empty());
     }
 }

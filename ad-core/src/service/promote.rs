@@ -1,9 +1,10 @@
 //! Bump, pole position and retry.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::{Accepted, Access, Denial, Incoming, Service, ServiceError, Target, category_of, write::Decision};
 use crate::{
+    lock::locked,
     model::{Action, AdState, Exclusions, Market, POLE_POSITION, Plan},
     ports::StoredAd,
     violation::Code,
@@ -112,12 +113,12 @@ impl Service {
                 let text = format!(
                     "Ad is not published on the {markets} marketplace, cannot {what}; its log says why, and retry publishes it"
                 );
-                *found_unlisted.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.ad.id);
+                *locked(found_unlisted) = Some(stored.ad.id);
                 Err(Denial::new(Code::AdNotPublished, text).into())
             })
         };
         let refused = accept(false).await;
-        let Some(ad) = unlisted.lock().unwrap_or_else(PoisonError::into_inner).take() else { return refused };
+        let Some(ad) = locked(&unlisted).take() else { return refused };
         let may_be_listed = self.store.has_unfinished(ad).await?;
         // Read again: a request that was unfinished a moment ago may have published a listing.
         accept(may_be_listed).await
