@@ -166,22 +166,15 @@ pub const VIEW_FIELDS: &[&str] = &[
     "log",
 ];
 
+/// Fields of an answer that are not part of the content: what identifies an ad, and what the service adds.
+const NO_CONTENT: [&[&str]; 2] = [
+    &["id", "source_id", "dealer_code", "category_id", "api_version"],
+    &["state", "image_refs", "marketplace_ad_id", "offer_id", "created", "updated", "log"],
+];
+
 /// Whether a field of an answer is part of the content, which the client wrote.
 pub(super) fn is_content(field: &str) -> bool {
-    !matches!(
-        field,
-        "id" | "source_id"
-            | "dealer_code"
-            | "category_id"
-            | "state"
-            | "image_refs"
-            | "marketplace_ad_id"
-            | "offer_id"
-            | "api_version"
-            | "created"
-            | "updated"
-            | "log"
-    )
+    !NO_CONTENT.iter().any(|fields| fields.contains(&field))
 }
 
 /// The quality of an ad in an answer: whole where the answer is about the ad, and in short in a list.

@@ -162,9 +162,9 @@ impl StoredRequest {
             None if failed => RequestState::Error,
             None => RequestState::Done,
         };
-        let is_waiting = state == RequestState::Waiting;
-        let next_attempt = queued.as_ref().filter(|_| is_waiting).and_then(|queued| queued.claimable);
-        let waiting_for = queued.as_ref().filter(|_| is_waiting).and_then(|queued| match queued.claimable {
+        let waiting = queued.as_ref().filter(|_| state == RequestState::Waiting);
+        let next_attempt = waiting.and_then(|queued| queued.claimable);
+        let waiting_for = waiting.and_then(|queued| match queued.claimable {
             None => Some(WaitingFor::Request),
             Some(_) => queued.progress.waiting_for,
         });

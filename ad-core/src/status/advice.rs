@@ -101,12 +101,8 @@ pub(super) fn of_channel(
     reason: Option<&str>,
     is_to_be_listed: bool,
 ) -> (String, Advice) {
-    let mut text = of_channel_status(status).to_owned();
-    if let Some(reason) = reason {
-        text.push(' ');
-        text.push_str("Reason: ");
-        text.push_str(reason);
-    }
+    let reason = reason.map_or_else(String::new, |reason| format!(" Reason: {reason}"));
+    let text = format!("{}{reason}", of_channel_status(status));
     let is_retried = matches!(status, ChannelStatus::Waiting | ChannelStatus::Paused);
     let advice = match code {
         Some(code) => advice(code, is_retried),

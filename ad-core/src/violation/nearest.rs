@@ -16,19 +16,13 @@ pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Opt
 
 /// The valid values that are similar, the most similar first.
 pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    if sent.len() > LONGEST {
-        return Vec::new();
-    }
-    let sent = sent.to_lowercase();
+    let Some(sent) = comparable(sent) else { return Vec::new() };
     near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
 
 /// The most similar valid values, however different they are.
 pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    if sent.len() > LONGEST {
-        return Vec::new();
-    }
-    let sent = sent.to_lowercase();
+    let Some(sent) = comparable(sent) else { return Vec::new() };
     let mut rated: Vec<_> = valid.map(|value| (strsim::jaro_winkler(&sent, value), value)).collect();
     rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     rated.into_iter().map(|(_, value)| value).take(MOST).collect()
@@ -42,10 +36,7 @@ pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + 
 
 /// The paths of fields that are similar to a name, the most similar first.
 pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
-    if sent.len() > LONGEST {
-        return Vec::new();
-    }
-    let sent = sent.to_lowercase();
+    let Some(sent) = comparable(sent) else { return Vec::new() };
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let rated = valid.clone().filter_map(|path| {
         let distances = name_distance(&sent, path).into_iter().chain(name_distance(&sent, last(path)));
@@ -56,6 +47,11 @@ pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) 
         return found;
     }
     valid.filter(|path| last(path).split('_').any(|word| word == sent)).take(MOST).collect()
+}
+
+/// A value as it is compared, unless it is too long.
+fn comparable(sent: &str) -> Option<String> {
+    (sent.len() <= LONGEST).then(|| sent.to_lowercase())
 }
 
 /// Values in quotes, separated by commas.
