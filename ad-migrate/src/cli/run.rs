@@ -13,8 +13,8 @@ use crate::{
     submit::{
         folder::Folder,
         missing, outcome,
-        prepare::{Prepare, RowNumbers},
-        rehearse::{Rehearsal, rehearse},
+        prepare::{Prepare, RowNumbers, Sending},
+        rehearse::rehearse,
         revise::{self, Revision},
     },
 };
@@ -178,15 +178,10 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     bar.end();
     may_be_sent(context, &args.file, &totals)?;
     let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    let (most, parallel) = (args.limit.unwrap_or(u64::MAX), args.submit.parallel.get());
+    let sending = Sending { payloads: &payloads, rows: &mut rows, most, parallel };
     if args.update {
-        let revision = Revision {
-            payloads: &payloads,
-            rows: &mut rows,
-            most: args.limit.unwrap_or(u64::MAX),
-            parallel: args.submit.parallel.get(),
-            is_rehearsal: args.rehearse,
-            rulebook: &rulebook,
-        };
+        let revision = Revision { sending, is_rehearsal: args.rehearse, rulebook: &rulebook };
         let failed =
             revise::update(context, &client, &folder, revision, &totals, args.submit.report.as_deref()).await?;
         let is_good = failed == 0 && totals.invalid == 0;
@@ -194,14 +189,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     if args.rehearse {
         let bound = mapping.bind(&totals.columns);
-        let rehearsal = Rehearsal {
-            payloads: &payloads,
-            rows: &mut rows,
-            most: args.limit.unwrap_or(u64::MAX),
-            parallel: args.submit.parallel.get(),
-            is_begun: folder.is_begun(),
-        };
-        let rejected = rehearse(context, &client, rehearsal, |field| bound.columns_of(field)).await?;
+        let rejected = rehearse(context, &client, sending, folder.is_begun(), |field| bound.columns_of(field)).await?;
         return match (rejected, totals.invalid) {
             (0, 0) => Ok(()),
             (0, _) => Err(Failure::Shown(Exit::Failed)),

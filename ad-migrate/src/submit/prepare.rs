@@ -71,10 +71,24 @@ impl Prepare {
     }
 }
 
-/// The payloads of a file that was [ended](Prepare::end), by their indices.
-pub(super) fn payloads(
-    path: &Path,
-) -> Result<impl Iterator<Item = Result<(u64, Map<String, Value>), Failure>>, Failure> {
+/// The payloads that are sent.
+#[derive(Debug)]
+pub struct Sending<'a> {
+    /// Their file, one a line.
+    pub payloads: &'a Path,
+    /// The row of each.
+    pub rows: &'a mut RowNumbers,
+    /// Most of them to send.
+    pub most: u64,
+    /// Most concurrent requests.
+    pub parallel: usize,
+}
+
+/// A payload by its index, or why it cannot be read.
+type ReadPayload = Result<(u64, Map<String, Value>), Failure>;
+
+/// The payloads of a file that was [ended](Prepare::end), in order.
+pub(super) fn payloads(path: &Path) -> Result<impl Iterator<Item = ReadPayload>, Failure> {
     let cannot = |error: io::Error| Failure::failed(format!("cannot read {}: {error}", path.display()));
     let lines = BufReader::new(File::open(path).map_err(cannot)?).lines();
     Ok((0..).zip(lines).map(move |(index, line)| {

@@ -1,8 +1,6 @@
 //! Validates every payload at the service (`POST /v4/{vehicle_type}/validate`), which stores nothing and uses up no source id. The service
 //! knows the dealer, and its catalogue may be newer.
 
-use std::path::Path;
-
 use ad_cli::{
     Client, Error, ErrorKind,
     terminal::{
@@ -16,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::prepare::{self, RowNumbers};
+use super::prepare::{self, Sending};
 
 const COLUMNS: &[Column] = &[
     Column::new("ROW", "row"),
@@ -36,32 +34,19 @@ struct Objection<'a> {
     message: String,
 }
 
-/// The payloads to rehearse.
-#[derive(Debug)]
-pub struct Rehearsal<'a> {
-    /// The file of payloads, one a line.
-    pub payloads: &'a Path,
-    /// The row of each.
-    pub rows: &'a mut RowNumbers,
-    /// Most payloads to send.
-    pub most: u64,
-    /// Most concurrent requests.
-    pub parallel: usize,
-    /// Whether some ads were created before; that they exist is no error then.
-    pub is_begun: bool,
-}
-
-/// Validates the payloads of a file at the service, and shows the errors. Returns how many payloads it would reject.
+/// Validates the payloads of a file at the service, and shows the errors. Returns how many payloads it would reject. If ads `exist`,
+/// because some were created before, that is no error.
 ///
 /// # Errors
 /// When a request fails for another reason.
 pub async fn rehearse<'a>(
     context: &Context,
     client: &Client,
-    rehearsal: Rehearsal<'_>,
+    sending: Sending<'_>,
+    exist: bool,
     columns_of: impl Fn(&str) -> Vec<&'a str>,
 ) -> Result<u64, Failure> {
-    let Rehearsal { payloads, rows, most, parallel, is_begun } = rehearsal;
+    let Sending { payloads, rows, most, parallel } = sending;
     let payloads = prepare::payloads(payloads)?.take(usize::try_from(most).unwrap_or(usize::MAX));
     let total = most.min(rows.count);
     let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
@@ -83,7 +68,7 @@ pub async fn rehearse<'a>(
         count += 1;
         bar.inc(1);
         let Err(error) = answer else { continue };
-        if is_begun && matches!(error.kind(), ErrorKind::Conflict(_)) {
+        if exist && matches!(error.kind(), ErrorKind::Conflict(_)) {
             existing += 1;
             continue;
         }

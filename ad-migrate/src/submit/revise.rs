@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     folder::Folder,
-    prepare::{self, RowNumbers},
+    prepare::{self, Sending},
 };
 use crate::check::{Totals, VehicleType};
 
@@ -94,14 +94,8 @@ struct Line<'a> {
 /// The ads to update.
 #[derive(Debug)]
 pub struct Revision<'a> {
-    /// The file of payloads, one a line.
-    pub payloads: &'a Path,
-    /// The row of each.
-    pub rows: &'a mut RowNumbers,
-    /// Most ads to update.
-    pub most: u64,
-    /// Most concurrent requests.
-    pub parallel: usize,
+    /// Their payloads.
+    pub sending: Sending<'a>,
     /// Whether differences are only shown.
     pub is_rehearsal: bool,
     /// The rules.
@@ -138,7 +132,7 @@ pub async fn update(
     report: Option<&Path>,
 ) -> Result<u64, Failure> {
     context.out.check_fields(COLUMNS, &[])?;
-    let Revision { payloads, rows, most, parallel, is_rehearsal, rulebook } = revision;
+    let Revision { sending: Sending { payloads, rows, most, parallel }, is_rehearsal, rulebook } = revision;
     let known: HashSet<Identity> = created(folder)?.into_iter().collect();
     let of_known = prepare::payloads(payloads)?.filter_map(|payload| match payload {
         Err(error) => Some(Err(error)),
