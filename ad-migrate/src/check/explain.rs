@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::reasons::{NO_PLATE_AND_NO_VIN, of_images, of_warning, reason, words};
 use crate::{
     finding::{Finding, Severity},
-    mapping::Bound,
+    mapping::{Bound, at},
     readers::Row,
 };
 
@@ -117,13 +117,12 @@ impl Explainer<'_> {
             Some(Value::Array(items)) => Some(format!("{} values", items.len())),
             _ => self.in_file(&columns).map(shortened),
         };
-        let columns = columns.into_iter().map(str::to_owned).collect();
         let field = (!path.is_empty()).then(|| path.to_owned());
         Finding { columns, value, field, ..Finding::new(Severity::Error, "", "") }
     }
 
     /// The first value of these columns in the file.
-    fn in_file(&self, columns: &[&str]) -> Option<&str> {
+    fn in_file(&self, columns: &[String]) -> Option<&str> {
         let row = self.row;
         let ids = columns.iter().filter_map(|name| row.columns().id(name));
         let values: Vec<_> = ids.filter_map(|id| row.value(id)).collect();
@@ -200,16 +199,6 @@ fn is_below(path: &str, above: &str) -> bool {
 
 fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
-}
-
-/// The value at a dotted path.
-fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (first, below) = path.split_once('.').map_or((path, None), |(first, below)| (first, Some(below)));
-    let value = payload.get(first)?;
-    below.into_iter().flat_map(|below| below.split('.')).try_fold(value, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    })
 }
 
 /// A value, shortened.

@@ -122,7 +122,7 @@ fn doubtful(bound: &Bound<'_>, row: Row<'_>, doubt: quality::Finding) -> Finding
     let value = columns.iter().filter_map(|name| row.value(row.columns().id(name)?)).find(|text| !text.is_empty());
     Finding {
         value: value.map(shortened),
-        columns: columns.into_iter().map(str::to_owned).collect(),
+        columns,
         field: Some(doubt.field),
         advice: Some(about.cure.to_owned()),
         ..Finding::new(Severity::Warning, lower(about.title), doubt.text)
@@ -175,7 +175,7 @@ fn made_of(bound: &Bound<'_>, above: &str, members: &Map<String, Value>, into: &
         match value {
             Value::Object(members) if !members.contains_key("unit") => made_of(bound, &path, members, into),
             _ => {
-                let columns = bound.columns_of(&path).into_iter().map(str::to_owned).collect();
+                let columns = bound.columns_of(&path);
                 into.insert(path, columns);
             }
         }

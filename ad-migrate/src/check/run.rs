@@ -108,7 +108,6 @@ impl Collected {
 
     /// Adds repetitions, counts the verdicts, and passes them on.
     fn end(mut self, bound: &Bound<'_>, counts: &mut Counts, sink: &mut impl Sink) -> Result<(), CheckError> {
-        let columns_of = |field: &str| bound.columns_of(field).into_iter().map(str::to_owned).collect::<Vec<_>>();
         let mut repeated = RepeatedValues::of(self.identities).map_err(CheckError::Temporary)?;
         for verdict in self.verdicts.lines::<Verdict>().map_err(CheckError::Temporary)? {
             let mut verdict = verdict.map_err(CheckError::Temporary)?;
@@ -116,7 +115,7 @@ impl Collected {
                 counts.skip();
                 continue;
             }
-            repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
+            repeated.add_to(&mut verdict, |field| bound.columns_of(field)).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
             if !verdict.is_valid() {
                 (verdict.payload, verdict.source, verdict.quality, verdict.figures) = (None, None, None, None);

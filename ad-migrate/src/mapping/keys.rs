@@ -246,11 +246,6 @@ impl Holds {
         }
     }
 
-    /// Whether it is a table of such tables, by names of their own.
-    pub(crate) fn is_by_name(self) -> bool {
-        self == Self::Joins
-    }
-
     fn schema(self) -> Value {
         let texts = || json!({"$ref": "#/$defs/texts"});
         match self {

@@ -44,11 +44,6 @@ impl Lookup {
         Self::new(list.entries().iter().map(|entry| (entry.id.as_str(), entry.name.as_str())))
     }
 
-    /// The values of a list of the contract.
-    pub(crate) fn of_choices(values: &[ChoiceValue]) -> Self {
-        Self::new(values.iter().copied())
-    }
-
     /// The id that a text means. `scratch` is a reused buffer.
     pub(crate) fn find(&self, text: &str, scratch: &mut String) -> Option<&str> {
         scratch.clear();
@@ -119,7 +114,7 @@ impl Lookups {
     /// The lookup of a choice.
     pub(crate) fn choice(&mut self, values: &'static [ChoiceValue]) -> Arc<Lookup> {
         let entry = self.choices.entry(values.as_ptr().addr());
-        Arc::clone(entry.or_insert_with(|| Arc::new(Lookup::of_choices(values))))
+        Arc::clone(entry.or_insert_with(|| Arc::new(Lookup::new(values.iter().copied()))))
     }
 
     /// The lookup of models.

@@ -190,15 +190,8 @@ fn part<'i, T: DeserializeOwned + Default>(
 ) -> T {
     let Some(value) = document.get(name) else { return T::default() };
     let what = format!("[{name}]");
-    match problems.table(value, &what) {
-        None => return T::default(),
-        Some(table) => {
-            if problems.unknown_keys(table, keys, &what) {
-                return T::default();
-            }
-        }
-    }
-    problems.read(value, &what).unwrap_or_default()
+    let is_known = problems.table(value, &what).is_some_and(|table| !problems.unknown_keys(table, keys, &what));
+    is_known.then(|| problems.read(value, &what)).flatten().unwrap_or_default()
 }
 
 /// The entries of `[fields]`. A dotted path may be one key in quotes, or several.
@@ -352,7 +345,7 @@ impl Bound<'_> {
 
     /// The columns from which a field (also `price.0.amount`) is made, to locate an error of the rules: those of the field itself, or of
     /// the nearest one around it; if there is none, those of the fields within it.
-    pub fn columns_of(&self, field: &str) -> Vec<&str> {
+    pub fn columns_of(&self, field: &str) -> Vec<String> {
         let mut around = std::iter::successors(Some(field), |path| Some(path.rsplit_once('.')?.0));
         let of = |path: &str| {
             // Which price has which type is not known here.
@@ -364,24 +357,26 @@ impl Bound<'_> {
         around.find_map(of).unwrap_or_else(within)
     }
 
-    fn columns_where(&self, is_of: impl Fn(&str) -> bool) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
+    fn columns_where(&self, is_of: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut names = Vec::new();
         let rules = self.mapping.rules.iter().filter(|rule| is_of(&rule.target));
         for column in rules.flat_map(|rule| &rule.sources).flat_map(|source| &self.resolved[*source]) {
             if let Some(name) = self.names.get(column.index())
-                && !names.contains(&name.as_str())
+                && !names.contains(name)
             {
-                names.push(name);
+                names.push(name.clone());
             }
         }
         names
     }
 }
 
-/// The value at a dotted path of a payload, for tests.
-#[cfg(test)]
+/// The value at a dotted path of a payload.
 pub(crate) fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
-    let value = payload.get(name)?;
-    below.map_or(Some(value), |below| value.pointer(&format!("/{}", below.replace('.', "/"))))
+    let (first, below) = path.split_once('.').map_or((path, None), |(first, below)| (first, Some(below)));
+    let value = payload.get(first)?;
+    below.into_iter().flat_map(|below| below.split('.')).try_fold(value, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
 }

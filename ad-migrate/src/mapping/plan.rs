@@ -172,11 +172,10 @@ impl<'a, 'i> Planner<'a, 'i> {
         let convert = Convert::of(target.kind, self.catalogue, brands, &mut self.lookups);
         let noun = noun(&rule.target, &target.kind);
         let (values, constant, default) = (Vec::new(), None, None);
-        let (unit, default_unit, to) = (None, None, None);
         let name = self.name_part(rule, category, brands);
+        self.fits(rule, &target, &convert);
+        let [unit, default_unit, to] = self.units(rule, &convert);
         let made = Made { rule: index, target, convert, values, constant, default, noun, unit, default_unit, name, to };
-        self.fits(rule, &made);
-        let made = self.units(rule, made);
         let of_type =
             |texts: &'_ Option<ByType>| texts.as_ref().and_then(|texts| texts.of(category.vehicle_type)).cloned();
         let constant = self.constant(rule, &made, of_type(&rule.constant).as_ref());
@@ -237,15 +236,15 @@ impl<'a, 'i> Planner<'a, 'i> {
     }
 
     /// Checks that the options of an entry are for fields of this kind.
-    fn fits(&mut self, rule: &Rule, made: &Made) {
-        let (item, is_list) = (made.convert.item(), made.convert.is_list());
+    fn fits(&mut self, rule: &Rule, target: &Target, convert: &Convert) {
+        let (item, is_list) = (convert.item(), convert.is_list());
         let is_number = matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
         let is_text = matches!(item, Kind::Text { .. } | Kind::Email { .. });
         let is_measure = matches!(item, Kind::Measure { .. });
         let options: [(&str, bool, bool, &str); 14] = [
             ("unit", rule.unit.is_some(), is_measure, "measures"),
             ("as", rule.to.is_some(), is_measure, "measures"),
-            ("currency", rule.currency.is_some(), made.target.price.is_some(), "prices"),
+            ("currency", rule.currency.is_some(), target.price.is_some(), "prices"),
             ("decimal", rule.decimal.is_some(), is_number, "numbers"),
             ("scale", rule.scale.is_some(), is_number, "numbers"),
             ("date", rule.date.is_some(), matches!(item, Kind::Date), "dates"),
@@ -266,8 +265,9 @@ impl<'a, 'i> Planner<'a, 'i> {
         }
     }
 
-    fn units(&mut self, rule: &Rule, made: Made) -> Made {
-        let Kind::Measure { units, .. } = made.convert.kind else { return made };
+    /// The unit that an entry sets, the one of values without a unit, and the one to convert to.
+    fn units(&mut self, rule: &Rule, convert: &Convert) -> [Option<&'static str>; 3] {
+        let Kind::Measure { units, .. } = convert.kind else { return [None; 3] };
         let mut find = |text: &str| {
             let found = units::meant(text, units, &mut self.scratch);
             if found.is_none() {
@@ -290,7 +290,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             let message = format!("\"{}\" cannot be converted exactly from {from} to {to}; omit \"as\".", rule.target);
             self.problems.on(rule.at, message);
         }
-        Made { unit, default_unit, to, ..made }
+        [unit, default_unit, to]
     }
 
     /// Adds the terms of a value map that the field allows, for each category.

@@ -6,7 +6,10 @@ use ad_core::violation::nearest;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::{MappingError, keys::Key};
+use super::{
+    MappingError,
+    keys::{Holds, Key},
+};
 
 /// A value of the file with its position.
 pub(super) type Spanned<'i> = toml::Spanned<DeValue<'i>>;
@@ -88,7 +91,8 @@ impl<'i> Problems<'i> {
     fn unknown_within(&mut self, key: &Key, value: &Spanned<'_>) {
         let Some(keys) = key.holds.keys() else { return };
         match value.get_ref() {
-            DeValue::Table(tables) if key.holds.is_by_name() => {
+            // Each of the tables has a name of its own.
+            DeValue::Table(tables) if key.holds == Holds::Joins => {
                 for table in tables.values().filter_map(|value| value.get_ref().as_table()) {
                     self.unknown_keys(table, keys, &format!("a {}", key.name));
                 }

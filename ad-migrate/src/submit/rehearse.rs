@@ -29,7 +29,7 @@ const COLUMNS: &[Column] = &[
 struct Objection<'a> {
     row: Option<u64>,
     source_id: &'a str,
-    columns: Vec<&'a str>,
+    columns: Vec<String>,
     field: Option<String>,
     message: String,
 }
@@ -39,12 +39,12 @@ struct Objection<'a> {
 ///
 /// # Errors
 /// When a request fails for another reason.
-pub async fn rehearse<'a>(
+pub async fn rehearse(
     context: &Context,
     client: &Client,
     sending: Sending<'_>,
     exist: bool,
-    columns_of: impl Fn(&str) -> Vec<&'a str>,
+    columns_of: impl Fn(&str) -> Vec<String>,
 ) -> Result<u64, Failure> {
     let Sending { payloads, rows, most, parallel } = sending;
     let payloads = prepare::payloads(payloads)?.take(usize::try_from(most).unwrap_or(usize::MAX));

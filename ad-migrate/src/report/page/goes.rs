@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::pictures;
 use crate::{
     check::{Totals, Verdict},
+    mapping::at,
     report::kept::Kept,
 };
 
@@ -102,9 +103,7 @@ fn in_file(source: &Map<String, Value>, columns: &[String]) -> String {
 }
 
 fn in_ad(payload: &Map<String, Value>, path: &str) -> String {
-    let (first, below) = path.split_once('.').unwrap_or((path, ""));
-    let value = payload.get(first).unwrap_or(&Value::Null);
-    let value = below.split('.').filter(|name| !name.is_empty()).fold(value, |value, name| &value[name]);
+    let value = at(payload, path).unwrap_or(&Value::Null);
     let text = match value {
         Value::Object(_) => measure(value),
         Value::Array(items) if path == "price" => items.iter().map(price).collect::<Vec<_>>().join(", "),
