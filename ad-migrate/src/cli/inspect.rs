@@ -68,14 +68,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} contains no rows", args.file.display())));
     }
     if let Some(path) = &args.out {
-        write(path, &draft.mapping).map_err(|error| unwritable(path, &error))?;
+        // An edited draft is never overwritten.
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(draft.mapping.as_bytes()));
+        written.map_err(|error| unwritable(path, &error))?;
     }
     show(context, args, &draft)
-}
-
-/// Writes the draft into a new file; an edited one is never overwritten.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

@@ -10,8 +10,9 @@ const MOST_DISTINCT: usize = 300;
 const MOST_OF_ALL: usize = 60_000;
 /// Longest value that is kept whole.
 const LONGEST: usize = 120;
-/// Number of values that are shown.
+/// Number of values that are shown, and their longest text.
 const SAMPLES: usize = 3;
+const LONGEST_SAMPLE: usize = 60;
 
 /// Separators of lists of words.
 const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
@@ -96,9 +97,7 @@ impl Column {
             self.has_more = true;
         }
         if !is_known && self.samples.len() < SAMPLES {
-            let short: String = text.chars().take(60).collect();
-            let cut = if short.len() < text.len() { "…" } else { "" };
-            self.samples.push(format!("{short}{cut}"));
+            self.samples.push(ad_cli::bulk::shortened(text, LONGEST_SAMPLE).into_owned());
         }
         terms.count(text, &mut self.looks);
         self.numbers.add(text);

@@ -41,9 +41,10 @@ use encoding::Charset;
 pub(crate) use encoding::{is_twice_encoded, may_be_damaged};
 pub use fixed::CharRange;
 pub use join::Join;
-pub use row::{Batch, ColumnId, Columns, Row};
+pub(crate) use row::row_of_paths;
 #[cfg(test)]
-pub(crate) use row::{row_of_paths, rows_of};
+pub(crate) use row::rows_of;
+pub use row::{Batch, ColumnId, Columns, Row};
 use source::Opened;
 
 use crate::{

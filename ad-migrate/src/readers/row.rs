@@ -274,8 +274,7 @@ pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
     batch
 }
 
-/// One record for tests: names of columns, which may repeat, and values.
-#[cfg(test)]
+/// One record: names of columns, which may repeat, and values.
 pub(crate) fn row_of_paths(cells: &[(&str, &str)]) -> Batch {
     let mut columns = Columns::default();
     let ids: Vec<ColumnId> =

@@ -1,7 +1,6 @@
 //! The bytes of a file, decompressed, with the number of bytes read.
 
 use std::{
-    fmt,
     fs::File,
     io::{self, Cursor, Read},
     path::Path,
@@ -34,12 +33,6 @@ pub(super) struct SourceFile {
     pub(super) size: u64,
     /// Inferences.
     pub(super) notes: Vec<String>,
-}
-
-impl fmt::Debug for SourceFile {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("SourceFile").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// A spreadsheet.

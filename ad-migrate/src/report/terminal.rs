@@ -114,14 +114,12 @@ impl Terminal {
     /// When stdout cannot be written.
     pub fn end(self, totals: &Totals) -> io::Result<()> {
         let out = self.out;
-        if !out.is_for_people() {
+        if !out.is_for_people() || self.shown > 0 {
             self.rows.end()?;
-        } else if self.shown > 0 {
-            self.rows.end()?;
-            if totals.invalid > self.shown {
-                let more = counted(totals.invalid - self.shown, "more invalid row");
-                out.note(&format!("… and {more}; --limit-shown shows more, --report and --json all"));
-            }
+        }
+        if out.is_for_people() && self.shown > 0 && totals.invalid > self.shown {
+            let more = counted(totals.invalid - self.shown, "more invalid row");
+            out.note(&format!("… and {more}; --limit-shown shows more, --report and --json all"));
         }
         if out.is_for_people() && !totals.reasons.is_empty() {
             out.text("\n")?;

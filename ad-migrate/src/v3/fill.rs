@@ -1,7 +1,7 @@
 //! Fills a V4 payload from a V3 ad and from answers. Fields of open categories have no published names: those with the name of a V4 field
 //! are converted, the others are left out and reported.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeSet;
 
 use ad_cli::{Ad, bulk::conversion};
 use ad_core::{
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{
     finding::{Finding, Severity},
     mapping::Mapping,
-    readers::{Batch, Columns},
+    readers::row_of_paths,
 };
 
 const FIELDS: &str = "category_fields";
@@ -123,12 +123,9 @@ fn convert(
     below: &str,
 ) -> (Map<String, Value>, Vec<Finding>) {
     let place = |field: &str| if below.is_empty() { field.to_owned() } else { format!("{below}.{field}") };
-    let mut columns = Columns::default();
-    let mut by_field = BTreeMap::new();
-    for (field, _) in named {
-        by_field.entry(place(field)).or_insert_with_key(|field| columns.add(field));
-    }
-    let mapping = match Mapping::of_fields(target, by_field.keys().map(String::as_str), &rulebook.catalogue) {
+    let places: Vec<String> = named.iter().map(|(field, _)| place(field)).collect();
+    let fields: BTreeSet<&str> = places.iter().map(String::as_str).collect();
+    let mapping = match Mapping::of_fields(target, fields.into_iter(), &rulebook.catalogue) {
         Ok(mapping) => mapping,
         // Somebody has changed the names of fields.
         Err(error) => {
@@ -139,16 +136,9 @@ fn convert(
             return (Map::new(), error.0.into_iter().map(wrong).collect());
         }
     };
-    let columns = Arc::new(columns);
-    let mut batch = Batch::default();
-    batch.clear(Arc::clone(&columns));
-    batch.begin(1, 1);
-    for (field, value) in named {
-        if let Some(column) = by_field.get(&place(field)) {
-            batch.push(*column, value);
-        }
-    }
-    let bound = mapping.bind(&columns);
+    let cells: Vec<_> = places.iter().zip(named).map(|(place, (_, value))| (place.as_str(), value.as_str())).collect();
+    let batch = row_of_paths(&cells);
+    let bound = mapping.bind(batch.columns());
     let Some(row) = batch.rows().next() else { return (Map::new(), Vec::new()) };
     let mapped = bound.apply(row);
     let mut payload = mapped.payload;

@@ -293,7 +293,7 @@ impl Records for Csv {
         };
         if let CsvCut::Row(found) = &cut {
             if self.number == 0 {
-                self.note_first(found);
+                self.begins_with_data = self.has_data(&self.feed.rest()[..found.length]);
             } else if let Some(error) = self.second_table(found) {
                 return Err(error);
             }

@@ -65,13 +65,8 @@ impl Csv {
             .hint(format!("Move each table to a {place} of its own."))
     }
 
-    /// Remembers whether the first row has data.
-    pub(super) fn note_first(&mut self, found: &RowEnd) {
-        self.begins_with_data = self.has_data(&self.feed.rest()[..found.length]);
-    }
-
     /// Whether one of the cells that were cut last has data.
-    fn has_data(&self, text: &[u8]) -> bool {
+    pub(super) fn has_data(&self, text: &[u8]) -> bool {
         self.cells.iter().any(|cell| data(self.feed.charset.text(&text[cell.start..cell.end]).0.trim()).is_some())
     }
 

@@ -114,14 +114,10 @@ fn lines(text: &[u8], count: usize, line_end: u8) -> usize {
 /// The separator in a first line such as `sep=;`, as Excel writes it, and the length of that line.
 fn announced(head: &[u8]) -> (Option<u8>, usize) {
     let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
-    match head[..end].trim_ascii_end() {
-        [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
-            (Some(*separator), (end + 1).min(head.len()))
-        }
-        // Trimming has removed a tab.
-        [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") && head.get(4) == Some(&b'\t') => {
-            (Some(b'\t'), (end + 1).min(head.len()))
-        }
+    let is_announced = head.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep="));
+    match (head.get(4).copied().filter(|_| is_announced), head[..end].trim_ascii_end().len()) {
+        // Trimming removes a tab.
+        (Some(separator), 5) | (Some(separator @ b'\t'), 4) => (Some(separator), (end + 1).min(head.len())),
         _ => (None, 0),
     }
 }
@@ -164,7 +160,8 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
     let mut best: Option<(u64, u8, usize, usize, usize)> = None;
     for separator in SEPARATORS {
         let dialect = Dialect { separator: *separator, quote, line_end };
-        let widths = widths(text, is_all, dialect);
+        let mut widths = Vec::new();
+        each_row(text, is_all, dialect, |_, cells| widths.push(cells.len()));
         let (width, rows) = most_often(widths.iter().copied());
         if width < 2 {
             continue;
@@ -183,12 +180,6 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
         notes.push("One column: most rows contain none of the usual separators (tab ; | ,).".to_owned());
         0
     }
-}
-
-fn widths(text: &[u8], is_all: bool, dialect: Dialect) -> Vec<usize> {
-    let mut widths = Vec::new();
-    each_row(text, is_all, dialect, |_, cells| widths.push(cells.len()));
-    widths
 }
 
 fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], &[CellSpan])) {

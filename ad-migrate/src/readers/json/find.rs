@@ -34,7 +34,7 @@ impl<'de> DeserializeSeed<'de> for RecordSearch<'_> {
 macro_rules! scalars {
     ($($visit:ident($type:ty))*) => {
         $(fn $visit<E>(self, _: $type) -> Result<(), E> {
-            self.value();
+            self.tree.value(self.node);
             Ok(())
         })*
     };
@@ -69,13 +69,7 @@ impl<'de> Visitor<'de> for RecordSearch<'_> {
     scalars! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
-}
-
-impl RecordSearch<'_> {
-    fn value(self) {
         self.tree.value(self.node);
+        Ok(())
     }
 }

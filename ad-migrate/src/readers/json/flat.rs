@@ -24,15 +24,11 @@ pub(super) struct Flat<'a> {
 }
 
 impl Flat<'_> {
-    /// Adds the values of a record to the batch.
+    /// Adds the values of a record, or of a value in it, to the batch.
     ///
     /// # Errors
     /// When it is not valid JSON, or exceeds a limit. Values before that have been added.
-    pub(super) fn record(mut self, text: &str) -> Result<(), serde_json::Error> {
-        self.value(text)
-    }
-
-    fn value(&mut self, text: &str) -> Result<(), serde_json::Error> {
+    pub(super) fn value(&mut self, text: &str) -> Result<(), serde_json::Error> {
         match text.as_bytes().first() {
             Some(b'{' | b'[') => {
                 if self.depth == DEEPEST {
@@ -48,7 +44,10 @@ impl Flat<'_> {
                 let text: Text<'_> = serde_json::from_str(text)?;
                 self.push(&text.0)
             }
-            Some(b'-' | b'0'..=b'9') if text.contains(['e', 'E', '.']) && has_other_form(text) => {
+            Some(b'-' | b'0'..=b'9')
+                if text.contains(['e', 'E']) || (text.contains('.') && number::has_two_readings(text)) =>
+            {
+                // It has an exponent, or could be read as another number.
                 self.push(&number_text(serde_json::from_str(text)?))
             }
             _ => self.push(text),
@@ -71,11 +70,6 @@ impl Flat<'_> {
         self.batch.push(column, value);
         Ok(())
     }
-}
-
-/// Whether a number has an exponent, or could be read as another one.
-fn has_other_form(text: &str) -> bool {
-    text.contains(['e', 'E']) || number::has_two_readings(text)
 }
 
 /// A text, borrowed if it has no escapes.

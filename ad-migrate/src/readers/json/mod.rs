@@ -358,8 +358,8 @@ impl JsonRecords {
             return;
         }
         self.path.clear();
-        let flat = Flat { columns: &mut self.columns, batch, path: &mut self.path, depth: 0 };
-        if let Err(error) = flat.record(text) {
+        let mut flat = Flat { columns: &mut self.columns, batch, path: &mut self.path, depth: 0 };
+        if let Err(error) = flat.value(text) {
             let at =
                 Place { line: place.line + (error.line() as u64).saturating_sub(1), column: error.column() as u64 };
             batch.error(broken(&error.to_string(), at));

@@ -31,15 +31,11 @@ impl Rows {
         let mut out = RowWriter { chunks, chunk: Vec::new(), scratch: String::new(), row: 0, column: 0 };
         thread::spawn(move || {
             let written = write(&mut out);
-            let error = match written {
-                Ok(()) => None,
-                Err(Stopped::Unread) => return,
-                Err(Stopped::Failed(error)) => Some(error),
-            };
             // Nobody may read the rest.
-            if out.send().is_ok()
-                && let Some(error) = error
-            {
+            if matches!(written, Err(Stopped::Unread)) || out.send().is_err() {
+                return;
+            }
+            if let Err(Stopped::Failed(error)) = written {
                 let _ = out.chunks.send(Err(io::Error::other(error)));
             }
         });

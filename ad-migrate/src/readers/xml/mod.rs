@@ -138,24 +138,25 @@ impl Xml {
     /// Rejects what would take the parser itself too much memory.
     fn bound(&mut self, event: &Event<'_>, line: u64) -> Result<(), ReadError> {
         match event {
-            Event::Start(start) if start.name().as_ref().len() > LONGEST_NAME => Err(ReadError::new(format!(
-                "An element in line {line} has a name of more than {LONGEST_NAME} bytes: <{}.",
-                short(&local(start.local_name()))
-            ))),
+            Event::Start(start) if start.name().as_ref().len() > LONGEST_NAME => {
+                let name = local(start.local_name());
+                let message = format!(
+                    "An element in line {line} has a name of more than {LONGEST_NAME} bytes: <{}.",
+                    short(&name)
+                );
+                return Err(ReadError::new(message));
+            }
             Event::Start(_) if self.open == MOST_OPEN => {
-                Err(ReadError::new(format!("More than {MOST_OPEN} elements are not closed, up to line {line}."))
-                    .hint("Have the file written again, as valid XML."))
+                return Err(ReadError::new(format!(
+                    "More than {MOST_OPEN} elements are not closed, up to line {line}."
+                ))
+                .hint("Have the file written again, as valid XML."));
             }
-            Event::Start(_) => {
-                self.open += 1;
-                Ok(())
-            }
-            Event::End(_) => {
-                self.open = self.open.saturating_sub(1);
-                Ok(())
-            }
-            _ => Ok(()),
+            Event::Start(_) => self.open += 1,
+            Event::End(_) => self.open = self.open.saturating_sub(1),
+            _ => {}
         }
+        Ok(())
     }
 
     fn outer_start(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) -> Result<(), ReadError> {
