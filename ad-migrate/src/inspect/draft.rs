@@ -14,7 +14,7 @@ use ad_core::{
 use super::{
     Draft, Guess, SeenFile,
     column::Column,
-    guess::{Guessed, Match, SURE, field},
+    guess::{Guessed, Match, field},
     look::ValueLook,
 };
 use crate::{
@@ -32,7 +32,6 @@ struct Line {
     from: String,
     /// Further keys, such as `unit = "mil"`.
     options: Vec<String>,
-    confidence: u8,
     /// Whether it is sure enough to be used.
     is_sure: bool,
     /// What must be answered before it can be used.
@@ -167,7 +166,6 @@ impl Writer<'_> {
             field: found.field,
             from: self.from(index),
             options: Vec::new(),
-            confidence: found.confidence,
             is_sure: found.is_sure(),
             question: None,
             notes: vec![about],
@@ -217,30 +215,30 @@ impl Writer<'_> {
             _ => {}
         }
         self.decimal(index, &mut line);
-        let (confidence, is_sure) = (line.confidence, line.is_used());
+        let is_used = line.is_used();
         if let Some(question) = &line.question {
             self.missing.push(format!("{} ({}): {question}", line.field, line.from));
         }
         self.lines.push(line);
-        if found.field == field::COLOR && is_sure {
+        if found.field == field::COLOR && is_used {
             let options = vec!["values = \"color\"".to_owned(), "otherwise = \"skip\"".to_owned()];
             let note = "The group of the same colour, if the built-in map contains it.";
-            self.add(field::COLOR_GROUP, index, options, confidence, note);
+            self.add(field::COLOR_GROUP, index, options, note);
         }
     }
 
     /// Adds an entry that is derived from a column, if the category has the field.
-    fn add(&mut self, field: &'static str, index: usize, options: Vec<String>, confidence: u8, note: &str) {
+    fn add(&mut self, field: &'static str, index: usize, options: Vec<String>, note: &str) {
         if is_target(self.category, field) {
             let (from, notes) = (self.from(index), vec![note.to_owned()]);
-            self.lines.push(Line { field, from, options, confidence, is_sure: true, question: None, notes });
+            self.lines.push(Line { field, from, options, is_sure: true, question: None, notes });
         }
     }
 
     /// Adds such an entry as a comment with a question.
     fn propose(&mut self, field: &'static str, index: usize, options: Vec<String>, question: &str) {
         let before = self.lines.len();
-        self.add(field, index, options, SURE, question);
+        self.add(field, index, options, question);
         for line in &mut self.lines[before..] {
             line.notes.clear();
             line.ask(question);
@@ -327,7 +325,7 @@ impl Writer<'_> {
         {
             let options = vec!["values = { \"0\" = \"\" }".to_owned(), "otherwise = false".to_owned()];
             let note = "A vehicle with previous owners is used, even with a mileage of 0.";
-            self.add(field::NEW, index, options, 80, note);
+            self.add(field::NEW, index, options, note);
         }
     }
 

@@ -7,10 +7,10 @@ use super::{
 };
 
 /// Guesses with a lower confidence are comments in the draft.
-pub(super) const SURE: u8 = 60;
+const SURE: u8 = 60;
 
 /// The same for guesses that the name of the column does not support.
-pub(super) const SURE_BY_VALUES: u8 = 80;
+const SURE_BY_VALUES: u8 = 80;
 
 /// Two columns whose confidences differ by less may both be the field.
 const CLOSE: u8 = 4;
