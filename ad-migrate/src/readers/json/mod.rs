@@ -11,7 +11,7 @@ use ad_cli::bulk::payloads::JsonEnd;
 use std::{borrow::Cow, sync::Arc};
 
 use flat::Flat;
-use walk::{Cut, Walk};
+use walk::Cut;
 
 use super::{
     Batch, ColumnId, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings, error,
@@ -23,7 +23,7 @@ use crate::finding::Finding;
 /// The records of a JSON file.
 #[derive(Debug)]
 pub(super) struct JsonRecords {
-    walk: Walk,
+    feed: Feed,
     columns: Arc<Columns>,
     next: Next,
     /// The names that lead to the records.
@@ -86,18 +86,18 @@ impl JsonRecords {
     pub(super) fn open(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
         let columns = Arc::default();
         let (next, steps, open, path) = (Next::End, Vec::new(), Vec::new(), String::new());
-        let mut json = Self { walk: Walk { feed }, columns, next, steps, open, number: 0, path };
+        let mut json = Self { feed, columns, next, steps, open, number: 0, path };
         if detected.form == Form::Ndjson {
             if settings.rows.is_some() {
                 let message = "In NDJSON, each line is a record: rows cannot be set.";
                 return Err(ReadError::new(message).hint("Leave rows out, or set form = \"json\"."));
             }
-            json.next = if are_lines(json.walk.feed.rest()) { Next::Line } else { Next::Record };
+            json.next = if are_lines(json.feed.rest()) { Next::Line } else { Next::Record };
             return Ok(json);
         }
-        json.walk.skip_space();
-        let place = find::find(json.walk.feed.rest());
-        let is_array = json.walk.feed.rest().first() == Some(&b'[');
+        json.skip_space();
+        let place = find::find(json.feed.rest());
+        let is_array = json.feed.rest().first() == Some(&b'[');
         let path: Vec<String> = match &settings.rows {
             Some(rows) => rows.split('.').map(str::to_owned).collect(),
             None if is_array => Vec::new(),
@@ -151,7 +151,7 @@ impl JsonRecords {
     fn enter(&mut self, step: usize) -> Result<(), ReadError> {
         let so_far = self.steps[..self.steps.len().min(step + 1)].join(".");
         let is_below_any = self.open.iter().any(|open| open.any.is_some());
-        let byte = self.walk.peek();
+        let byte = self.peek();
         match self.steps.get(step).map(String::as_str) {
             Some(ANY) if matches!(byte, Some(b'{' | b'[')) => {
                 let is_object = byte == Some(b'{');
@@ -162,9 +162,9 @@ impl JsonRecords {
             Some(name) if name != ANY && byte == Some(b'{') => {
                 let name = name.to_owned();
                 self.open_value(None, None);
-                let is_found = self.walk.find_member(&name, &so_far)?;
+                let is_found = self.find_member(&name, &so_far)?;
                 if !is_found && !is_below_any {
-                    return Err(self.walk.no_member(&so_far));
+                    return Err(self.no_member(&so_far));
                 }
                 self.next = if is_found { Next::Enter(step + 1) } else { Next::Up };
             }
@@ -174,18 +174,18 @@ impl JsonRecords {
             }
             None if byte == Some(b'{') && step > 0 => self.next = Next::Only,
             _ if is_below_any => {
-                self.walk.skip_value(JsonEnd::default())?;
+                self.skip_value(JsonEnd::default())?;
                 self.next = Next::Up;
             }
-            Some(name) => self.walk.expect(if name == ANY { b'[' } else { b'{' }, &so_far)?,
-            None => self.walk.expect(b'[', &so_far)?,
+            Some(name) => self.expect(if name == ANY { b'[' } else { b'{' }, &so_far)?,
+            None => self.expect(b'[', &so_far)?,
         }
         Ok(())
     }
 
     fn open_value(&mut self, any: Option<usize>, column: Option<ColumnId>) {
-        let end = if self.walk.feed.rest().first() == Some(&b'{') { b'}' } else { b']' };
-        self.walk.feed.skip(1);
+        let end = if self.feed.rest().first() == Some(&b'{') { b'}' } else { b']' };
+        self.feed.skip(1);
         self.open.push(Open { any, end, column, key: None });
     }
 
@@ -206,13 +206,13 @@ impl JsonRecords {
             return Ok(());
         };
         let (step, end, has_names) = (*step, *end, column.is_some());
-        if self.walk.peek() == Some(end) {
-            self.walk.feed.skip(1);
+        if self.peek() == Some(end) {
+            self.feed.skip(1);
             self.leave();
             return Ok(());
         }
         if is_behind_another {
-            self.walk.expect(b',', "")?;
+            self.expect(b',', "")?;
         }
         if has_names {
             self.read_key()?;
@@ -233,7 +233,7 @@ impl JsonRecords {
             None => self.next = Next::End,
             Some(open) if open.any.is_some() => return self.child(true),
             Some(_) => {
-                self.walk.skip_value(JsonEnd::of_open(1))?;
+                self.skip_value(JsonEnd::of_open(1))?;
                 self.leave();
             }
         }
@@ -241,11 +241,11 @@ impl JsonRecords {
     }
 
     fn at_end(&mut self) -> Result<bool, ReadError> {
-        self.walk.feed.check()?;
+        self.feed.check()?;
         match self.next {
             Next::End | Next::Record => Ok(false),
-            Next::Only => Err(self.walk.half("the record")),
-            _ => Err(self.walk.half("the array of records: ] is missing")),
+            Next::Only => Err(self.half("the record")),
+            _ => Err(self.half("the array of records: ] is missing")),
         }
     }
 
@@ -272,11 +272,11 @@ impl JsonRecords {
 
     /// Reads a record, with its name if it is a member of an object.
     fn record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        let (now, place) = (self.next, self.walk.feed.place());
+        let (now, place) = (self.next, self.feed.place());
         if self.have_names() {
             self.read_key()?;
         }
-        let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
+        let Some(cut) = self.cut() else { return Err(self.half("a record")) };
         self.begin(place.line, batch);
         self.next = match now {
             Next::Only if self.open.is_empty() => Next::End,
@@ -290,7 +290,7 @@ impl JsonRecords {
                     batch.error(broken("a comma is missing before it", place));
                 }
                 self.push(length, batch);
-                self.walk.feed.skip(length);
+                self.feed.skip(length);
             }
             Cut::TooLong => batch.error(too_long()),
         }
@@ -299,7 +299,7 @@ impl JsonRecords {
 
     /// Reads the name of the next member of what is open.
     fn read_key(&mut self) -> Result<(), ReadError> {
-        let key = self.walk.name("")?;
+        let key = self.name("")?;
         if let Some(open) = self.open.last_mut() {
             open.key = key;
         }
@@ -309,37 +309,37 @@ impl JsonRecords {
     /// Reads the record of a line.
     fn line(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
-            let rest = self.walk.feed.rest();
+            let rest = self.feed.rest();
             match memchr::memchr(b'\n', rest) {
-                Some(end) if rest[..end].trim_ascii().is_empty() => self.walk.feed.skip(end + 1),
+                Some(end) if rest[..end].trim_ascii().is_empty() => self.feed.skip(end + 1),
                 Some(end) => return Ok(self.whole_line(end + 1, batch)),
                 None if rest.len() > LONGEST_ROW => {
-                    self.begin(self.walk.feed.place().line, batch);
+                    self.begin(self.feed.place().line, batch);
                     batch.error(too_long());
-                    self.walk.feed.skip_line(b'\n');
+                    self.feed.skip_line(b'\n');
                     return Ok(true);
                 }
-                None if self.walk.feed.more() => {}
+                None if self.feed.more() => {}
                 None => {
-                    self.walk.feed.check()?;
-                    let length = self.walk.feed.rest().len();
-                    return Ok(!self.walk.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
+                    self.feed.check()?;
+                    let length = self.feed.rest().len();
+                    return Ok(!self.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
                 }
             }
         }
     }
 
     fn whole_line(&mut self, length: usize, batch: &mut Batch) -> bool {
-        self.begin(self.walk.feed.place().line, batch);
+        self.begin(self.feed.place().line, batch);
         self.push(length, batch);
-        self.walk.feed.skip(length);
+        self.feed.skip(length);
         true
     }
 
     /// Parses a record.
     fn push(&mut self, length: usize, batch: &mut Batch) {
-        let place = self.walk.feed.place();
-        let bytes = &self.walk.feed.rest()[..length];
+        let place = self.feed.place();
+        let bytes = &self.feed.rest()[..length];
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(error) => {
@@ -348,7 +348,7 @@ impl JsonRecords {
                 let near = String::from_utf8_lossy(&bad[..bad.len().min(40)]);
                 let line = place.after(good).line;
                 let place = format!("The record contains bytes in line {line}");
-                batch.error(foreign_text(self.walk.feed.charset, &place, &near));
+                batch.error(foreign_text(self.feed.charset, &place, &near));
                 text
             }
         };
@@ -400,23 +400,23 @@ impl Records for JsonRecords {
             if self.next == Next::Line {
                 return self.line(batch);
             }
-            let Some(byte) = self.walk.peek() else { return self.at_end() };
+            let Some(byte) = self.peek() else { return self.at_end() };
             match (self.next, byte) {
-                (Next::End, _) => return Err(self.walk.expected("nothing behind the end of the JSON text")),
+                (Next::End, _) => return Err(self.expected("nothing behind the end of the JSON text")),
                 (Next::Enter(_) | Next::FirstChild | Next::Up, _) => self.go_on()?,
                 (Next::FirstItem | Next::Comma, end) if Some(end) == self.end() => {
-                    self.walk.feed.skip(1);
+                    self.feed.skip(1);
                     self.leave();
                 }
                 (Next::Comma, b',') => {
-                    self.walk.feed.skip(1);
+                    self.feed.skip(1);
                     self.next = Next::Item;
                 }
                 (Next::Comma, byte) if byte != b'{' || self.have_names() => {
-                    return Err(self.walk.expected("a comma or ]"));
+                    return Err(self.expected("a comma or ]"));
                 }
                 (Next::FirstItem | Next::Item, _) if self.have_names() => return self.record(batch),
-                (_, b',' | b':' | b']' | b'}') => return Err(self.walk.expected("a record, {…}")),
+                (_, b',' | b':' | b']' | b'}') => return Err(self.expected("a record, {…}")),
                 _ => return self.record(batch),
             }
         }

@@ -1,17 +1,9 @@
 //! Moves through a JSON text of any length, and skips or cuts values.
 
-use crate::readers::{
-    LONGEST_ROW, ReadError,
-    feed::{Feed, Place},
-    quoted,
-};
 use ad_cli::bulk::payloads::JsonEnd;
 
-/// A JSON text with the current position.
-#[derive(Debug)]
-pub(super) struct Walk {
-    pub(super) feed: Feed,
-}
+use super::JsonRecords;
+use crate::readers::{LONGEST_ROW, ReadError, feed::Place, quoted};
 
 /// A value, cut.
 pub(super) enum Cut {
@@ -21,7 +13,7 @@ pub(super) enum Cut {
     TooLong,
 }
 
-impl Walk {
+impl JsonRecords {
     /// Moves to the value of a member of the current object, or to its end if it has no such member.
     pub(super) fn find_member(&mut self, name: &str, so_far: &str) -> Result<bool, ReadError> {
         while !matches!(self.peek(), Some(b'}') | None) {
