@@ -29,10 +29,7 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::SystemTime,
 };
 
@@ -41,6 +38,7 @@ use encoding::Charset;
 pub(crate) use encoding::{is_twice_encoded, may_be_damaged};
 pub use fixed::CharRange;
 pub use join::Join;
+use packing::Progress;
 pub(crate) use row::row_of_paths;
 #[cfg(test)]
 pub(crate) use row::rows_of;
@@ -226,8 +224,7 @@ pub struct Reader {
     has_ended: bool,
     /// An error after rows that are returned first.
     failed: Option<ReadError>,
-    read: Arc<AtomicU64>,
-    size: u64,
+    progress: Progress,
     /// The file as it was when it was opened; not of stdin.
     opened: Option<Opening>,
 }
@@ -267,13 +264,13 @@ impl Reader {
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
         let opening = Opening::of(path);
         let opened = source::open(path, settings)?;
-        let (read, size) = opened.progress();
+        let progress = opened.progress();
         let (detected, records) = match opened {
             Opened::Text(source) => detect::records(source, settings)?,
             Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
         let records = join::with(records, path, settings)?;
-        Ok(Self { detected, records, has_ended: false, failed: None, read, size, opened: opening })
+        Ok(Self { detected, records, has_ended: false, failed: None, progress, opened: opening })
     }
 
     /// How it is read.
@@ -283,8 +280,8 @@ impl Reader {
 
     /// Bytes of the file on the disk that have been read, and all there are (zero where that is not known): for progress.
     pub fn progress(&self) -> (u64, u64) {
-        let read = self.read.load(Ordering::Relaxed);
-        (if self.size == 0 { read } else { read.min(self.size) }, self.size)
+        let (read, size) = (self.progress.read.load(Ordering::Relaxed), self.progress.size);
+        (if size == 0 { read } else { read.min(size) }, size)
     }
 
     /// The next rows; `None` at the end. The memory of a batch can be reused.

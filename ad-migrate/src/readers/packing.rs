@@ -32,6 +32,15 @@ const MOST_IN_MEMORY: &[(&str, u64)] = &[("xl/sharedStrings.xml", 256 << 20), ("
 /// Most files of an archive that are listed.
 const SHOWN: usize = 10;
 
+/// How much of a file has been read.
+#[derive(Debug, Clone)]
+pub(super) struct Progress {
+    /// Bytes on the disk that have been read; of an archive, those of its file, compressed.
+    pub(super) read: Arc<AtomicU64>,
+    /// All of them; 0 if that is unknown.
+    pub(super) size: u64,
+}
+
 /// Counts the bytes that are read.
 pub(super) struct CountedRead<R> {
     pub(super) inner: R,
@@ -56,10 +65,7 @@ impl<R: Read> Read for CountedRead<R> {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) bytes: Box<dyn Read + Send>,
-    /// Compressed bytes that have been read.
-    pub(super) read: Arc<AtomicU64>,
-    /// All compressed bytes.
-    pub(super) size: u64,
+    pub(super) progress: Progress,
     /// Why it was selected, if it was not set.
     pub(super) note: Option<String>,
 }
@@ -133,7 +139,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     };
     let checked = Checked { inner: CrcReader::new(bytes), crc };
     let bytes = Box::new(Unpacked { inner: checked, packing: "zip", packed: read.clone(), bytes: 0 });
-    Ok(Archive::OfFiles(Member { name: member.clone(), bytes, read, size, note }))
+    Ok(Archive::OfFiles(Member { name: member.clone(), bytes, progress: Progress { read, size }, note }))
 }
 
 /// Decompresses all files of a spreadsheet once, because the library that reads it does not limit them.

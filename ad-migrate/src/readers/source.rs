@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Form, HEAD, ReadError, Settings,
-    packing::{self, Archive},
+    packing::{self, Archive, Progress},
 };
 
 /// Bytes from the beginning of a file in which its compression is detected.
@@ -27,10 +27,7 @@ pub(super) struct SourceFile {
     pub(super) packing: Option<&'static str>,
     /// The file of an archive.
     pub(super) member: Option<String>,
-    /// Bytes that have been read of the file on the disk.
-    pub(super) read: Arc<AtomicU64>,
-    /// Size of the file; 0 if it is unknown.
-    pub(super) size: u64,
+    pub(super) progress: Progress,
     /// Inferences.
     pub(super) notes: Vec<String>,
 }
@@ -42,10 +39,7 @@ pub(super) struct Workbook {
     /// [`Form::Xlsx`] or [`Form::Ods`].
     pub(super) form: Form,
     pub(super) file: File,
-    /// Bytes that have been read of the file.
-    pub(super) read: Arc<AtomicU64>,
-    /// Size of the file; 0 if it is unknown.
-    pub(super) size: u64,
+    pub(super) progress: Progress,
 }
 
 /// A file that can be read.
@@ -55,11 +49,9 @@ pub(super) enum Opened {
 }
 
 impl Opened {
-    /// Bytes that have been read of the file, and its size.
-    pub(super) fn progress(&self) -> (Arc<AtomicU64>, u64) {
+    pub(super) fn progress(&self) -> Progress {
         match self {
-            Self::Text(source) => (source.read.clone(), source.size),
-            Self::Workbook(workbook) => (workbook.read.clone(), workbook.size),
+            Self::Text(SourceFile { progress, .. }) | Self::Workbook(Workbook { progress, .. }) => progress.clone(),
         }
     }
 }
@@ -95,15 +87,14 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError
         rest: Box::new(io::empty()),
         packing: None,
         member: None,
-        read,
-        size,
+        progress: Progress { read, size },
         notes: Vec::new(),
     };
     let unpacked = match packing {
         None => input,
         Some(Packing::Gzip) => {
             source.packing = Some("gzip");
-            packing::gunzip(input, source.read.clone())
+            packing::gunzip(input, source.progress.read.clone())
         }
         Some(Packing::Zip) => {
             let file = if is_stdin { spool(input) } else { File::open(path) };
@@ -111,11 +102,11 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError
             let member = match packing::unzip(&source.name, file, settings.member.as_deref())? {
                 Archive::OfFiles(member) => member,
                 Archive::Spreadsheet(form, file) => {
-                    let SourceFile { name, read, size, .. } = source;
-                    return Ok(Opened::Workbook(Workbook { name, form, file, read, size }));
+                    let SourceFile { name, progress, .. } = source;
+                    return Ok(Opened::Workbook(Workbook { name, form, file, progress }));
                 }
             };
-            (source.read, source.size) = (member.read, member.size);
+            source.progress = member.progress;
             source.packing = Some("zip");
             source.member = Some(member.name);
             source.notes.extend(member.note);

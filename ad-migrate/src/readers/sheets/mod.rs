@@ -52,9 +52,10 @@ pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detect
 
 /// Begins to read a sheet of an .xlsx file.
 fn xlsx(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
-    let Workbook { name, file, read, .. } = workbook;
+    let Workbook { name, file, progress, .. } = workbook;
     let unread = |error| unreadable(&name, &error);
-    let mut book: Xlsx<Input> = Xlsx::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
+    let mut book: Xlsx<Input> =
+        Xlsx::new(BufReader::new(CountedRead { inner: file, read: progress.read })).map_err(unread)?;
     let sheets = book.sheets_metadata().to_vec();
     let sheet = choose(&name, &sheets, wanted, detected, |sheet| {
         let mut cells = book.worksheet_cells_reader(sheet).map_err(unread)?;
@@ -81,14 +82,15 @@ fn xlsx(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Re
 
 /// Reads an .ods file, and begins to write the rows of a sheet.
 fn ods(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
-    let Workbook { name, file, read, .. } = workbook;
+    let Workbook { name, file, progress, .. } = workbook;
     let unread = |error| unreadable(&name, &error);
     let (cells, merged) = scan_ods(&name, &file)?;
     if cells > MOST_CELLS {
         let message = format!("The spreadsheet {name} has more than {MOST_CELLS} cells.");
         return Err(ReadError::new(message).hint("Save it as .xlsx or CSV, which may have any size."));
     }
-    let mut book: Ods<Input> = Ods::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
+    let mut book: Ods<Input> =
+        Ods::new(BufReader::new(CountedRead { inner: file, read: progress.read })).map_err(unread)?;
     let sheets = book.sheets_metadata().to_vec();
     let has_data = |sheet: &str| Ok(book.worksheet_range(sheet).is_ok_and(|range| !range.is_empty()));
     let sheet = choose(&name, &sheets, wanted, detected, has_data)?;
