@@ -244,19 +244,12 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
         );
     }
     warn_of_missing(context.out, totals);
+    let of_all = |count| format!("{} of {}", grouped(count), counted(totals.rows, "row"));
     if totals.skipped > 0 {
-        context.out.note(&format!(
-            "{} of {} are skipped by the mapping",
-            grouped(totals.skipped),
-            counted(totals.rows, "row")
-        ));
+        context.out.note(&format!("{} are skipped by the mapping", of_all(totals.skipped)));
     }
     if totals.invalid > 0 {
-        context.out.warning(&format!(
-            "{} of {} are invalid; {see}",
-            grouped(totals.invalid),
-            counted(totals.rows, "row")
-        ));
+        context.out.warning(&format!("{} are invalid; {see}", of_all(totals.invalid)));
     }
     Ok(())
 }

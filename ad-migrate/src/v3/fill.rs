@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     finding::{Finding, Severity},
-    mapping::Mapping,
+    mapping::{
+        Mapping,
+        target::{Step, put},
+    },
     readers::row_of_paths,
 };
 
@@ -41,7 +44,10 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         for (path, value) in leaves(open.as_ref()) {
             match (of_v4(target, &path), value) {
                 // Objects are copied unchanged, and validated by the rules.
-                (Some(field), value) if is_whole(field, value) => put(&mut fields, field.path, value.clone()),
+                (Some(field), value) if is_whole(field, value) => {
+                    let steps: Vec<_> = field.path.split('.').map(Step::Member).collect();
+                    put(&mut fields, &steps, value.clone());
+                }
                 (Some(field), value) if !matches!(value, Value::Object(_)) => texts.push((field.path, path, value)),
                 (_, value) => left_out.push(format!("{path}: {}", text(value))),
             }
@@ -150,16 +156,4 @@ fn convert(
         };
     }
     (payload, mapped.findings)
-}
-
-/// Sets the value of a dotted path.
-fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => drop(object.insert(path.to_owned(), value)),
-        Some((name, rest)) => {
-            if let Value::Object(below) = object.entry(name).or_insert_with(|| Value::Object(Map::new())) {
-                put(below, rest, value);
-            }
-        }
-    }
 }

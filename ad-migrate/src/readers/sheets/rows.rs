@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    fmt::{self, Write as _},
+    fmt,
     io::{self, Read},
     sync::mpsc::{Receiver, SyncSender, sync_channel},
     thread,
@@ -28,7 +28,7 @@ impl Rows {
     /// Begins to write rows.
     pub(super) fn begin(write: impl FnOnce(&mut RowWriter) -> Result<(), Stopped> + Send + 'static) -> Self {
         let (chunks, received) = sync_channel(CHUNKS);
-        let mut out = RowWriter { chunks, chunk: Vec::new(), scratch: String::new(), row: 0, column: 0 };
+        let mut out = RowWriter { chunks, chunk: Vec::new(), row: 0, column: 0 };
         thread::spawn(move || {
             let written = write(&mut out);
             // Nobody may read the rest.
@@ -70,7 +70,6 @@ pub(super) enum Stopped {
 pub(super) struct RowWriter {
     chunks: SyncSender<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
-    scratch: String,
     /// Where the next cell would be without gaps.
     row: u32,
     column: u32,
@@ -84,10 +83,7 @@ impl RowWriter {
 
     /// Writes a cell.
     pub(super) fn cell(&mut self, row: u32, column: u32, value: &impl DataType) -> Result<(), Stopped> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let written = text(value, &mut scratch).map_or(Ok(()), |value| self.text(row, column, &value));
-        self.scratch = scratch;
-        written
+        text(value).map_or(Ok(()), |value| self.text(row, column, &value))
     }
 
     pub(super) fn text(&mut self, row: u32, column: u32, value: &str) -> Result<(), Stopped> {
@@ -120,7 +116,7 @@ impl RowWriter {
 }
 
 /// The text of a cell; `None` if it is empty.
-fn text<'a>(value: &'a impl DataType, scratch: &'a mut String) -> Option<Cow<'a, str>> {
+fn text(value: &impl DataType) -> Option<Cow<'_, str>> {
     let iso = || value.get_datetime_iso().or(value.get_duration_iso());
     let text = if let Some(text) = value.get_string().or_else(iso) {
         Cow::Borrowed(text)
@@ -131,9 +127,7 @@ fn text<'a>(value: &'a impl DataType, scratch: &'a mut String) -> Option<Cow<'a,
     } else if let Some(is) = value.get_bool() {
         Cow::Borrowed(if is { "true" } else { "false" })
     } else if let Some(time) = value.get_datetime() {
-        scratch.clear();
-        date_text(time, scratch);
-        Cow::Borrowed(scratch.as_str())
+        Cow::Owned(date_text(time))
     } else {
         Cow::Owned(value.get_error()?.to_string())
     };
@@ -141,15 +135,14 @@ fn text<'a>(value: &'a impl DataType, scratch: &'a mut String) -> Option<Cow<'a,
 }
 
 /// `2019-05-04`, with a time unless it is midnight, or the hours and minutes of a duration.
-fn date_text(time: ExcelDateTime, out: &mut String) {
+fn date_text(time: ExcelDateTime) -> String {
     let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
-    let written = if time.is_duration() {
+    if time.is_duration() {
         let minutes = (time.as_f64() * 24.0 * 60.0).round();
-        write!(out, "{}:{:02}", (minutes / 60.0).floor(), minutes % 60.0)
+        format!("{}:{:02}", (minutes / 60.0).floor(), minutes % 60.0)
     } else if (hour, minute, second) == (0, 0, 0) {
-        write!(out, "{year:04}-{month:02}-{day:02}")
+        format!("{year:04}-{month:02}-{day:02}")
     } else {
-        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
-    };
-    written.expect("memory takes everything");
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    }
 }
