@@ -12,6 +12,8 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
+use crate::model::split_path;
+
 /// The embedded files by name; a replacement has the same name.
 const EMBEDDED: &[(&str, &str)] = &[
     ("car.json", include_str!("data/car.json")),
@@ -142,8 +144,8 @@ impl Catalogue {
 
     /// A list by its name, such as `car.brand`; an unknown one has no values.
     pub fn list(&self, name: &str) -> &List {
-        let (file, name) = name.split_once('.').unwrap_or((name, ""));
-        self.models(file, name)
+        let (file, name) = split_path(name);
+        self.models(file, name.unwrap_or_default())
     }
 
     /// The models of a brand in a file of models, such as `car-models`.

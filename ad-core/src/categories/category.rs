@@ -183,15 +183,17 @@ pub struct Rule {
     pub check: fn(&Facts<'_>, &mut FieldErrors),
 }
 
-/// The members of an ad that rules read, found in one pass.
+/// The members of an ad that rules and the quality read, found in one pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AdFacts<'a> {
     /// Whether there is a title.
     pub has_title: bool,
     /// Whether there is a contact.
     pub has_contact: bool,
-    /// Whether there is at least one image.
-    pub has_images: bool,
+    /// The description; empty if there is none.
+    pub body: &'a str,
+    /// The addresses of the images.
+    pub images: &'a [Value],
     /// The prices.
     pub price: &'a [Value],
     /// The address of the video.
@@ -200,6 +202,58 @@ pub struct AdFacts<'a> {
     pub location: Option<&'a Map<String, Value>>,
     /// The category fields, if they are an object.
     pub category_fields: Option<&'a Map<String, Value>>,
+    /// Members of the category fields.
+    pub fields: FieldFacts<'a>,
+}
+
+/// The category fields that are read most, found in one pass: each lookup takes as long as a tenth of the pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FieldFacts<'a> {
+    /// `registration_number`.
+    pub registration_number: Option<&'a Value>,
+    /// `vin`.
+    pub vin: Option<&'a Value>,
+    /// `brand`.
+    pub brand: Option<&'a Value>,
+    /// `model`.
+    pub model: Option<&'a Value>,
+    /// `model_type`.
+    pub model_type: Option<&'a Value>,
+    /// `model_year`.
+    pub model_year: Option<&'a Value>,
+    /// `salesperson`.
+    pub salesperson: Option<&'a Value>,
+    /// `online_purchasable`.
+    pub online_purchasable: Option<&'a Value>,
+    /// `condition`, if it is an object.
+    pub condition: Option<&'a Map<String, Value>>,
+    /// `powertrain`, if it is an object.
+    pub powertrain: Option<&'a Map<String, Value>>,
+    /// `leasing_details`.
+    pub leasing_details: Option<&'a Value>,
+}
+
+impl<'a> From<&'a Map<String, Value>> for FieldFacts<'a> {
+    fn from(category_fields: &'a Map<String, Value>) -> Self {
+        let mut facts = Self::default();
+        for (name, value) in category_fields {
+            match name.as_str() {
+                "registration_number" => facts.registration_number = Some(value),
+                "vin" => facts.vin = Some(value),
+                "brand" => facts.brand = Some(value),
+                "model" => facts.model = Some(value),
+                "model_type" => facts.model_type = Some(value),
+                "model_year" => facts.model_year = Some(value),
+                "salesperson" => facts.salesperson = Some(value),
+                "online_purchasable" => facts.online_purchasable = Some(value),
+                "condition" => facts.condition = value.as_object(),
+                "powertrain" => facts.powertrain = value.as_object(),
+                "leasing_details" => facts.leasing_details = Some(value),
+                _ => {}
+            }
+        }
+        facts
+    }
 }
 
 impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
@@ -209,11 +263,14 @@ impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
             match (name.as_str(), value) {
                 ("title", _) => facts.has_title = true,
                 ("contact", _) => facts.has_contact = true,
-                ("image_urls", Value::Array(images)) => facts.has_images = !images.is_empty(),
+                ("body", Value::String(body)) => facts.body = body,
+                ("image_urls", Value::Array(images)) => facts.images = images,
                 ("price", Value::Array(prices)) => facts.price = prices,
                 ("video_url", Value::String(address)) => facts.video_url = Some(address),
                 ("location", Value::Object(location)) => facts.location = Some(location),
-                ("category_fields", Value::Object(fields)) => facts.category_fields = Some(fields),
+                ("category_fields", Value::Object(fields)) => {
+                    (facts.category_fields, facts.fields) = (Some(fields), fields.into());
+                }
                 _ => {}
             }
         }
@@ -244,9 +301,9 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The category field at a path.
-    pub fn field(&self, path: &str) -> Option<&Value> {
-        get(self.ad.category_fields?, path)
+    /// The value at a path in `condition`.
+    pub(super) fn condition(&self, path: &str) -> Option<&Value> {
+        get(self.ad.fields.condition?, path)
     }
 
     /// The stored value of the same field.
@@ -268,10 +325,6 @@ impl Facts<'_> {
     /// Whether the write sends a field of `OF_THE_DIRECTORY`. A create and a migration send all their fields.
     pub(super) fn sends(&self, path: &str) -> bool {
         self.mode != Mode::Update || self.patched.contains(&path)
-    }
-
-    pub(super) fn given(&self, path: &str) -> bool {
-        self.field(path).is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
     }
 
     pub(super) fn sent_null(&self, path: &str) -> bool {

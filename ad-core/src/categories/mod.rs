@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use crate::{fields, model::Ad};
 pub use attributes::humanised;
-pub use category::{AdFacts, Category, Facts, FromV3, Heading, Rule, RuleSettings, TRAILER};
+pub use category::{AdFacts, Category, Facts, FieldFacts, FromV3, Heading, Rule, RuleSettings, TRAILER};
 pub use common::REGISTERED as COMMON_FIELDS;
 
 /// The categories of V4, in the order of the documents.

@@ -92,7 +92,7 @@ pub fn is_new(condition: &Map<String, Value>) -> Option<bool> {
 }
 
 fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let identified = ["registration_number", "vin"].iter().any(|path| facts.field(path).is_some());
+    let identified = facts.ad.fields.registration_number.is_some() || facts.ad.fields.vin.is_some();
     let was = facts.mode != Mode::Update
         || ["registration_number", "vin"].iter().any(|path| facts.field_before(path).is_some());
     if !identified && was {
@@ -105,10 +105,10 @@ fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn plate_is_fixed(facts: &Facts<'_>, errors: &mut FieldErrors) {
     if let Some(before) = facts.field_before("registration_number")
-        && facts.field("registration_number") != Some(before)
+        && facts.ad.fields.registration_number != Some(before)
     {
         let before = before.as_str().unwrap_or_default();
-        let wrong = if facts.mode == Mode::Whole && facts.field("registration_number").is_none() {
+        let wrong = if facts.mode == Mode::Whole && facts.ad.fields.registration_number.is_none() {
             let note = format!("A migration replaces all fields: send \"{before}\" again.");
             Violation::stated(Code::Required, "This field is required.").with_note(Some(note))
         } else {
@@ -121,9 +121,9 @@ fn plate_is_fixed(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let Some(model @ Value::String(id)) = facts.ad.fields.model else { return };
     let Some(Kind::Model { list }) = facts.category.field("model").map(|field| field.kind) else { return };
-    let Some(model @ Value::String(id)) = facts.field("model") else { return };
-    let Some(brand) = facts.field("brand").and_then(Value::as_str) else {
+    let Some(brand) = facts.ad.fields.brand.and_then(Value::as_str) else {
         return errors
             .add("category_fields.brand", Violation::RequiredWith { other: "model", rule: MODEL_OF_THE_BRAND });
     };
@@ -150,13 +150,13 @@ fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 /// The salesperson of the ad, if the dealer does not have them.
 fn unknown_salesperson<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f Dealer)> {
-    let email = get(facts.ad.category_fields?, "salesperson")?.as_str().filter(|email| !email.is_empty())?;
+    let email = facts.ad.fields.salesperson?.as_str().filter(|email| !email.is_empty())?;
     let dealer = facts.dealer?;
     (!dealer.salespersons.iter().any(|known| known.eq_ignore_ascii_case(email))).then_some((email, dealer))
 }
 
 fn lacks_online_purchase(facts: &Facts<'_>) -> bool {
-    facts.field("online_purchasable") == Some(&Value::Bool(true))
+    facts.ad.fields.online_purchasable == Some(&Value::Bool(true))
         && facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase"))
 }
 
@@ -192,13 +192,13 @@ fn zero_or_not(mileage: &Value) -> Option<ClearedMileage> {
 
 /// The cleared mileage to store, if the write clears the mileage or it was cleared before (decision 18).
 pub(crate) fn cleared_mileage(facts: &Facts<'_>) -> Option<ClearedMileage> {
-    let is_cleared = facts.before.is_some() && facts.field("condition.mileage.value").is_none();
+    let is_cleared = facts.before.is_some() && facts.condition("mileage.value").is_none();
     if is_cleared && facts.category.has_rule(LOCK) { mileage_before(facts) } else { None }
 }
 
 fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let now = facts.field("condition.mileage.value").and_then(zero_or_not);
-    if let (Some(before), Some(now)) = (mileage_before(facts), now)
+    if let Some(before) = mileage_before(facts)
+        && let Some(now) = facts.condition("mileage.value").and_then(zero_or_not)
         && before != now
     {
         let was = if before == ClearedMileage::Zero { "zero" } else { "not zero" };
@@ -207,7 +207,7 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
         errors.add("category_fields.condition.mileage", Violation::of_rule(LOCK, Code::Immutable, text));
     }
     if let Some(before) = facts.field_before("condition.is_new_vehicle").and_then(Value::as_bool)
-        && facts.field("condition.is_new_vehicle").is_none_or(|now| now.as_bool().is_some_and(|now| now != before))
+        && facts.condition("is_new_vehicle").is_none_or(|now| now.as_bool().is_some_and(|now| now != before))
     {
         let text = format!("Cannot change once set (it is {before}): new or used is locked at creation.");
         errors.add("category_fields.condition.is_new_vehicle", Violation::of_rule(LOCK, Code::Immutable, text));
@@ -216,15 +216,20 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "condition.number_of_owners";
-    let none = facts.sent_null(PATH) || facts.field(PATH).and_then(Value::as_i64) == Some(0);
-    if none && facts.field("condition").and_then(Value::as_object).and_then(is_new) == Some(false) {
+    let none = facts.sent_null(PATH) || facts.condition("number_of_owners").and_then(Value::as_i64) == Some(0);
+    if none && facts.ad.fields.condition.and_then(is_new) == Some(false) {
         let text = "A used vehicle has at least 1 owner; 0 or null only for new vehicles.";
         errors.at("category_fields").add(PATH, Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text));
     }
 }
 
+/// Whether there is a value other than an empty list.
+fn given(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
+}
+
 fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let [wheels, ratings] = ["condition.wheels", "condition.vehicle_ratings"].map(|path| facts.given(path));
+    let [wheels, ratings] = ["wheels", "vehicle_ratings"].map(|name| given(facts.condition(name)));
     let mut missing = |what: &str, other: &'static str| {
         let missing = Violation::RequiredWith { other, rule: TOGETHER };
         errors.at("category_fields").at("condition").push(what, missing);
@@ -238,7 +243,7 @@ fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let Some(Value::Array(ratings)) = facts.field("condition.vehicle_ratings") else { return };
+    let Some(Value::Array(ratings)) = facts.condition("vehicle_ratings") else { return };
     for (index, rating) in ratings.iter().enumerate() {
         let Some(name) = rating.get("name").and_then(Value::as_str) else { continue };
         let Some((_, valid)) = RATING_VALUES.iter().find(|(names, _)| names.contains(&name)) else { continue };
@@ -254,7 +259,8 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    if facts.given("leasing_details.mileage_remaining") && !facts.has_price("leasing") {
+    let remaining = facts.ad.fields.leasing_details.and_then(|details| details.get("mileage_remaining"));
+    if given(remaining) && !facts.has_price("leasing") {
         let text = "Requires a price of type \"leasing\" on the ad.";
         let wrong = Violation::of_rule(REMAINING_MILEAGE, Code::Conflict, text);
         errors.add("category_fields.leasing_details.mileage_remaining", wrong);
@@ -267,7 +273,7 @@ fn online_purchase(facts: &Facts<'_>, errors: &mut FieldErrors) {
         let text = "The online-purchase product is not activated for this dealer.";
         errors.add(PATH, Violation::stated(Code::NotAllowed, text));
     }
-    if facts.field("online_purchasable") == Some(&Value::Bool(true)) && facts.has_price("leasing") {
+    if facts.ad.fields.online_purchasable == Some(&Value::Bool(true)) && facts.has_price("leasing") {
         let text = "Cannot be combined with a price of type \"leasing\".";
         errors.add(PATH, Violation::of_rule(ONLINE, Code::Conflict, text));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::field::{Field, Kind};
+use crate::model::split_path;
 
 /// A compiled table.
 #[derive(Debug, Default)]
@@ -84,7 +85,7 @@ impl Tree {
 
     /// The row of a dotted path.
     pub fn field(&self, path: &str) -> Option<&'static Field> {
-        let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+        let (name, below) = split_path(path);
         match (self.get(name)?, below) {
             (Node::Leaf(field, _), None) => Some(field),
             (Node::Branch(branch), Some(below)) => branch.field(below),

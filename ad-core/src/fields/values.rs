@@ -228,29 +228,43 @@ pub(super) fn measure(units: &[&'static str], min: f64, value: &mut Value, error
     let Value::Object(members) = value else {
         return errors.here(Violation::WrongType(Expected::Measure(units[0])));
     };
-    for name in ["unit", "value"] {
-        match members.get_mut(name) {
-            None => errors.push(name, Violation::Required),
-            Some(Value::Null) => errors.push(name, Violation::Null),
-            Some(number) if name == "value" => {
+    let (mut has_unit, mut has_value) = (false, false);
+    for (name, member) in members {
+        match name.as_str() {
+            "unit" => {
+                has_unit = true;
+                unit(units, member, errors);
+            }
+            "value" => {
+                has_value = true;
                 let mut wrong = FieldErrors::default();
-                decimal(min, MOST_MEASURED, None, true, number, &mut wrong);
+                match member {
+                    Value::Null => wrong.here(Violation::Null),
+                    number => decimal(min, MOST_MEASURED, None, true, number, &mut wrong),
+                }
                 errors.put(name, wrong);
             }
-            Some(Value::String(unit)) if units.contains(&unit.as_str()) => {}
-            Some(unit) => {
-                let known = unit.as_str().and_then(|text| units.iter().find(|unit| unit.eq_ignore_ascii_case(text)));
-                if let Some(known) = known {
-                    *unit = Value::from(*known);
-                } else {
-                    let wrong = not_a_choice(unit, units.iter().copied());
-                    errors.push(name, wrong);
-                }
-            }
+            _ => errors.push(name, Violation::UnknownField { meant: Vec::new(), of_ad: false }),
         }
     }
-    for name in members.keys().filter(|name| *name != "unit" && *name != "value") {
-        errors.push(name, Violation::UnknownField { meant: Vec::new(), of_ad: false });
+    for (name, has) in [("unit", has_unit), ("value", has_value)] {
+        if !has {
+            errors.push(name, Violation::Required);
+        }
+    }
+}
+
+/// The unit of a measure.
+fn unit(units: &[&'static str], value: &mut Value, errors: &mut FieldErrors) {
+    let known = match value {
+        Value::Null => return errors.push("unit", Violation::Null),
+        Value::String(text) if units.contains(&text.as_str()) => return,
+        Value::String(text) => units.iter().find(|unit| unit.eq_ignore_ascii_case(text)),
+        _ => None,
+    };
+    match known {
+        Some(known) => *value = Value::from(*known),
+        None => errors.push("unit", not_a_choice(value, units.iter().copied())),
     }
 }
 

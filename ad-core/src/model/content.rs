@@ -261,9 +261,18 @@ pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
 
 /// The value at a dotted path of an object.
 pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    match path.split_once('.') {
-        None => object.get(path),
-        Some((name, below)) => get(object.get(name)?.as_object()?, below),
+    match split_path(path) {
+        (name, None) => object.get(name),
+        (name, Some(below)) => get(object.get(name)?.as_object()?, below),
+    }
+}
+
+/// The first name of a dotted path, and the path below it. `split_once` searches long texts fast, but names are short, and it would take
+/// longer than looking up the name.
+pub(crate) fn split_path(path: &str) -> (&str, Option<&str>) {
+    match path.bytes().position(|byte| byte == b'.') {
+        None => (path, None),
+        Some(point) => (&path[..point], Some(&path[point + 1..])),
     }
 }
 

@@ -39,7 +39,7 @@ mod webhook;
 pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
-pub(crate) use content::{get, json_bytes, object_bytes_at_most};
+pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
 pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
 pub(crate) use log::short_text;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What a row of the table finds.
-type Find = fn(Measured<'_>, &mut Vec<Finding>);
+type Find = fn(&Measured<'_>, &mut Vec<Finding>);
 
 /// The table: the codes that a function finds, in the order in which they are shown.
 pub(super) const FINDINGS: &[(&[Code], Find)] = &[
@@ -47,7 +47,7 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
 ];
 
 /// The findings of an ad.
-pub(super) fn of(ad: Measured<'_>) -> Vec<Finding> {
+pub(super) fn of(ad: &Measured<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (_, find) in FINDINGS {
         find(ad, &mut found);
@@ -77,7 +77,7 @@ fn warning(code: Code, field: &str, text: Text) -> Finding {
     finding(code, Severity::Warning, field, text)
 }
 
-fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn vin(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     // Machines have serial numbers of any shape.
     let Some(vin) = ad.text("vin").filter(|_| ad.category.registered) else { return };
     let field = "category_fields.vin";
@@ -126,7 +126,7 @@ fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
 }
 
 /// That a valid VIN is of another model year than the ad.
-fn other_model_year(ad: Measured<'_>, vin: &str, plain: &str) -> Option<Finding> {
+fn other_model_year(ad: &Measured<'_>, vin: &str, plain: &str) -> Option<Finding> {
     let (year, of_vin) = (ad.model_year()?, vehicle::model_years(plain)?);
     // A vehicle may be sold as of the year before or behind.
     if of_vin.iter().any(|of_vin| year.abs_diff(*of_vin) <= 1) {
@@ -140,7 +140,7 @@ fn other_model_year(ad: Measured<'_>, vin: &str, plain: &str) -> Option<Finding>
     Some(warning(Code::VinModelYear, "category_fields.vin", text))
 }
 
-fn plate(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn plate(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some(plate) = ad.text("registration_number").filter(|plate| !vehicle::is_swedish_plate(plate)) else { return };
     let countries = vehicle::foreign_plate(plate);
     let (personal, misread) = (vehicle::may_be_personal_plate(plate), vehicle::misread_plate(plate));
@@ -162,7 +162,7 @@ fn plate(ad: Measured<'_>, found: &mut Vec<Finding>) {
     found.push(Finding { suggestion: misread, ..found_plate });
 }
 
-fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn model_year(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some(year) = ad.model_year() else { return };
     if let Some(usual) = vehicle::of(ad.category.id)
         && year < usual.since
@@ -184,7 +184,7 @@ fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
 /// Most kilometres of a new vehicle: test drives, and the way from the factory.
 const KILOMETRES_OF_NEW: f64 = 200.0;
 
-fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn mileage(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some((value, unit)) = ad.measure("condition.mileage") else { return };
     let field = "category_fields.condition.mileage";
     let kilometres = if unit.eq_ignore_ascii_case("mil") { value * 10.0 } else { value };
@@ -216,7 +216,7 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn engine_runtime(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn engine_runtime(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let (Some((value, unit)), Some(years)) = (ad.measure("condition.engine_runtime"), ad.years()) else { return };
     let hours = if unit.eq_ignore_ascii_case("min") { value / 60.0 } else { value };
     if hours > vehicle::HOURS_OF_A_YEAR * years {
@@ -229,7 +229,7 @@ fn engine_runtime(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn power(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn power(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some((value, unit)) = ad.measure("powertrain.power") else { return };
     let Some((least, most)) = vehicle::of(ad.category.id).and_then(|usual| usual.power) else { return };
     let kilowatts = vehicle::kilowatts(value, unit);
@@ -242,7 +242,7 @@ fn power(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn displacement(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn displacement(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some((value, unit)) = ad.measure("powertrain.displacement") else { return };
     let cubic = if unit.eq_ignore_ascii_case("l") { value * 1000.0 } else { value };
     let (least, most) = vehicle::displacement(ad.category.id);
@@ -255,7 +255,7 @@ fn displacement(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn prices(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn prices(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some(usual) = vehicle::of(ad.category.id) else { return };
     // The ranges are in SEK. Before an ad is stored, a price may have no currency; it then is in the dealer's.
     let Some((amount, currency)) = ad.price(price::LIST) else { return };
@@ -280,7 +280,7 @@ fn prices(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn reduced(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn reduced(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     found.extend(match (ad.price(price::REDUCED), ad.price(price::LIST)) {
         (Some(_), None) => Some(warning(
             Code::ReducedWithoutList,
@@ -304,7 +304,7 @@ fn reduced(ad: Measured<'_>, found: &mut Vec<Finding>) {
 /// Where the directive can be read, in all languages of the EU.
 const DIRECTIVE: &str = "https://eur-lex.europa.eu/eli/dir/1998/6/oj";
 
-fn not_below_lowest(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn not_below_lowest(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some(Reduction { amount, currency, reference: Some(reference), below_reference: Some(false), .. }) =
         ad.prices.and_then(|prices| prices.reduction.as_ref())
     else {
@@ -320,8 +320,8 @@ fn not_below_lowest(ad: Measured<'_>, found: &mut Vec<Finding>) {
     found.push(finding(Code::ReducedNotBelowLowest, Severity::Info, "price", text));
 }
 
-fn body(ad: Measured<'_>, found: &mut Vec<Finding>) {
-    found.extend(words::find(ad.body()).into_iter().map(|in_text| {
+fn body(ad: &Measured<'_>, found: &mut Vec<Finding>) {
+    found.extend(words::find(ad.facts.body).into_iter().map(|in_text| {
         let contact = |what: &str, vad: &str, part: &str| {
             let text = say!(
                 "The description contains {what} (\"{part}\"). Marketplaces show the dealer's contact beside the ad.",
@@ -351,7 +351,7 @@ fn body(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }));
 }
 
-fn title(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn title(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     if !ad.category.registered {
         return;
     }
@@ -363,7 +363,7 @@ fn title(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn environment(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn environment(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let mut lacks = |code, path: &str, text: Text| {
         if ad.category.field(path).is_some() && ad.field(path).is_none() {
             found.push(finding(code, Severity::Info, &format!("category_fields.{path}"), text));
@@ -384,7 +384,7 @@ fn environment(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     if let Some(usual) = vehicle::of(ad.category.id)
         && ad.images() < usual.photos
     {
@@ -396,7 +396,7 @@ fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
         );
         found.push(finding(Code::FewPhotos, Severity::Info, "image_urls", text));
     }
-    for (place, url) in ad.image_urls().iter().enumerate() {
+    for (place, url) in ad.facts.images.iter().enumerate() {
         if let Some(FailedImage { url, error, .. }) = ad.missing_image(url) {
             let text = say!("The photo {url} is missing: {error}", "Fotot {url} saknas: {error}");
             found.push(warning(Code::PhotoMissing, &format!("image_urls.{place}"), text));
@@ -416,7 +416,7 @@ const CONTRAST: u8 = 12;
 /// Sharpness below which a photo with contrast is blurred.
 const BLURRED: u16 = 15;
 
-fn shown_photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn shown_photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let photos: Vec<_> = ad.photos().collect();
     for (place, image) in &photos {
         let url = &image.url;
@@ -470,7 +470,7 @@ fn is_same(one: &ImageRef, other: &ImageRef) -> bool {
     one.checksum == other.checksum || look_alike()
 }
 
-fn photos_of_other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn photos_of_other_ads(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     for (place, image) in ad.photos() {
         if let Some(other) = ad.same_photos.and_then(|same| same.get(&image.checksum)) {
             let url = &image.url;
@@ -483,7 +483,7 @@ fn photos_of_other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
+fn other_ads(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let Some(same) = ad.same_vehicle else { return };
     for (code, other, name, namn, path) in [
         (Code::PlateInOtherAd, &same.plate, "registration number", "registreringsnumret", "registration_number"),

@@ -123,7 +123,7 @@ impl Goal {
     }
 
     /// Whether a goal of the category applies to this ad.
-    fn applies(&self, ad: Measured<'_>) -> bool {
+    fn applies(&self, ad: &Measured<'_>) -> bool {
         match self.met_if {
             Test::OfElectric => ad.is_electric,
             Test::OfNewWithEngine => ad.is_new == Some(true) && !ad.is_electric,
@@ -131,10 +131,10 @@ impl Goal {
         }
     }
 
-    fn is_met(&self, ad: Measured<'_>) -> bool {
+    fn is_met(&self, ad: &Measured<'_>) -> bool {
         match self.met_if {
             Test::Images(least) => ad.images() >= least,
-            Test::Body(least) => ad.body().chars().nth(least - 1).is_some(),
+            Test::Body(least) => ad.facts.body.chars().nth(least - 1).is_some(),
             Test::Price => ["list", "leasing", "monthly"].iter().any(|kind| ad.price(kind).is_some()),
             Test::Given => ad.ad.get(self.field).is_some_and(|value| !value.is_null()),
             Test::Field | Test::OfElectric | Test::OfNewWithEngine => {
@@ -168,7 +168,7 @@ static OF_CATEGORIES: LazyLock<Vec<(u16, Vec<&'static Goal>)>> = LazyLock::new(|
 });
 
 /// The goals that apply to an ad, and whether it meets them.
-pub(super) fn of(ad: Measured<'_>) -> impl Iterator<Item = (&'static Goal, bool)> {
+pub(super) fn of(ad: &Measured<'_>) -> impl Iterator<Item = (&'static Goal, bool)> {
     let of_category = OF_CATEGORIES.iter().find(|(category_id, _)| *category_id == ad.category.id);
     let goals = of_category.map_or(&[][..], |(_, goals)| goals);
     goals.iter().filter(move |goal| goal.applies(ad)).map(move |goal| (*goal, goal.is_met(ad)))

@@ -26,8 +26,8 @@ pub use crate::model::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
 };
 use crate::{
-    categories::Category,
-    model::{Ad, FailedImage, ImageRef, PriceHistory, Timestamp, get},
+    categories::{AdFacts, Category, rules::is_new},
+    model::{Ad, FailedImage, ImageRef, PriceHistory, Timestamp, get, split_path},
 };
 pub use goals::goal_in_swedish;
 pub use page::markdown;
@@ -44,7 +44,7 @@ pub fn score(ad: &Ad, failed_images: &[FailedImage]) -> u8 {
 pub struct Measured<'a> {
     category: &'static Category,
     ad: &'a Map<String, Value>,
-    category_fields: Option<&'a Map<String, Value>>,
+    facts: AdFacts<'a>,
     /// Whether the vehicle is new; `None` if the ad does not say so.
     is_new: Option<bool>,
     /// Whether it runs on electricity alone.
@@ -63,13 +63,13 @@ impl<'a> Measured<'a> {
     pub fn new(category: &'static Category, ad: &'a Map<String, Value>, now: Timestamp) -> Self {
         let now = Instant::from_millisecond(now.as_millis()).unwrap_or_default();
         let today = now.to_zoned(TimeZone::UTC).date();
-        let category_fields = ad.get("category_fields").and_then(Value::as_object);
+        let facts = AdFacts::from(ad);
         Self {
             category,
             ad,
-            category_fields,
-            is_new: category_fields.and_then(is_new),
-            is_electric: category_fields.is_some_and(is_electric),
+            facts,
+            is_new: facts.fields.condition.and_then(is_new),
+            is_electric: facts.fields.powertrain.is_some_and(is_electric),
             today,
             image_refs: &[],
             failed_images: &[],
@@ -111,94 +111,84 @@ impl<'a> Measured<'a> {
 
     /// Its quality.
     pub fn quality(self) -> Quality {
-        let goals: Vec<_> = goals::of(self).map(|(goal, met)| goal.status(met)).collect();
+        let goals: Vec<_> = goals::of(&self).map(|(goal, met)| goal.status(met)).collect();
         let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
-        Quality { score, level: score.into(), goals, findings: findings::of(self) }
+        Quality { score, level: score.into(), goals, findings: findings::of(&self) }
     }
 
     /// The findings alone.
     pub fn findings(self) -> Vec<Finding> {
-        findings::of(self)
+        findings::of(&self)
     }
 
     /// Its score alone.
     pub fn score(self) -> u8 {
-        percentage(goals::of(self).map(|(goal, met)| (goal.weight, met)))
+        percentage(goals::of(&self).map(|(goal, met)| (goal.weight, met)))
     }
 
     /// Its quality as lists show it.
     pub fn summary(self) -> QualitySummary {
         let score = self.score();
-        QualitySummary { score, level: score.into(), findings: findings::of(self).len() }
+        QualitySummary { score, level: score.into(), findings: findings::of(&self).len() }
     }
 
     /// The category field at a path.
-    fn field(self, path: &str) -> Option<&'a Value> {
-        get(self.category_fields?, path).filter(|value| !value.is_null())
+    fn field(&self, path: &str) -> Option<&'a Value> {
+        let value = match split_path(path) {
+            ("condition", Some(below)) => get(self.facts.fields.condition?, below),
+            ("powertrain", Some(below)) => get(self.facts.fields.powertrain?, below),
+            _ => get(self.facts.category_fields?, path),
+        };
+        value.filter(|value| !value.is_null())
     }
 
-    fn text(self, path: &str) -> Option<&'a str> {
+    fn text(&self, path: &str) -> Option<&'a str> {
         self.field(path)?.as_str()
     }
 
     /// The value of a measure, in the unit that it was sent in.
-    fn measure(self, path: &str) -> Option<(f64, &'a str)> {
+    fn measure(&self, path: &str) -> Option<(f64, &'a str)> {
         let measure = self.field(path)?;
         Some((measure.get("value")?.as_f64()?, measure.get("unit")?.as_str()?))
     }
 
-    fn model_year(self) -> Option<i64> {
-        self.field("model_year")?.as_i64()
+    fn model_year(&self) -> Option<i64> {
+        self.facts.fields.model_year?.as_i64()
     }
 
     /// The number of years in which it may have been used, by its model year.
-    fn years(self) -> Option<f64> {
+    fn years(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a number of years")]
         let years = i64::from(self.today.year()).saturating_sub(self.model_year()?).max(0).saturating_add(1) as f64;
         Some(years)
     }
 
-    fn body(self) -> &'a str {
-        self.ad.get("body").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// The addresses of its photos.
-    fn image_urls(self) -> &'a [Value] {
-        self.ad.get("image_urls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-
     /// Why a photo could not be stored, if that is so and the ad has no image from an earlier attempt.
-    fn missing_image(self, url: &Value) -> Option<&'a FailedImage> {
+    fn missing_image(&self, url: &Value) -> Option<&'a FailedImage> {
         let failed = self.failed_images.iter().find(|image| Some(image.url.as_str()) == url.as_str())?;
         (!self.image_refs.iter().any(|stored| stored.url == failed.url)).then_some(failed)
     }
 
     /// The stored photos with their places in `image_urls`.
-    fn photos(self) -> impl Iterator<Item = (usize, &'a ImageRef)> {
+    fn photos(&self) -> impl Iterator<Item = (usize, &'a ImageRef)> {
         let stored = move |url: &Value| self.image_refs.iter().find(|image| Some(image.url.as_str()) == url.as_str());
-        self.image_urls().iter().enumerate().filter_map(move |(place, url)| Some((place, stored(url)?)))
+        self.facts.images.iter().enumerate().filter_map(move |(place, url)| Some((place, stored(url)?)))
     }
 
     /// The number of photos, as far as they are stored or may still be.
-    fn images(self) -> usize {
-        self.image_urls().iter().filter(|url| self.missing_image(url).is_none()).count()
+    fn images(&self) -> usize {
+        self.facts.images.iter().filter(|url| self.missing_image(url).is_none()).count()
     }
 
     /// Amount and currency of the price of a type.
-    fn price(self, kind: &str) -> Option<(f64, &'a str)> {
-        let prices = self.ad.get("price")?.as_array()?;
-        let price = prices.iter().find(|price| price.get("type").and_then(Value::as_str) == Some(kind))?;
+    fn price(&self, kind: &str) -> Option<(f64, &'a str)> {
+        let price = self.facts.price.iter().find(|price| price.get("type").and_then(Value::as_str) == Some(kind))?;
         Some((price.get("amount")?.as_f64()?, price.get("currency").and_then(Value::as_str).unwrap_or_default()))
     }
 }
 
-fn is_new(category_fields: &Map<String, Value>) -> Option<bool> {
-    crate::categories::rules::is_new(category_fields.get("condition")?.as_object()?)
-}
-
-fn is_electric(category_fields: &Map<String, Value>) -> bool {
+fn is_electric(powertrain: &Map<String, Value>) -> bool {
     let is_electric = |fuel: &Value| fuel.as_str() == Some("electric");
-    let Some(powertrain) = category_fields.get("powertrain") else { return false };
     match powertrain.get("fuels") {
         Some(Value::Array(fuels)) => !fuels.is_empty() && fuels.iter().all(is_electric),
         _ => powertrain.get("fuel").is_some_and(is_electric),

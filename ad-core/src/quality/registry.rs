@@ -12,14 +12,14 @@ use crate::violation::Code;
 /// Longest value that is proposed, as JSON.
 const LONGEST: usize = 500;
 
-pub(super) fn find(ad: Measured<'_>, found: &mut Vec<Finding>) {
+pub(super) fn find(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     if let Some(registered) = ad.registered {
         compare_all(ad, "", &registered.category_fields, found);
     }
 }
 
 /// Compares all fields of the category that the register has.
-fn compare_all(ad: Measured<'_>, above: &str, fields: &Map<String, Value>, found: &mut Vec<Finding>) {
+fn compare_all(ad: &Measured<'_>, above: &str, fields: &Map<String, Value>, found: &mut Vec<Finding>) {
     for (name, registered) in fields {
         let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
         if ad.category.field(&path).is_some() {
@@ -30,7 +30,7 @@ fn compare_all(ad: Measured<'_>, above: &str, fields: &Map<String, Value>, found
     }
 }
 
-fn compare(ad: Measured<'_>, path: &str, registered: &Value) -> Option<Finding> {
+fn compare(ad: &Measured<'_>, path: &str, registered: &Value) -> Option<Finding> {
     if registered.is_null() || registered.to_string().len() > LONGEST {
         return None;
     }

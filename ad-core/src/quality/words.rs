@@ -23,7 +23,9 @@ pub(super) fn find(text: &str) -> Vec<InText<'_>> {
     }
     found.extend(markup(text).map(InText::Markup));
     let words = || text.split_whitespace();
-    found.extend(words().find(|word| is_link(word)).map(|word| InText::Link(bare(word))));
+    if may_have_link(text) {
+        found.extend(words().find(|word| is_link(word)).map(|word| InText::Link(bare(word))));
+    }
     if text.contains('@') {
         found.extend(words().map(bare).find(|word| is_email(word)).map(InText::Email));
     }
@@ -51,6 +53,11 @@ fn bare(word: &str) -> &str {
 
 fn is_punctuation(mark: char) -> bool {
     matches!(mark, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '<' | '>' | '"')
+}
+
+/// Whether any word may be a link. Few descriptions have one, and dividing a text into words takes longer than everything else here.
+fn may_have_link(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair == b"//" || pair.eq_ignore_ascii_case(b"ww"))
 }
 
 fn is_link(word: &str) -> bool {

@@ -31,7 +31,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
     let mut warn = |field: &str, code: Code, message: &str| {
         warnings.push(Warning { field: field.to_owned(), code, message: message.to_owned() });
     };
-    if !facts.ad.has_images {
+    if facts.ad.images.is_empty() {
         warn("image_urls", Code::NoImages, "The ad has no images.");
     }
     if facts.ad.price.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
         }
         _ => {}
     }
-    if facts.field("leasing_details").is_some() && !facts.has_price("leasing") {
+    if facts.ad.fields.leasing_details.is_some() && !facts.has_price("leasing") {
         let message = "The ad has leasing details without a price of type \"leasing\".";
         warn("category_fields.leasing_details", Code::LeasingDetailsWithoutPrice, message);
     }
