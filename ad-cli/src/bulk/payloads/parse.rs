@@ -1,6 +1,6 @@
 //! Parses one payload.
 
-use std::str;
+use std::str::{self, Utf8Error};
 
 use ad_core::rulebook::size::{MOST_BYTES, MOST_LEVELS, deeper_than};
 use serde_json::{Map, Value, error::Category};
@@ -25,7 +25,9 @@ impl Broken {
 /// # Errors
 /// The error and its position.
 pub fn parse(text: &[u8]) -> Result<Map<String, Value>, Broken> {
-    let value: Value = serde_json::from_slice(text).map_err(|error| broken(text, &error))?;
+    // Checked once: given bytes, the parser would check the encoding of each string.
+    let utf8 = str::from_utf8(text).map_err(|error| not_utf8(text, error))?;
+    let value: Value = serde_json::from_str(utf8).map_err(|error| broken(text, &error))?;
     if deeper_than(&value, MOST_LEVELS) {
         return Err(Broken::new(format!("The payload is nested too deeply: at most {MOST_LEVELS} levels."), 0));
     }
@@ -52,13 +54,15 @@ fn expected_object(found: &Value) -> String {
     format!("Expected a JSON object, found {what}.")
 }
 
+/// Where a text is not UTF-8.
+fn not_utf8(text: &[u8], error: Utf8Error) -> Broken {
+    let at = error.valid_up_to();
+    let byte = text.get(at).copied().unwrap_or_default();
+    Broken::new(format!("Not UTF-8: byte 0x{byte:02X}{}. Save the file as UTF-8.", guess(text, at)), at)
+}
+
 /// What is wrong with a text that is no JSON.
 fn broken(text: &[u8], error: &serde_json::Error) -> Broken {
-    if let Err(not_utf8) = str::from_utf8(text) {
-        let at = not_utf8.valid_up_to();
-        let byte = text.get(at).copied().unwrap_or_default();
-        return Broken::new(format!("Not UTF-8: byte 0x{byte:02X}{}. Save the file as UTF-8.", guess(text, at)), at);
-    }
     let at = offset(text, error.line(), error.column());
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
