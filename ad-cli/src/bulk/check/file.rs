@@ -35,11 +35,11 @@ struct CheckedChunk {
     text: Vec<u8>,
     totals: Totals,
     occurrences: Vec<Occurrence>,
-    /// Those with findings or a quality.
+    /// Those with findings or a rating.
     verdicts: Vec<Verdict>,
 }
 
-/// Checks all payloads of a file, and shows those with findings or a quality, in order, and from time to time how many have been checked.
+/// Checks all payloads of a file, and shows those with findings or a rating, in order, and from time to time how many have been checked.
 /// [`tell_repetitions`] then finds duplicate ads among the identities.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
         let (verdict, occurrence) = checker.check(piece, totals.payloads);
         totals.add(&verdict);
         occurrences.extend(occurrence);
-        if !verdict.findings.is_empty() || verdict.quality.is_some() {
+        if !verdict.findings.is_empty() || verdict.rating.is_some() {
             verdicts.push(verdict);
         }
     });

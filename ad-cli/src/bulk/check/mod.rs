@@ -16,7 +16,7 @@ use ad_core::{
     categories::Category,
     fields::FieldErrors,
     model::{ApiVersion, Timestamp},
-    quality::{Measured, Quality},
+    quality::{Level, Measured, Quality},
     rulebook::{
         Rulebook,
         payload::{self, PayloadError},
@@ -40,10 +40,46 @@ pub struct Checker {
     pub version: ApiVersion,
     /// The category of all of them; otherwise each says its own.
     pub of_type: Option<&'static Category>,
-    /// The time by which the quality of valid payloads is measured, if it is.
-    measures_at: Option<Timestamp>,
+    /// What is measured of valid payloads, and the time by which it is.
+    measures: Option<(Measures, Timestamp)>,
     /// Whether the payloads come from rows of a table.
     is_of_rows: bool,
+}
+
+/// Of which valid payloads a checker measures the quality.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measures {
+    /// Of all of them.
+    All,
+    /// Of the one with index 0; of the others the score alone.
+    First,
+}
+
+/// How good an ad would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rating {
+    /// The score alone.
+    Score(u8),
+    /// The score with goals and findings.
+    Quality(Box<Quality>),
+}
+
+impl Rating {
+    /// What the score means.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::Score(score) => Level::from(*score),
+            Self::Quality(quality) => quality.level,
+        }
+    }
+
+    /// The whole quality, if it was measured.
+    pub fn quality(&self) -> Option<&Quality> {
+        match self {
+            Self::Score(_) => None,
+            Self::Quality(quality) => Some(quality),
+        }
+    }
 }
 
 /// A row of a table that cannot become an ad, on its line of the file of payloads.
@@ -67,7 +103,7 @@ pub struct Verdict {
     /// Errors and warnings.
     pub findings: Vec<Finding>,
     /// How good the ad would be, if the checker [measures](Checker::measuring) it and the payload is valid.
-    pub quality: Option<Quality>,
+    pub rating: Option<Rating>,
 }
 
 impl Verdict {
@@ -80,7 +116,7 @@ impl Verdict {
 impl Checker {
     /// A checker by the rules and the catalogue that come with this program.
     pub fn new(version: ApiVersion, of_type: Option<&'static Category>) -> Self {
-        Self { rulebook: Rulebook::default(), version, of_type, measures_at: None, is_of_rows: false }
+        Self { rulebook: Rulebook::default(), version, of_type, measures: None, is_of_rows: false }
     }
 
     /// For payloads from rows of a table, with a [`RejectedRow`] for each invalid row. Findings are about rows.
@@ -108,7 +144,14 @@ impl Checker {
     /// The same, measuring the quality of valid payloads too.
     #[must_use]
     pub fn measuring(self, now: Timestamp) -> Self {
-        Self { measures_at: Some(now), ..self }
+        Self { measures: Some((Measures::All, now)), ..self }
+    }
+
+    /// The same, measuring the score of valid payloads, and the quality only of the one with index 0: the texts of goals and findings take
+    /// longer than the check, and of many payloads nobody reads them.
+    #[must_use]
+    pub fn scoring(self, now: Timestamp) -> Self {
+        Self { measures: Some((Measures::First, now)), ..self }
     }
 
     /// Checks one payload of a file, and returns its findings with what identifies its ad.
@@ -142,11 +185,16 @@ impl Checker {
             let hash = hash(source_id, object.get("dealer_code").and_then(Value::as_str));
             Occurrence { kind: 0, hash, index, place: piece.place, is_rejected: false }
         });
-        let measured = self.measures_at.and_then(|now| Some((self.category(&object)?, now)));
+        let measured = self.measures.and_then(|(measures, now)| Some((measures, self.category(&object)?, now)));
         match self.rulebook.create_unsent(self.version, self.of_type, object) {
             Ok(checked) => {
-                let measured = measured.map(|(category, now)| Measured::new(category, checked.content.fields(), now));
-                verdict.quality = measured.map(Measured::quality);
+                verdict.rating = measured.map(|(measures, category, now)| {
+                    let measured = Measured::new(category, checked.content.fields(), now);
+                    match measures {
+                        Measures::First if index > 0 => Rating::Score(measured.score()),
+                        _ => Rating::Quality(measured.quality().into()),
+                    }
+                });
                 if !checked.warnings.is_empty() {
                     let explainer = self.identified(&mut verdict, piece);
                     let findings = checked.warnings.iter().map(|it| explainer.warning(&it.field, &it.message));

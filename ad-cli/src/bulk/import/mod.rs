@@ -44,7 +44,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    check::{Checker, Totals, Verdict, check_file, no_room, tell_repetitions},
+    check::{Checker, Rating, Totals, Verdict, check_file, no_room, tell_repetitions},
     follow::{FIRST_PAUSE_OF_MANY, Include, MOST_ADS, Pauses, Status, Statuses},
     payloads::Source,
 };
@@ -224,7 +224,7 @@ impl Import {
         let counts = &mut self.findings;
         let mut show = |verdict: &Verdict| {
             if verdict.is_valid() {
-                for finding in verdict.quality.iter().flat_map(|quality| &quality.findings) {
+                for finding in verdict.rating.iter().filter_map(Rating::quality).flat_map(|it| &it.findings) {
                     *counts.entry(finding.code).or_default() += 1;
                 }
                 return Ok(());

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     Client, ErrorKind,
     bulk::{
-        check::{Checker, Totals, Verdict, check_file, tell_repetitions},
+        check::{Checker, Rating, Totals, Verdict, check_file, tell_repetitions},
         payloads::{Chunks, Piece, Source, parse},
     },
     cli::{
@@ -113,7 +113,7 @@ async fn one(
     let mut checker = input.checker(Checker::new(args.through.version(), args.through.category()));
     // Programs get a row for each error and warning, and nothing else.
     if context.out.is_for_people() {
-        checker = checker.measuring(context.now());
+        checker = checker.scoring(context.now());
     }
     let source = input.source(context)?;
     let name = source.name.clone();
@@ -138,7 +138,7 @@ async fn one(
         context.out.show(&text)?;
     }
     context.out.note(&summary(&name, totals));
-    if totals.payloads > 1 && ratings.first.is_some() {
+    if totals.payloads > 1 && !ratings.levels.is_empty() {
         context.out.note(&ratings.summary());
     }
     if totals.payloads == 0 {
@@ -196,13 +196,13 @@ async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &m
     let error = match ads.validate(&object).await {
         Ok(validation) => {
             // The service knows the dealer's other ads too.
-            let measured = validation.body.quality.filter(|_| verdict.quality.is_some());
-            verdict.quality = measured.or(verdict.quality.take());
+            let measured = validation.body.quality.filter(|_| verdict.rating.is_some());
+            verdict.rating = measured.map(|quality| Rating::Quality(quality.into())).or(verdict.rating.take());
             return Ok(());
         }
         Err(error) => error,
     };
-    verdict.quality = None;
+    verdict.rating = None;
     match error.kind() {
         ErrorKind::Invalid(errors) | ErrorKind::Conflict(errors) => {
             verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -223,9 +223,10 @@ struct Ratings {
 
 impl Ratings {
     fn add(&mut self, verdict: &Verdict) {
-        if let Some(quality) = &verdict.quality {
-            *self.levels.entry(quality.level).or_default() += 1;
-            self.first.get_or_insert_with(|| quality.clone());
+        let Some(rating) = &verdict.rating else { return };
+        *self.levels.entry(rating.level()).or_default() += 1;
+        if let (None, Some(quality)) = (&self.first, rating.quality()) {
+            self.first = Some(quality.clone());
         }
     }
 

@@ -307,7 +307,7 @@ impl Planner<'_> {
                 let source_id = Some(identity.source_id);
                 let findings = self.reader.checker.explain(&errors, piece);
                 let index = wanted.index;
-                let verdict = check::Verdict { index, source_id: source_id.clone(), category, findings, quality: None };
+                let verdict = check::Verdict { index, source_id: source_id.clone(), category, findings, rating: None };
                 plan.left.push(Left { line, ..Left::rejected(source_id, identity.dealer_code, verdict) });
             }
         }

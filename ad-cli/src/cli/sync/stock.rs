@@ -251,7 +251,7 @@ impl Reader<'_> {
             source_id: payload.get("source_id").and_then(Value::as_str).map(str::to_owned),
             category: Some(category),
             findings: errors.into_iter().flat_map(|errors| self.checker.explain(errors, piece)).collect(),
-            quality: None,
+            rating: None,
         })
     }
 
