@@ -141,28 +141,28 @@ fn parse() -> Value {
 }
 
 #[library_benchmark(setup = sent)]
-#[bench::full_car(config = figures(62_699, 3))]
+#[bench::full_car(config = figures(58_769, 3))]
 fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>)) -> (Rulebook, Checked) {
     let checked = check(&rulebook, &dealer, black_box(payload));
     (rulebook, checked)
 }
 
 #[library_benchmark(setup = checked)]
-#[bench::full_car(config = figures(36_443, 12))]
+#[bench::full_car(config = figures(33_554, 12))]
 fn quality(ad: Content) -> (Content, Quality) {
     let quality = measured(black_box(&ad).fields()).quality();
     (ad, quality)
 }
 
 #[library_benchmark(setup = checked)]
-#[bench::full_car(config = figures(11_686, 0))]
+#[bench::full_car(config = figures(11_640, 0))]
 fn score(ad: Content) -> (Content, u8) {
     let score = measured(black_box(&ad).fields()).score();
     (ad, score)
 }
 
 #[library_benchmark(setup = empty)]
-#[bench::full_car(config = figures(395_813, 533))]
+#[bench::full_car(config = figures(391_741, 533))]
 fn post(setup: Setup) -> (Setup, String) {
     let mut payload: Map<String, Value> = serde_json::from_slice(black_box(CAR)).expect("the payload is an object");
     payload.insert("source_id".to_owned(), json!("car-1"));
@@ -171,7 +171,7 @@ fn post(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::two_fields(config = figures(637_756, 895))]
+#[bench::two_fields(config = figures(633_277, 895))]
 fn patch(setup: Setup) -> (Setup, String) {
     let patch = black_box(br#"{"body": "New tyres.", "category_fields": {"condition": {"number_of_owners": 2}}}"#);
     let patch: Map<String, Value> = serde_json::from_slice(patch).expect("the patch is an object");
@@ -183,7 +183,7 @@ fn patch(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::with_log(config = figures(207_064, 309))]
+#[bench::with_log(config = figures(206_994, 309))]
 fn get(setup: Setup) -> (Setup, String) {
     let read = setup.kit.service.read(&setup.access, black_box("car-1").into());
     let (stored, log) = setup.runtime.block_on(read).expect("the ad exists");
@@ -192,7 +192,7 @@ fn get(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = stock)]
-#[bench::of_50_ads(config = figures(13_524_251, 14_508))]
+#[bench::of_50_ads(config = figures(13_523_233, 14_508))]
 fn list(setup: Setup) -> (Setup, Vec<String>) {
     let query = AdQuery { page: Page { limit: 50, ..Page::default() }, ..AdQuery::default() };
     let listed = setup.kit.service.list(&setup.access, None, query);
@@ -203,7 +203,7 @@ fn list(setup: Setup) -> (Setup, Vec<String>) {
 }
 
 #[library_benchmark(setup = accepted)]
-#[bench::both_marketplaces(config = figures(348_334, 515))]
+#[bench::both_marketplaces(config = figures(348_234, 515))]
 fn publish(setup: Setup) -> Setup {
     setup.publish();
     setup

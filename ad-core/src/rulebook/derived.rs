@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::title;
 use crate::{
     catalogue::Catalogue,
-    categories::{Category, Heading, price, rules},
+    categories::{AdFacts, Category, FieldFacts, Heading, price, rules},
     model::{DEFAULT_CURRENCY, Dealer, get},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn forget_generated_title(
     let generated = match category.heading {
         Heading::Forbidden => ad.get("title") == before.get("title"),
         Heading::Optional if !sent => {
-            let title = generated_title(catalogue, category, before);
+            let title = generated_title(catalogue, category, &AdFacts::from(before).fields);
             ad.get("title").and_then(Value::as_str) == title.as_deref()
         }
         _ => false,
@@ -33,9 +33,8 @@ pub(super) fn forget_generated_title(
 }
 
 /// The generated title of an ad; `None` for categories that require a title, or if the fields for it are missing.
-pub(super) fn generated_title(catalogue: &Catalogue, category: &Category, ad: &Map<String, Value>) -> Option<String> {
-    let fields = ad.get("category_fields").and_then(Value::as_object);
-    let generated = fields.and_then(|fields| title::generate(category, fields, catalogue));
+pub(super) fn generated_title(catalogue: &Catalogue, category: &Category, fields: &FieldFacts<'_>) -> Option<String> {
+    let generated = title::generate(category, fields, catalogue);
     match category.heading {
         Heading::Forbidden => generated,
         Heading::Optional => generated.or_else(|| Some(category.name.to_owned())),

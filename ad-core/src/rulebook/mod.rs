@@ -250,7 +250,7 @@ impl Rulebook {
         let warnings = warnings::of(&facts);
         let cleared_mileage = rules::cleared_mileage(&facts);
         if !facts.ad.has_title
-            && let Some(title) = derived::generated_title(&self.catalogue, write.category, &ad)
+            && let Some(title) = derived::generated_title(&self.catalogue, write.category, &facts.ad.fields)
         {
             ad.insert("title".to_owned(), Value::from(title));
         }

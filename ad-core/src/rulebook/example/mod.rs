@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     catalogue::Catalogue,
-    categories::{Category, Heading},
+    categories::{Category, FieldFacts, Heading},
     fields::{Field, Kind},
     model::ApiVersion,
     rulebook::{Rulebook, title},
@@ -54,7 +54,7 @@ impl Category {
             ad["video_url"] = json!(format!("https://{host}/watch?v=1001"));
         }
         if self.heading != Heading::Forbidden {
-            let title = title::generate(model, &fields, &rulebook.catalogue);
+            let title = title::generate(model, &FieldFacts::from(&fields), &rulebook.catalogue);
             ad["title"] = json!(title.as_deref().unwrap_or(self.name));
             ad["contact"] = json!({"name": text("name"), "phone": text("phone"), "email": text("email")});
         }
