@@ -24,6 +24,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use self::commands::actions;
 use crate::terminal::{self, Context, Failure, Global};
 
 /// What follows the list of commands in the help.
@@ -106,15 +107,18 @@ enum Command {
     /// Edit an ad in a text editor
     Edit(commands::edit::Args),
     /// Delete the ads of sold vehicles
-    Sold(commands::sold::Args),
+    #[command(after_help = actions::SOLD_HELP)]
+    Sold(actions::ActionArgs),
     /// Delete ads
-    Delete(commands::delete::Args),
+    #[command(after_help = actions::DELETE_HELP)]
+    Delete(actions::ActionArgs),
     /// Bump ads, so that they appear as new
-    Bump(commands::bump::Args),
+    Bump(actions::BumpArgs),
     /// Give ads pole position: first in search results for 3 days
-    PolePosition(commands::pole_position::Args),
+    #[command(after_help = actions::POLE_POSITION_HELP)]
+    PolePosition(actions::ActionArgs),
     /// Retry an ad's failed steps
-    Retry(commands::retry::Args),
+    Retry(actions::RetryArgs),
     /// Show the log of an ad
     Log(commands::log::Args),
     /// Show the events of all ads, or follow them
@@ -167,11 +171,10 @@ impl Command {
             Self::Hide(args) => commands::visibility::hide(context, &args).await,
             Self::Show(args) => commands::visibility::show(context, &args).await,
             Self::Edit(args) => commands::edit::run(context, &args).await,
-            Self::Sold(args) => commands::sold::run(context, &args).await,
-            Self::Delete(args) => commands::delete::run(context, &args).await,
-            Self::Bump(args) => commands::bump::run(context, &args).await,
-            Self::PolePosition(args) => commands::pole_position::run(context, &args).await,
-            Self::Retry(args) => commands::retry::run(context, &args).await,
+            Self::Delete(args) | Self::Sold(args) => actions::delete(context, &args).await,
+            Self::Bump(args) => actions::bump(context, &args).await,
+            Self::PolePosition(args) => actions::pole_position(context, &args).await,
+            Self::Retry(args) => actions::retry(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,
             Self::Webhooks(args) => commands::webhooks::run(context, &args).await,

@@ -1,10 +1,9 @@
 //! The commands, one file each.
 
-pub(super) mod bump;
+pub(super) mod actions;
 pub(super) mod completions;
 pub(super) mod config;
 pub(super) mod create;
-pub(super) mod delete;
 pub(super) mod doctor;
 pub(super) mod edit;
 pub(super) mod events;
@@ -23,15 +22,12 @@ pub(super) mod new;
 pub(super) mod open;
 mod overview;
 pub(super) mod photos;
-pub(super) mod pole_position;
 pub(super) mod price;
 pub(super) mod prices;
 pub(super) mod profiles;
 pub(super) mod quality;
 mod rejects;
 pub(super) mod request;
-pub(super) mod retry;
-pub(super) mod sold;
 pub(super) mod status;
 pub(super) mod summary;
 pub(super) mod sync;
