@@ -24,6 +24,7 @@ use clap::{
     ValueEnum,
     builder::styling::{AnsiColor, Style},
 };
+use indicatif::HumanCount;
 use serde::Serialize;
 
 pub use cells::{Cell, Column, no_formula, plain, readable};
@@ -99,11 +100,13 @@ impl Tone {
             Self::Strong => Style::new().bold(),
         }
     }
+}
 
-    /// A text in its colour; one that came from outside has passed [`printable`].
-    fn paint(self, text: &str) -> String {
-        let style = self.style();
-        format!("{style}{text}{style:#}")
+/// A text in the colour of its tone; one that came from outside has passed [`printable`].
+fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
+    match tone.filter(|_| colors).map(Tone::style) {
+        Some(style) => format!("{style}{text}{style:#}"),
+        None => text.to_owned(),
     }
 }
 
@@ -233,24 +236,34 @@ impl Output {
 
     /// Answers with rows, one after the other; see [`Rows`].
     pub fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        let columns = columns.into();
-        let selection = Selection::new(self.fields, &columns);
-        Rows::new(self.format, self.shown(columns), self.screen()).selecting(selection)
+        self.rows_as(self.format, columns.into(), self.screen())
     }
 
     /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
     pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         let format = if self.is_table() { Format::Ndjson } else { self.format };
-        let columns = columns.into();
-        let selection = Selection::new(self.fields, &columns);
-        Rows::new(format, self.shown(columns), Screen { colors: false, ..self.screen() }).selecting(selection)
+        self.rows_as(format, columns.into(), Screen { colors: false, ..self.screen() })
     }
 
     /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
     pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        let columns = columns.into();
+        self.rows(columns).live()
+    }
+
+    fn rows_as(self, format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Rows {
         let selection = Selection::new(self.fields, &columns);
-        Rows::live(self.format, self.shown(columns), self.screen()).selecting(selection)
+        Rows::new(format, self.shown(columns), screen, selection)
+    }
+
+    /// Answers with all of these rows.
+    pub fn table<T: Serialize>(
+        self,
+        columns: impl Into<Cow<'static, [Column]>>,
+        rows: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        let mut table = self.rows(columns);
+        rows.into_iter().try_for_each(|row| table.push(&row))?;
+        table.end()
     }
 
     fn shown(self, mut columns: Cow<'static, [Column]>) -> Cow<'static, [Column]> {
@@ -273,9 +286,7 @@ impl Output {
         let mut value = serde_json::to_value(value)?;
         if let Some(mut selection) = Selection::new(self.fields, &[]) {
             if self.format == Format::Csv {
-                let mut rows = self.rows(&[]);
-                rows.push(&value)?;
-                return rows.end();
+                return self.table(&[], [value]);
             }
             value = selection.of(&value)?;
             let first: Vec<_> = self.fields.iter().map(String::as_str).collect();
@@ -286,17 +297,8 @@ impl Output {
 
     /// Answers with values behind their names; without what is empty.
     pub fn named(self, indent: usize, fields: &[(&str, Cell)]) -> io::Result<()> {
-        let fields: Vec<_> = fields
-            .iter()
-            .map(|(name, cell)| {
-                let text = printable::line(&cell.text).into_owned();
-                (printable::line(name).into_owned(), Cell { text, tone: cell.tone })
-            })
-            .collect();
         let Screen { terminal, colors } = self.screen();
-        let mut text = String::new();
-        table::named(&fields, indent, terminal, colors, &mut text);
-        self.bytes(text.as_bytes())
+        self.bytes(table::named(fields, indent, terminal, colors).as_bytes())
     }
 
     /// Says something besides.
@@ -316,7 +318,7 @@ impl Output {
     /// Prints a detail (`--verbose`).
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
-            say(&self.paint_err(Tone::Faint, &fitted(text, 0)));
+            say(&painted(&fitted(text, 0), Some(Tone::Faint), self.colors_err));
         }
     }
 
@@ -336,11 +338,8 @@ impl Output {
     }
 
     fn say_headed(self, tone: Tone, heading: &str, text: &str) {
-        say(&format!("{} {}", self.paint_err(tone, heading), fitted(text, heading.len() + 1)));
-    }
-
-    fn paint_err(self, tone: Tone, text: &str) -> String {
-        if self.colors_err { tone.paint(text) } else { text.to_owned() }
+        let heading_text = painted(heading, Some(tone), self.colors_err);
+        say(&format!("{heading_text} {}", fitted(text, heading.len() + 1)));
     }
 }
 
@@ -395,15 +394,7 @@ pub fn tally<'a>(counts: impl IntoIterator<Item = (u64, &'a str)>) -> String {
 
 /// `12,345`.
 pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    HumanCount(count).to_string()
 }
 
 #[cfg(test)]

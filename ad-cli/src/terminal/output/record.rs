@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Format,
     cells::{Cell, plain},
-    rows::Screen,
+    rows::{Screen, csv_record},
     table,
 };
 
@@ -26,28 +26,21 @@ pub(super) fn written(format: Format, value: &Value, first: &[&str], screen: Scr
 
 /// Each field with a value on a line, as `path  value`.
 fn lines(value: &Value, first: &[&str], screen: Screen) -> String {
-    let cell = |(path, value): (String, &Value)| {
-        (printable::line(&path).into_owned(), Cell::from(printable::line(&plain(value)).into_owned()))
-    };
-    let mut fields: Vec<_> = fields(value).into_iter().map(cell).collect();
+    let mut fields: Vec<_> = fields(value).into_iter().map(|(path, value)| (path, Cell::from(plain(value)))).collect();
     let rank = |path: &str| {
         let name = path.split('.').next().unwrap_or(path);
         first.iter().position(|first| *first == name || *first == path).unwrap_or(first.len())
     };
     fields.sort_by_key(|(path, _)| rank(path));
-    let mut text = String::new();
-    table::named(&fields, 0, screen.terminal, screen.colors, &mut text);
-    text
+    table::named(&fields, 0, screen.terminal, screen.colors)
 }
 
 /// A header of paths and a line of values.
 fn csv(value: &Value) -> io::Result<String> {
     let fields = fields(value);
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(fields.iter().map(|(path, _)| path))?;
-    out.write_record(fields.iter().map(|(_, value)| plain(value)))?;
-    let bytes = out.into_inner().map_err(csv::IntoInnerError::into_error)?;
-    String::from_utf8(bytes).map_err(io::Error::other)
+    let header = csv_record(fields.iter().map(|(path, _)| path))?;
+    let values = csv_record(fields.iter().map(|(_, value)| plain(value)))?;
+    String::from_utf8([header, values].concat()).map_err(io::Error::other)
 }
 
 /// The leaves of a value that are not empty, with their dotted paths. A list of plain values is a leaf.

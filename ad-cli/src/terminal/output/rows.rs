@@ -20,35 +20,27 @@ use super::{
 /// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
 pub struct Rows {
     columns: Cow<'static, [Column]>,
+    out: BufWriter<Box<dyn Write + Send>>,
+    screen: Screen,
     form: RowWriter,
     /// The fields that are wanted, if not all are.
     selection: Option<Selection>,
 }
 
 enum RowWriter {
-    /// A table, no wider than this.
-    Table {
-        rows: Vec<Vec<Cell>>,
-        out: Box<dyn Write + Send>,
-        colors: bool,
-        width: Option<usize>,
-    },
+    /// A table, which is printed at the end.
+    Table(Vec<Vec<Cell>>),
+    /// The same, row by row.
     Live {
-        out: Box<dyn Write + Send>,
-        colors: bool,
-        width: Option<usize>,
         has_header: bool,
     },
     Json {
-        out: BufWriter<Box<dyn Write + Send>>,
         before: &'static str,
     },
-    Ndjson(BufWriter<Box<dyn Write + Send>>),
+    Ndjson,
     Csv {
-        out: Box<csv::Writer<Box<dyn Write + Send>>>,
         has_header: bool,
         spreadsheets: bool,
-        terminal: bool,
     },
 }
 
@@ -66,38 +58,35 @@ pub(super) struct Screen {
 }
 
 impl Rows {
-    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
-        let rows = Self::new(format, columns, screen);
-        match rows.form {
-            RowWriter::Table { out, colors, width, .. } => {
-                Self { form: RowWriter::Live { out, colors, width, has_header: false }, ..rows }
-            }
-            form => Self { form, ..rows },
-        }
+    /// Rows on stdout, with only the selected fields.
+    pub(super) fn new(
+        format: Format,
+        columns: Cow<'static, [Column]>,
+        screen: Screen,
+        selection: Option<Selection>,
+    ) -> Self {
+        Self { selection, ..Self::to(Box::new(io::stdout()), format, columns, screen) }
     }
 
-    pub(super) fn new(format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
-        Self::to(Box::new(io::stdout()), format, columns, screen)
-    }
-
-    fn to(out: Box<dyn Write + Send>, format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
-        let Screen { terminal, colors } = screen;
+    fn to(out: Box<dyn Write + Send>, format: Format, columns: Cow<'static, [Column]>, mut screen: Screen) -> Self {
         let form = match format {
-            Format::Table => RowWriter::Table { rows: Vec::new(), out, colors, width: terminal },
-            Format::Wide => RowWriter::Table { rows: Vec::new(), out, colors, width: None },
-            Format::Json => RowWriter::Json { out: BufWriter::new(out), before: "[\n" },
-            Format::Ndjson => RowWriter::Ndjson(BufWriter::new(out)),
-            Format::Csv => {
-                let out = Box::new(csv::Writer::from_writer(out));
-                RowWriter::Csv { out, has_header: false, spreadsheets: false, terminal: terminal.is_some() }
-            }
+            Format::Table | Format::Wide => RowWriter::Table(Vec::new()),
+            Format::Json => RowWriter::Json { before: "[\n" },
+            Format::Ndjson => RowWriter::Ndjson,
+            Format::Csv => RowWriter::Csv { has_header: false, spreadsheets: false },
         };
-        Self { columns, form, selection: None }
+        if format == Format::Wide {
+            screen.terminal = None;
+        }
+        Self { columns, out: BufWriter::new(out), screen, form, selection: None }
     }
 
-    /// Only these fields.
-    pub(super) fn selecting(self, selection: Option<Selection>) -> Self {
-        Self { selection, ..self }
+    /// For people, the rows as they come.
+    pub(super) fn live(mut self) -> Self {
+        if let RowWriter::Table(_) = self.form {
+            self.form = RowWriter::Live { has_header: false };
+        }
+        self
     }
 
     /// For rows whose texts are a stranger's, and that people open with a spreadsheet: in CSV, no cell is a formula there.
@@ -121,91 +110,79 @@ impl Rows {
     }
 
     fn write(&mut self, row: &impl Serialize) -> io::Result<()> {
+        let Screen { terminal, colors } = self.screen;
+        let cells = |row: &Value| self.columns.iter().map(|column| cell(column, row)).collect();
         match &mut self.form {
-            RowWriter::Table { rows, .. } => {
-                let row = serde_json::to_value(row)?;
-                rows.push(self.columns.iter().map(|column| cell(column, &row)).collect());
-                Ok(())
-            }
-            RowWriter::Live { out, colors, width, has_header } => {
-                let row = serde_json::to_value(row)?;
-                if !*has_header {
-                    *has_header = true;
+            RowWriter::Table(rows) => rows.push(cells(&serde_json::to_value(row)?)),
+            RowWriter::Live { has_header } => {
+                let row = cells(&serde_json::to_value(row)?);
+                if !std::mem::replace(has_header, true) {
                     let titles =
                         self.columns.iter().map(|column| Cell::toned(column.heading(), Tone::Strong)).collect();
-                    out.write_all(table::live(&self.columns, titles, *width, *colors).as_bytes())?;
+                    self.out.write_all(table::live(&self.columns, titles, terminal, colors).as_bytes())?;
                 }
-                let cells = self.columns.iter().map(|column| cell(column, &row)).collect();
-                out.write_all(table::live(&self.columns, cells, *width, *colors).as_bytes())?;
-                out.flush()
+                self.out.write_all(table::live(&self.columns, row, terminal, colors).as_bytes())?;
+                self.out.flush()?;
             }
-            RowWriter::Json { out, before } => {
-                out.write_all(before.as_bytes())?;
+            RowWriter::Json { before } => {
+                self.out.write_all(before.as_bytes())?;
                 *before = ",\n";
-                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())
+                self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
             }
-            RowWriter::Ndjson(out) => {
-                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
-                out.write_all(b"\n")
+            RowWriter::Ndjson => {
+                self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
+                self.out.write_all(b"\n")?;
             }
-            RowWriter::Csv { out, has_header, spreadsheets, terminal } => {
-                header(out, has_header, &self.columns)?;
+            RowWriter::Csv { has_header, spreadsheets } => {
+                header(&mut self.out, has_header, &self.columns)?;
                 let row = serde_json::to_value(row)?;
                 let cell = |value: &Value| {
                     let text = if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
                     // Programs get the exact text, without escapes.
-                    if *terminal { printable::line(&text).into_owned() } else { text }
+                    if terminal.is_some() { printable::line(&text).into_owned() } else { text }
                 };
-                out.write_record(self.columns.iter().map(|column| cell(column.of(&row)))).map_err(as_io)
+                let record = csv_record(self.columns.iter().map(|column| cell(column.of(&row))))?;
+                self.out.write_all(&record)?;
             }
         }
+        Ok(())
     }
 
     /// Flushes the rows so far; a table waits for its end.
     pub fn flush(&mut self) -> io::Result<()> {
-        match &mut self.form {
-            RowWriter::Table { .. } | RowWriter::Live { .. } => Ok(()),
-            RowWriter::Json { out, .. } | RowWriter::Ndjson(out) => out.flush(),
-            RowWriter::Csv { out, .. } => out.flush(),
-        }
+        self.out.flush()
     }
 
     /// Ends the answer.
     pub fn end(mut self) -> io::Result<()> {
+        let Screen { terminal, colors } = self.screen;
         match &mut self.form {
-            RowWriter::Table { rows, out, colors, width } => {
-                out.write_all(table::rendered(&self.columns, rows, *width, *colors).as_bytes())?;
-                out.flush()
+            RowWriter::Table(rows) => {
+                self.out.write_all(table::rendered(&self.columns, rows, terminal, colors).as_bytes())?;
             }
-            RowWriter::Live { out, .. } => out.flush(),
-            RowWriter::Json { out, before } => {
-                out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
-                out.flush()
+            RowWriter::Json { before } => {
+                self.out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
             }
-            RowWriter::Ndjson(out) => out.flush(),
-            RowWriter::Csv { out, has_header, .. } => {
-                header(out, has_header, &self.columns)?;
-                out.flush()
-            }
+            RowWriter::Csv { has_header, .. } => header(&mut self.out, has_header, &self.columns)?,
+            RowWriter::Live { .. } | RowWriter::Ndjson => {}
         }
+        self.out.flush()
     }
 }
 
 /// The header of a CSV file. It is written with the first row, so that an earlier error leaves no output.
-fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
-    if !*is_written {
-        out.write_record(columns.iter().map(|column| column.path)).map_err(as_io)?;
-        *is_written = true;
+fn header(out: &mut impl Write, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
+    if std::mem::replace(is_written, true) {
+        return Ok(());
     }
-    Ok(())
+    out.write_all(&csv_record(columns.iter().map(|column| column.path))?)
 }
 
-/// The error of the stream below a CSV file: a closed pipe stays one.
-fn as_io(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("{other:?}")),
-    }
+/// A line of a CSV file.
+pub(super) fn csv_record(fields: impl Iterator<Item = impl AsRef<[u8]>>) -> io::Result<Vec<u8>> {
+    let mut out = csv::WriterBuilder::new().buffer_capacity(1024).from_writer(Vec::new());
+    out.write_record(fields)?;
+    out.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
 /// A value for people, escaped for the terminal.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ad_core::printable;
 
-use super::{Tone, cells::Cell, table};
+use super::{Tone, cells::Cell, painted, table};
 
 /// A text with colours. Everything that is added to it is escaped by [`printable`].
 #[derive(Debug, Clone)]
@@ -27,12 +27,7 @@ impl Styled {
 
     /// Adds a text in its colour, on one line.
     pub fn toned(&mut self, tone: Tone, text: &str) -> &mut Self {
-        let text = printable::line(text);
-        if self.colors {
-            self.text += &tone.paint(&text);
-        } else {
-            self.text += &text;
-        }
+        self.text += &painted(&printable::line(text), Some(tone), self.colors);
         self
     }
 

@@ -3,13 +3,14 @@
 //! A terminal is as wide as it is. What does not fit is made narrower in this order: ids are shortened, texts are broken into lines, columns
 //! that matter less are left out, and what still does not fit becomes a record for each row, one line for each of its values.
 
+use ad_core::printable;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, core::display_width};
-
 use uuid::Uuid;
 
 use super::{
     Tone,
     cells::{Cell, Column},
+    painted,
 };
 
 /// Cells between two columns.
@@ -226,10 +227,6 @@ fn in_lines<'a>(parts: impl Iterator<Item = (&'a str, Option<Tone>, usize)>, wid
     out + &joined(line.into_iter(), colors)
 }
 
-fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
-    tone.filter(|_| colors).map_or_else(|| text.to_owned(), |tone| tone.paint(text))
-}
-
 /// Each row as lines of `HEADING  value`, below its first value; without what is empty.
 fn records(columns: &[Column], rows: &[Vec<Cell>], width: usize, colors: bool, out: &mut String) {
     for (index, row) in rows.iter().enumerate() {
@@ -242,33 +239,36 @@ fn records(columns: &[Column], rows: &[Vec<Cell>], width: usize, colors: bool, o
             out.push('\n');
         }
         let fields: Vec<_> = cells.map(|(column, cell)| (column.heading(), cell.clone())).collect();
-        named(&fields, GAP, Some(width), colors, out);
+        *out += &named(&fields, GAP, Some(width), colors);
     }
 }
 
-/// Values behind their names, or below them where there is no room beside them; without what is empty.
-pub(super) fn named(fields: &[(String, Cell)], indent: usize, width: Option<usize>, colors: bool, out: &mut String) {
-    let fields = || fields.iter().filter(|(_, cell)| !cell.text.is_empty());
-    let names = fields().map(|(name, _)| display_width(name)).max().unwrap_or(0);
+/// Values behind their names, or below them where there is no room beside them; without what is empty. Both are escaped for the terminal.
+pub(super) fn named(fields: &[(impl AsRef<str>, Cell)], indent: usize, width: Option<usize>, colors: bool) -> String {
+    let fields = fields.iter().filter(|(_, cell)| !cell.text.is_empty());
+    let fields: Vec<_> = fields.map(|(name, cell)| (printable::line(name.as_ref()), cell)).collect();
+    let names = fields.iter().map(|(name, _)| display_width(name)).max().unwrap_or(0);
     let width = width.unwrap_or(usize::MAX);
     let beside = indent + names + GAP;
     let is_beside = width >= beside + LEAST_TEXT;
     let below = if is_beside { beside } else { indent + GAP };
-    for (name, cell) in fields() {
-        let mut lines = wrapped(&cell.text, width.saturating_sub(below)).into_iter();
-        *out += &" ".repeat(indent);
-        *out += &painted(name, Some(Tone::Faint), colors);
+    let mut out = String::new();
+    for (name, cell) in fields {
+        let mut lines = wrapped(&printable::line(&cell.text), width.saturating_sub(below)).into_iter();
+        out += &" ".repeat(indent);
+        out += &painted(&name, Some(Tone::Faint), colors);
         if is_beside && let Some(first) = lines.next() {
-            *out += &" ".repeat(beside - indent - display_width(name));
-            *out += &painted(&first, cell.tone, colors);
+            out += &" ".repeat(beside - indent - display_width(&name));
+            out += &painted(&first, cell.tone, colors);
         }
         out.push('\n');
         for line in lines {
-            *out += &" ".repeat(below);
-            *out += &painted(&line, cell.tone, colors);
+            out += &" ".repeat(below);
+            out += &painted(&line, cell.tone, colors);
             out.push('\n');
         }
     }
+    out
 }
 
 #[cfg(test)]
