@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ad_core::model::{Action, ActionState, AdState, ChannelReport, ChannelStatus, LogEntry, StatusReport};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::{
     Ad, AdFilter, AdQuery, Ads, Answer, Client, Error, ErrorKind, Target,
@@ -166,12 +166,6 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-/// The result of a wait, as members of a row.
-pub(crate) fn put_into(waited: &Waited, row: &mut Map<String, Value>) {
-    row.insert("outcome".to_owned(), json!(waited.outcome()));
-    row.insert("message".to_owned(), json!(waited.message()));
-}
-
 /// Says why a request waits and until when, once for each reason and attempt.
 pub(crate) fn reasons(context: &Context) -> impl FnMut(&StatusReport) {
     let mut last = String::new();
@@ -210,23 +204,20 @@ impl<'a> Done<'a> {
     /// Shows an accepted request, after waiting for its outcome if requested.
     pub(crate) async fn accepted(&mut self, answer: &Answer<Ad>) -> Result<(), Failure> {
         let ad = &answer.body;
-        let mut row = Map::new();
-        row.insert("source_id".to_owned(), json!(ad.source_id));
-        row.insert("request_id".to_owned(), json!(answer.request_id));
-        row.insert("outcome".to_owned(), json!("accepted"));
-        row.insert("message".to_owned(), Value::Null);
-        let mut shown = json!(ad);
+        let mut row = json!({
+            "source_id": ad.source_id, "request_id": answer.request_id, "outcome": "accepted", "message": null, "ad": ad,
+        });
         if self.wait.wait {
             let waited = self.wait_for(answer).await?;
-            put_into(&waited, &mut row);
+            row["outcome"] = json!(waited.outcome());
+            row["message"] = json!(waited.message());
             self.failed |= !waited.outcome().is_good();
             // What it became, with the ids that the marketplaces gave it.
             let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
             let mut now = self.client.v4().read(target).await?.body;
             now.log = None;
-            shown = json!(now);
+            row["ad"] = json!(now);
         }
-        row.insert("ad".to_owned(), shown);
         Ok(self.rows.push(&row)?)
     }
 
@@ -376,9 +367,7 @@ fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {
     }
     let is_shown = |column: &&Column| !["status", "dealer_code"].iter().any(|path| column.is_of(path));
     let columns: Vec<_> = ad_table::SHOWN.iter().filter(is_shown).copied().collect();
-    let mut rows = out.rows(columns);
-    ads.iter().try_for_each(|ad| rows.push(ad))?;
-    Ok(rows.end()?)
+    Ok(out.table(columns, ads)?)
 }
 
 /// Warns about ads for which the same action was charged minutes ago.

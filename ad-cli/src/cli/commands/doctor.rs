@@ -65,9 +65,7 @@ fn result(value: &Value) -> Cell {
 pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
     let mut checks = Vec::new();
     let ended = examine(context, &mut checks).await;
-    let mut rows = context.out.rows(COLUMNS);
-    checks.iter().try_for_each(|check| rows.push(check))?;
-    rows.end()?;
+    context.out.table(COLUMNS, &checks)?;
     // The message is in the last row.
     ended.map_err(|failure| failure.shown(context.out))?;
     if checks.iter().any(|check| check.result == Verdict::Failed) { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }

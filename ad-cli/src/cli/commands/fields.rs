@@ -86,9 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if found.is_empty() {
         return Err(nothing(name, &args.search, &all));
     }
-    let mut rows = context.out.rows(if context.out.is_for_people() { FIELDS } else { FIELDS_FOR_PROGRAMS });
-    found.iter().try_for_each(|row| rows.push(row))?;
-    rows.end()?;
+    context.out.table(if context.out.is_for_people() { FIELDS } else { FIELDS_FOR_PROGRAMS }, found)?;
     if words.is_empty() && !args.required {
         rules(context, category);
     }
@@ -102,11 +100,9 @@ fn types(context: &Context) -> Result<(), Failure> {
         category_id: u16,
         name: &'static str,
     }
-    let mut rows = context.out.rows(TYPES);
-    for (vehicle_type, category) in categories::typed() {
-        rows.push(&TypeRow { vehicle_type, category_id: category.id, name: category.name })?;
-    }
-    Ok(rows.end()?)
+    let types = categories::typed();
+    let rows = types.map(|(vehicle_type, it)| TypeRow { vehicle_type, category_id: it.id, name: it.name });
+    Ok(context.out.table(TYPES, rows)?)
 }
 
 /// Whether it is a member of an array's objects, which need not be sent themselves.

@@ -46,9 +46,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let mut rows = context.out.rows(COLUMNS);
-    prices.history.iter().try_for_each(|period| rows.push(period))?;
-    Ok(rows.end()?)
+    Ok(context.out.table(COLUMNS, &prices.history)?)
 }
 
 /// What the history comes to.

@@ -36,7 +36,5 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut request = json!(status);
     request["actions"] = json!([]);
     context.out.record_in(&request, &["request_id", "source_id", "dealer_code", "state", "waiting_for", "accepted"])?;
-    let mut rows = context.out.rows(COLUMNS);
-    status.actions.iter().try_for_each(|action| rows.push(action))?;
-    Ok(rows.end()?)
+    Ok(context.out.table(COLUMNS, &status.actions)?)
 }

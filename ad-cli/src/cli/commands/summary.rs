@@ -63,24 +63,18 @@ fn show(context: &Context, summary: &Summary) -> Result<(), Failure> {
     let of_status = |counts: &BTreeMap<AdStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
     let types = summary.by_vehicle_type.iter().map(|(name, counts)| row(name, of_status(counts)));
     let all = row("all", of_status(&summary.by_status));
-    table(context, ADS, types.chain([all]))?;
+    context.out.table(ADS, types.chain([all]))?;
     let of_channel =
         |counts: &BTreeMap<ChannelStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
-    table(context, CHANNELS, summary.by_channel.iter().map(|(name, counts)| row(name.name(), of_channel(counts))))?;
+    context
+        .out
+        .table(CHANNELS, summary.by_channel.iter().map(|(name, counts)| row(name.name(), of_channel(counts))))?;
     if !summary.failures.is_empty() {
         let failures = summary.failures.iter().map(|(code, ads)| json!({"code": code.name(), "ads": ads}));
-        table(context, FAILURES, failures)?;
+        context.out.table(FAILURES, failures)?;
     }
     context.out.note(&counted(summary.ads, "ad"));
     Ok(())
-}
-
-fn table(context: &Context, columns: &'static [Column], rows: impl Iterator<Item = Value>) -> Result<(), Failure> {
-    let mut table = context.out.rows(columns);
-    for row in rows {
-        table.push(&row)?;
-    }
-    Ok(table.end()?)
 }
 
 /// A row of counts, with their sum.

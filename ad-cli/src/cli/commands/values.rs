@@ -139,7 +139,5 @@ fn show(context: &Context, entries: &[Entry], search: Option<&str>, of: &str) ->
             None => failure,
         });
     }
-    let mut rows = context.out.rows(COLUMNS);
-    found.iter().try_for_each(|entry| rows.push(entry))?;
-    Ok(rows.end()?)
+    Ok(context.out.table(COLUMNS, found)?)
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Target,
     bulk::{AdOutcome, follow::wait_for_ad},
-    cli::acts::{self, TargetArgs, goes_on, put_into, reasons},
+    cli::acts::{self, TargetArgs, goes_on, reasons},
     terminal::{Context, Exit, Failure, ad_table, duration, output::Column, until_interrupted},
 };
 
@@ -60,15 +60,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         wait_for_ad(&client, target, args.within, reasons(context)).await
     };
     let (waited, ad) = until_interrupted(wait).await.ok_or_else(|| goes_on(&args.target.source_id))??;
-    let mut row = serde_json::Map::new();
-    row.insert("source_id".to_owned(), json!(ad.source_id));
-    put_into(&waited, &mut row);
-    row.insert("marketplace_ad_id".to_owned(), json!(ad.marketplace_ad_id));
-    row.insert("offer_id".to_owned(), json!(ad.offer_id));
-    let mut rows = context.out.rows(COLUMNS);
-    rows.push(&row)?;
-    rows.end()?;
     let outcome = waited.outcome();
+    let row = json!({
+        "source_id": ad.source_id, "outcome": outcome, "message": waited.message(),
+        "marketplace_ad_id": ad.marketplace_ad_id, "offer_id": ad.offer_id,
+    });
+    context.out.table(COLUMNS, [row])?;
     let is_wanted = match args.until {
         None => outcome.is_good(),
         Some(Until::Published) => matches!(outcome, AdOutcome::Published | AdOutcome::Bumped | AdOutcome::Boosted),

@@ -227,9 +227,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         WebhookCommand::List(args) => {
             let page = webhooks.list(args.page()).await?.body;
-            let mut rows = out.rows(COLUMNS);
-            page.results.iter().try_for_each(|webhook| rows.push(webhook))?;
-            rows.end()?;
+            out.table(COLUMNS, &page.results)?;
             note_rest(context, page.results.len(), page.count, "webhooks");
         }
         WebhookCommand::Update(args) => {
@@ -254,9 +252,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             let state = args.state.as_deref().and_then(DeliveryState::from_name);
             let query = DeliveryQuery { state, page: args.page.page() };
             let page = webhooks.deliveries(&args.id, &query).await?.body;
-            let mut rows = out.rows(DELIVERIES);
-            page.results.iter().try_for_each(|delivery| rows.push(delivery))?;
-            rows.end()?;
+            out.table(DELIVERIES, &page.results)?;
             note_rest(context, page.results.len(), page.count, "deliveries");
         }
         WebhookCommand::Resend(args) => {

@@ -257,9 +257,7 @@ pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[Left]) -> Resul
         let told: Vec<_> =
             rows.iter().filter(|row| out.is_verbose() || !row.outcome.is_good() || row.message.is_some()).collect();
         if !told.is_empty() {
-            let mut table = out.rows(APPLIED_COLUMNS);
-            told.into_iter().try_for_each(|row| table.push(row))?;
-            table.end()?;
+            out.table(APPLIED_COLUMNS, told)?;
         }
         return Ok(());
     }
