@@ -72,11 +72,9 @@ impl Setting {
             return Ok(Self { path: place.split('.').map(str::to_owned).collect(), value: self.value.clone() });
         }
         let vehicle_type = category.vehicle_type.unwrap_or_default();
-        let failure = Failure::usage(format!("{vehicle_type} has no field {asked}"));
-        Err(match Names::builtin().did_you_mean(&asked, places.iter().map(String::as_str)) {
-            Some(hint) => failure.hint(hint),
-            None => failure.hint(format!("to list all fields: ad-cli fields {vehicle_type}")),
-        })
+        let meant = Names::builtin().did_you_mean(&asked, places.iter().map(String::as_str));
+        Err(Failure::usage(format!("{vehicle_type} has no field {asked}"))
+            .hint(meant.unwrap_or_else(|| format!("to list all fields: ad-cli fields {vehicle_type}"))))
     }
 
     /// The value to send: what is no text by the field's table is read as JSON; texts are taken as they are, unless in quotes.

@@ -155,10 +155,8 @@ fn rules(context: &Context, category: &Category) {
 }
 
 fn nothing(vehicle_type: &str, search: &[String], all: &[FieldRow]) -> Failure {
-    let failure = Failure::usage(format!("{vehicle_type} has no field {}", search.join(" ")));
-    let places: Vec<_> = all.iter().map(|row| row.field.as_str()).collect();
-    match search.first().and_then(|word| Names::builtin().did_you_mean(word, places.iter().copied())) {
-        Some(hint) => failure.hint(hint),
-        None => failure.hint(format!("to list all fields: ad-cli fields {vehicle_type}")),
-    }
+    let places = all.iter().map(|row| row.field.as_str());
+    let meant = search.first().and_then(|word| Names::builtin().did_you_mean(word, places));
+    Failure::usage(format!("{vehicle_type} has no field {}", search.join(" ")))
+        .hint(meant.unwrap_or_else(|| format!("to list all fields: ad-cli fields {vehicle_type}")))
 }

@@ -74,12 +74,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut command = definition();
     for name in &args.command {
         let Some(next) = command.find_subcommand(name) else {
-            let names = command.get_subcommands().map(clap::Command::get_name);
-            let failure = Failure::usage(format!("no command {name}"));
-            return Err(match nearest::did_you_mean(name, names) {
-                Some(hint) => failure.hint(hint),
-                None => failure.hint("to list the commands: ad-cli help"),
-            });
+            let meant = nearest::did_you_mean(name, command.get_subcommands().map(clap::Command::get_name));
+            return Err(Failure::usage(format!("no command {name}"))
+                .hint(meant.unwrap_or_else(|| "to list the commands: ad-cli help".to_owned())));
         };
         command = next.clone();
     }

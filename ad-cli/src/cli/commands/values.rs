@@ -71,12 +71,9 @@ pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure
         }
         brands.extend(category.values(&catalogue, "brand").into_iter().flatten());
     }
-    let failure = Failure::usage(format!("unknown brand \"{}\"", args.brand));
-    let ids = brands.iter().map(|entry| entry.id.as_str());
-    Err(match nearest::did_you_mean(&args.brand, ids) {
-        Some(hint) => failure.hint(hint),
-        None => failure.hint("to list the brands: ad-cli values car brand"),
-    })
+    let meant = nearest::did_you_mean(&args.brand, brands.iter().map(|entry| entry.id.as_str()));
+    Err(Failure::usage(format!("unknown brand \"{}\"", args.brand))
+        .hint(meant.unwrap_or_else(|| "to list the brands: ad-cli values car brand".to_owned())))
 }
 
 /// The allowed values of an attribute, which may be a path or its last name.
@@ -94,6 +91,7 @@ pub(in crate::cli) fn allowed(
             (place.strip_prefix("category_fields.").unwrap_or(&place).to_owned(), row.field.kind)
         })
         .collect();
+    let list = || format!("to list the fields with allowed values: ad-cli values {vehicle_type}");
     let exact = || rows.iter().find(|(place, _)| place == asked);
     let by_last_name = || {
         let mut found = rows.iter().filter(|(place, _)| place.rsplit('.').next() == Some(asked));
@@ -101,12 +99,8 @@ pub(in crate::cli) fn allowed(
     };
     let Some((place, kind)) = exact().or_else(by_last_name) else {
         let with_values = rows.iter().filter(|(_, kind)| kind.allowed(catalogue).is_some());
-        let places: Vec<_> = with_values.map(|(place, _)| place.as_str()).collect();
-        let failure = Failure::usage(format!("{vehicle_type} has no field \"{asked}\""));
-        return Err(match Names::builtin().did_you_mean(asked, places.into_iter()) {
-            Some(hint) => failure.hint(hint),
-            None => failure.hint(format!("to list the fields with allowed values: ad-cli values {vehicle_type}")),
-        });
+        let meant = Names::builtin().did_you_mean(asked, with_values.map(|(place, _)| place.as_str()));
+        return Err(Failure::usage(format!("{vehicle_type} has no field \"{asked}\"")).hint(meant.unwrap_or_else(list)));
     };
     match kind {
         Kind::Model { .. } => {
@@ -121,7 +115,7 @@ pub(in crate::cli) fn allowed(
                 "{place} has no list of allowed values; its type is: {}",
                 kind.to_string().replace('`', "")
             ))
-            .hint(format!("to list the fields with allowed values: ad-cli values {vehicle_type}"))
+            .hint(list())
         }),
     }
 }
@@ -133,11 +127,9 @@ fn show(context: &Context, entries: &[Entry], search: Option<&str>, of: &str) ->
     };
     let found: Vec<_> = entries.iter().filter(is_wanted).collect();
     if let (Some(search), true) = (search, found.is_empty()) {
+        let meant = nearest::did_you_mean(search, entries.iter().map(|entry| entry.id.as_str()));
         let failure = Failure::usage(format!("no value of {of} contains \"{search}\""));
-        return Err(match nearest::did_you_mean(search, entries.iter().map(|entry| entry.id.as_str())) {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        });
+        return Err(meant.into_iter().fold(failure, Failure::hint));
     }
     Ok(context.out.table(COLUMNS, found)?)
 }
