@@ -29,51 +29,85 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum WebhookCommand {
     /// Create a webhook and print its secret, which is not shown again
-    Create(CreateArgs),
+    Create {
+        /// Public https address of the receiver
+        #[arg(value_name = "RECEIVER_URL")]
+        receiver: String,
+        /// Types of the events to send [default: ad.*.done,ad.*.error]
+        #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+        types: Vec<EventTypes>,
+        /// Only events of this dealer of the token's group
+        #[arg(long, value_name = "CODE")]
+        dealer_code: Option<String>,
+        /// A note for people
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+    },
     /// List the webhooks
     List(PageArgs),
     /// Change the address, the types or the description; enable or disable
-    Update(UpdateArgs),
+    #[command(after_help = "\
+A disabled webhook keeps its position: enabled again, it sends the events that happened meanwhile, unless --resume-now is given.")]
+    Update {
+        #[command(flatten)]
+        webhook: IdArgs,
+        /// New address of the receiver
+        #[arg(long, value_name = "URL")]
+        receiver: Option<String>,
+        /// New types of the events to send
+        #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+        types: Option<Vec<EventTypes>>,
+        /// New note for people
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        /// Send events again
+        #[arg(long)]
+        enable: bool,
+        /// Send no events
+        #[arg(long, conflicts_with = "enable")]
+        disable: bool,
+        /// With --enable, begin with the events from now on
+        #[arg(long, requires = "enable")]
+        resume_now: bool,
+    },
     /// Send a test event
     Test(IdArgs),
     /// List the deliveries of a webhook, newest first
-    Deliveries(DeliveriesArgs),
+    Deliveries {
+        #[command(flatten)]
+        webhook: IdArgs,
+        /// Only deliveries in this state
+        #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(DeliveryState::NAMES))]
+        state: Option<String>,
+        #[command(flatten)]
+        page: PageArgs,
+    },
     /// Send one event again
-    Resend(ResendArgs),
+    Resend {
+        #[command(flatten)]
+        webhook: IdArgs,
+        /// Id of the event
+        event_id: String,
+    },
     /// Send all events after a cursor or a time again
-    Replay(ReplayArgs),
+    Replay {
+        #[command(flatten)]
+        webhook: IdArgs,
+        /// Cursor of an event, or a time such as 2026-01-15T10:00:00Z
+        #[arg(long, value_name = "WHEN")]
+        after: String,
+    },
     /// Replace the secret; the old one also signs for 24 hours
     Rotate(IdArgs),
     /// Delete a webhook
-    Delete(DeleteArgs),
+    Delete {
+        #[command(flatten)]
+        webhook: IdArgs,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
+    },
     /// Print events as they happen, or forward them to a local receiver
     Listen(ListenArgs),
-}
-
-/// Arguments of `webhooks create`.
-#[derive(Debug, clap::Args)]
-struct CreateArgs {
-    /// Public https address of the receiver
-    #[arg(value_name = "RECEIVER_URL")]
-    receiver: String,
-    /// Types of the events to send [default: ad.*.done,ad.*.error]
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    types: Vec<EventTypes>,
-    /// Only events of this dealer of the token's group
-    #[arg(long, value_name = "CODE")]
-    dealer_code: Option<String>,
-    /// A note for people
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-}
-
-/// Arguments of `webhooks delete`.
-#[derive(Debug, clap::Args)]
-struct DeleteArgs {
-    #[command(flatten)]
-    webhook: IdArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
 }
 
 /// Which webhook.
@@ -99,68 +133,6 @@ impl PageArgs {
     fn page(&self) -> Page {
         Page { limit: self.limit, offset: self.offset }
     }
-}
-
-/// Arguments of `webhooks update`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-A disabled webhook keeps its position: enabled again, it sends the events that happened meanwhile, unless --resume-now is given.")]
-struct UpdateArgs {
-    /// Id of the webhook
-    #[arg(id = "webhook_id", value_name = "ID")]
-    id: String,
-    /// New address of the receiver
-    #[arg(long, value_name = "URL")]
-    receiver: Option<String>,
-    /// New types of the events to send
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    types: Option<Vec<EventTypes>>,
-    /// New note for people
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-    /// Send events again
-    #[arg(long)]
-    enable: bool,
-    /// Send no events
-    #[arg(long, conflicts_with = "enable")]
-    disable: bool,
-    /// With --enable, begin with the events from now on
-    #[arg(long, requires = "enable")]
-    resume_now: bool,
-}
-
-/// Arguments of `webhooks deliveries`.
-#[derive(Debug, clap::Args)]
-struct DeliveriesArgs {
-    /// Id of the webhook
-    #[arg(id = "webhook_id", value_name = "ID")]
-    id: String,
-    /// Only deliveries in this state
-    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(DeliveryState::NAMES))]
-    state: Option<String>,
-    #[command(flatten)]
-    page: PageArgs,
-}
-
-/// Arguments of `webhooks resend`.
-#[derive(Debug, clap::Args)]
-struct ResendArgs {
-    /// Id of the webhook
-    #[arg(id = "webhook_id", value_name = "ID")]
-    id: String,
-    /// Id of the event
-    event_id: String,
-}
-
-/// Arguments of `webhooks replay`.
-#[derive(Debug, clap::Args)]
-struct ReplayArgs {
-    /// Id of the webhook
-    #[arg(id = "webhook_id", value_name = "ID")]
-    id: String,
-    /// Cursor of an event, or a time such as 2026-01-15T10:00:00Z
-    #[arg(long, value_name = "WHEN")]
-    after: String,
 }
 
 /// The fields of a webhook that people see first.
@@ -215,59 +187,55 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let webhooks = client.webhooks();
     check_fields(context, &args.command)?;
     match &args.command {
-        WebhookCommand::Create(args) => {
-            let webhook = NewWebhook {
-                url: args.receiver.clone(),
-                types: args.types.clone(),
-                dealer_code: args.dealer_code.clone(),
-                description: args.description.clone(),
-            };
+        WebhookCommand::Create { receiver, types, dealer_code, description } => {
+            let (url, types) = (receiver.clone(), types.clone());
+            let (dealer_code, description) = (dealer_code.clone(), description.clone());
+            let webhook = NewWebhook { url, types, dealer_code, description };
             out.record_in(&webhooks.create(&webhook).await?.body, ORDER)?;
             out.note("give the secret to the receiver; it is not shown again");
         }
-        WebhookCommand::List(args) => {
-            let page = webhooks.list(args.page()).await?.body;
+        WebhookCommand::List(page) => {
+            let page = webhooks.list(page.page()).await?.body;
             out.table(COLUMNS, &page.results)?;
             note_rest(context, page.results.len(), page.count, "webhooks");
         }
-        WebhookCommand::Update(args) => {
+        WebhookCommand::Update { webhook, receiver, types, description, enable, disable, resume_now } => {
             let changes = WebhookChanges {
-                url: args.receiver.clone(),
-                types: args.types.clone(),
-                description: args.description.clone(),
-                enabled: (args.enable || args.disable).then_some(args.enable),
-                resume: args.resume_now.then_some(Resume::Now),
+                url: receiver.clone(),
+                types: types.clone(),
+                description: description.clone(),
+                enabled: (*enable || *disable).then_some(*enable),
+                resume: resume_now.then_some(Resume::Now),
             };
             if changes == WebhookChanges::default() {
                 return Err(Failure::usage("nothing to change")
                     .hint("give --receiver, --types, --description, --enable or --disable"));
             }
-            out.record_in(&webhooks.update(&args.id, &changes).await?.body, ORDER)?;
+            out.record_in(&webhooks.update(&webhook.id, &changes).await?.body, ORDER)?;
         }
         WebhookCommand::Test(IdArgs { id }) => {
             out.record_in(&webhooks.test(id).await?.body, DELIVERY)?;
             out.note(&format!("to see whether it has arrived: ad-cli webhooks deliveries {id} --limit 1"));
         }
-        WebhookCommand::Deliveries(args) => {
-            let state = args.state.as_deref().and_then(DeliveryState::from_name);
-            let query = DeliveryQuery { state, page: args.page.page() };
-            let page = webhooks.deliveries(&args.id, &query).await?.body;
+        WebhookCommand::Deliveries { webhook, state, page } => {
+            let state = state.as_deref().and_then(DeliveryState::from_name);
+            let page = webhooks.deliveries(&webhook.id, &DeliveryQuery { state, page: page.page() }).await?.body;
             out.table(DELIVERIES, &page.results)?;
             note_rest(context, page.results.len(), page.count, "deliveries");
         }
-        WebhookCommand::Resend(args) => {
-            out.record_in(&webhooks.resend(&args.id, &args.event_id).await?.body, DELIVERY)?;
+        WebhookCommand::Resend { webhook, event_id } => {
+            out.record_in(&webhooks.resend(&webhook.id, event_id).await?.body, DELIVERY)?;
         }
-        WebhookCommand::Replay(args) => {
-            let after = args.after.parse::<Timestamp>().map(ReplayAfter::Time);
-            let after = after.unwrap_or_else(|_| ReplayAfter::Cursor(args.after.clone()));
-            out.record_in(&webhooks.replay(&args.id, &after).await?.body, ORDER)?;
+        WebhookCommand::Replay { webhook, after } => {
+            let time = after.parse::<Timestamp>().map(ReplayAfter::Time);
+            let after = time.unwrap_or_else(|_| ReplayAfter::Cursor(after.clone()));
+            out.record_in(&webhooks.replay(&webhook.id, &after).await?.body, ORDER)?;
         }
         WebhookCommand::Rotate(IdArgs { id }) => {
             out.record_in(&webhooks.rotate_secret(id).await?.body, ORDER)?;
             out.note("give the secret to the receiver; it is not shown again. The old one also signs for 24 hours");
         }
-        WebhookCommand::Delete(DeleteArgs { webhook: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } }) => {
+        WebhookCommand::Delete { webhook: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
             if *dry_run {
                 let receiver = webhooks.read(id).await?.body.url;
                 out.note(&format!("webhook {id} to {receiver} would be deleted; nothing was changed (--dry-run)"));
@@ -286,9 +254,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 fn check_fields(context: &Context, command: &WebhookCommand) -> Result<(), Failure> {
     use WebhookCommand::{Create, Delete, Deliveries, List, Listen, Replay, Resend, Rotate, Test, Update};
     let known = match command {
-        Create(_) | Update(_) | Replay(_) | Rotate(_) => [ORDER, FURTHER].concat(),
-        Test(_) | Resend(_) => DELIVERY.to_vec(),
-        Delete(_) | Deliveries(_) | List(_) | Listen(_) => return Ok(()),
+        Create { .. } | Update { .. } | Replay { .. } | Rotate(_) => [ORDER, FURTHER].concat(),
+        Test(_) | Resend { .. } => DELIVERY.to_vec(),
+        Delete { .. } | Deliveries { .. } | List(_) | Listen(_) => return Ok(()),
     };
     Ok(context.out.check_names(known.into_iter())?)
 }
