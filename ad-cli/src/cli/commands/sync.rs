@@ -3,10 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
-    cli::{
-        input::MappingArg,
-        sync::{self, ApplyOptions, StockOptions},
-    },
+    cli::sync::{self, ApplyOptions, StockArgs},
     terminal::{ConfirmArgs, Context, Failure, duration},
 };
 
@@ -34,102 +31,60 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum SyncCommand {
     /// Show the changes without making them
-    Plan(PlanArgs),
-    /// Make the changes, or those of a saved plan
-    Apply(ApplyArgs),
-}
-
-/// What both take.
-#[derive(Debug, clap::Args)]
-struct StockArgs {
-    #[command(flatten)]
-    mapping: MappingArg,
-    /// Maximum number of deletions [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    allow_removals: u64,
-    /// Repeat whenever FILE changes
-    #[arg(long)]
-    watch: bool,
-    /// Accept images over http, for development
-    #[arg(long, hide = true)]
-    http_images: bool,
-}
-
-/// Arguments of `sync plan`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Exit code 0: the plan is complete. 3: some ads are skipped, or there are more deletions than allowed.")]
-struct PlanArgs {
-    /// Stock file, in any format of `import`, or - for stdin
-    #[arg(value_name = "FILE|-")]
-    file: PathBuf,
-    #[command(flatten)]
-    stock: StockArgs,
-    /// Save the plan to a file, for `sync apply`
-    #[arg(long, value_name = "PLAN", conflicts_with = "watch")]
-    save: Option<PathBuf>,
-}
-
-/// Arguments of `sync apply`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+    Plan {
+        /// Stock file, in any format of `import`, or - for stdin
+        #[arg(value_name = "FILE|-")]
+        file: PathBuf,
+        #[command(flatten)]
+        stock: StockArgs,
+        /// Save the plan to a file, for `sync apply`
+        #[arg(long, value_name = "PLAN", conflicts_with = "watch")]
+        save: Option<PathBuf>,
+    },
+    /// Make the changes, or those of a saved plan
+    #[command(after_help = "\
 Updates are sent first, then creates, then deletions; unchanged ads need no request. A saved plan is applied only if neither FILE nor its \
 ads at the service have changed since. Each update and deletion is bound to the revision of the ad that is read just before it: if others have \
 changed what it is about since the plan was made, the ad is left as it is and the change is reported. After an interruption, run the command \
 again to make the remaining changes.
 
 Exit code 0: the ads are equal to the file. 1: some ads failed. 3: some ads were skipped, or nothing was changed for safety.")]
-struct ApplyArgs {
-    /// Stock file, in any format of `import`, or - for stdin, or a saved plan
-    #[arg(value_name = "FILE|PLAN|-")]
-    file: PathBuf,
-    #[command(flatten)]
-    stock: StockArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
-    /// Do not wait for the outcomes; the service processes accepted requests in the background
-    #[arg(long)]
-    no_wait: bool,
-    /// How long to wait for the outcomes, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, conflicts_with = "no_wait")]
-    within: Duration,
-}
-
-impl StockArgs {
-    fn options(&self, file: &std::path::Path) -> StockOptions {
-        StockOptions {
-            file: file.to_owned(),
-            mapping: self.mapping.clone(),
-            allow_removals: self.allow_removals,
-            http_images: self.http_images,
-        }
-    }
+    Apply {
+        /// Stock file, in any format of `import`, or - for stdin, or a saved plan
+        #[arg(value_name = "FILE|PLAN|-")]
+        file: PathBuf,
+        #[command(flatten)]
+        stock: StockArgs,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
+        /// Do not wait for the outcomes; the service processes accepted requests in the background
+        #[arg(long)]
+        no_wait: bool,
+        /// How long to wait for the outcomes, such as 90s, 10m or 1h
+        #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, conflicts_with = "no_wait")]
+        within: Duration,
+    },
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     match &args.step {
-        SyncCommand::Plan(args) => {
-            let options = args.stock.options(&args.file);
-            if args.stock.watch {
-                return sync::watch(context, &options, None).await;
+        SyncCommand::Plan { file, stock, .. } if stock.watch => sync::watch(context, file, stock, None).await,
+        SyncCommand::Plan { file, stock, save } => sync::plan(context, file, stock, save.as_deref()).await,
+        SyncCommand::Apply { file, stock, confirm: ConfirmArgs { yes, dry_run }, no_wait, within } => {
+            let how = ApplyOptions { yes: *yes, dry_run: *dry_run, within: (!no_wait).then_some(*within) };
+            if !stock.watch {
+                return sync::apply(context, file, stock, how).await;
             }
-            sync::plan(context, &options, args.save.as_deref()).await
-        }
-        SyncCommand::Apply(args) => {
-            let options = args.stock.options(&args.file);
-            let ConfirmArgs { yes, dry_run } = args.confirm;
-            let how = ApplyOptions { yes, dry_run, within: (!args.no_wait).then_some(args.within) };
-            if !args.stock.watch {
-                return sync::apply(context, &options, how).await;
-            }
-            if dry_run {
+            if *dry_run {
                 return Err(Failure::usage("--watch cannot be combined with --dry-run")
                     .hint("use: ad-cli sync plan FILE --watch"));
             }
             if !yes {
                 return Err(Failure::usage("--watch cannot ask for confirmation; add --yes"));
             }
-            sync::watch(context, &options, Some(how)).await
+            sync::watch(context, file, stock, Some(how)).await
         }
     }
 }

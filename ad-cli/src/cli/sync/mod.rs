@@ -28,10 +28,7 @@ mod watch;
 
 pub use desired::{Change, Desired, desired, exceeds_removal_limit};
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 use tokio_util::sync::CancellationToken;
@@ -55,17 +52,20 @@ use crate::{
     },
 };
 
-/// Options of `sync`.
-#[derive(Debug, Clone)]
-pub(crate) struct StockOptions {
-    /// The stock.
-    pub(crate) file: PathBuf,
-    /// How its rows become payloads, of a table.
-    pub(crate) mapping: MappingArg,
-    /// So many deletions are meant.
-    pub(crate) allow_removals: u64,
-    /// Whether images may have http addresses, for development.
-    pub(crate) http_images: bool,
+/// What planning and applying take beside the file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StockArgs {
+    #[command(flatten)]
+    mapping: MappingArg,
+    /// Maximum number of deletions [default: 10 % of a dealer's ads or 20, whichever is less]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    allow_removals: u64,
+    /// Repeat whenever FILE changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Accept images over http, for development
+    #[arg(long, hide = true)]
+    http_images: bool,
 }
 
 /// How a plan is carried out.
@@ -80,9 +80,14 @@ pub(crate) struct ApplyOptions {
 }
 
 /// Shows the plan, and saves it if requested.
-pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option<&Path>) -> Result<(), Failure> {
+pub(crate) async fn plan(
+    context: &Context,
+    file: &Path,
+    stock: &StockArgs,
+    save: Option<&Path>,
+) -> Result<(), Failure> {
     show::check_plan_fields(context.out)?;
-    let mut plan = Sync::new(context, options)?.plan().await?;
+    let mut plan = Sync::new(context, file, stock)?.plan().await?;
     show::plan(context.out, &plan)?;
     if let Some(path) = save {
         saved::save(&mut plan, path)?;
@@ -96,20 +101,20 @@ pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option
 }
 
 /// Applies the plan of a file, or a saved plan.
-pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyOptions) -> Result<(), Failure> {
+pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how: ApplyOptions) -> Result<(), Failure> {
     if how.dry_run {
         show::check_plan_fields(context.out)?;
     } else {
         show::check_applied_fields(context.out)?;
     }
-    let (client, mut plan) = if let Some(mut plan) = saved::load(&options.file)? {
+    let (client, mut plan) = if let Some(mut plan) = saved::load(file)? {
         let client = context.client()?;
-        plan.about.allowed = plan.about.allowed.max(options.allow_removals);
+        plan.about.allowed = plan.about.allowed.max(stock.allow_removals);
         saved::fits(context, &plan, &client).await?;
         saved::is_current(&plan, &client).await?;
         (client, plan)
     } else {
-        let sync = Sync::new(context, options)?;
+        let sync = Sync::new(context, file, stock)?;
         let plan = sync.plan().await?;
         (sync.client, plan)
     };
@@ -120,20 +125,25 @@ pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyO
         return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) };
     }
     show_first(context, &plan)?;
-    let stop = confirmed(context, &plan, &client, how, &options.file).await?;
+    let stop = confirmed(context, &plan, &client, how, file).await?;
     carry_out(context, &client, &mut plan, how, &stop).await
 }
 
 /// Plans and, if requested, applies the plan, now and whenever the file changes.
-pub(crate) async fn watch(context: &Context, options: &StockOptions, how: Option<ApplyOptions>) -> Result<(), Failure> {
-    if options.file.as_os_str() == "-" {
+pub(crate) async fn watch(
+    context: &Context,
+    file: &Path,
+    stock: &StockArgs,
+    how: Option<ApplyOptions>,
+) -> Result<(), Failure> {
+    if file.as_os_str() == "-" {
         return Err(Failure::usage("stdin cannot be watched; use a file"));
     }
     let stop = stop_on_interrupt(context);
-    watch::watch(context, &options.file, &stop, async || {
-        let Some(how) = how else { return plan(context, options, None).await };
+    watch::watch(context, file, &stop, async || {
+        let Some(how) = how else { return plan(context, file, stock, None).await };
         show::check_applied_fields(context.out)?;
-        let sync = Sync::new(context, options)?;
+        let sync = Sync::new(context, file, stock)?;
         let mut plan = sync.plan().await?;
         show_first(context, &plan)?;
         may_be_done(&plan)?;
@@ -145,20 +155,22 @@ pub(crate) async fn watch(context: &Context, options: &StockOptions, how: Option
 /// What planning needs.
 struct Sync<'a> {
     context: &'a Context,
-    options: &'a StockOptions,
+    file: &'a Path,
+    args: &'a StockArgs,
     client: Client,
     scope: Scope,
     rulebook: Rulebook,
 }
 
 impl<'a> Sync<'a> {
-    fn new(context: &'a Context, options: &'a StockOptions) -> Result<Self, Failure> {
+    fn new(context: &'a Context, file: &'a Path, args: &'a StockArgs) -> Result<Self, Failure> {
         let connection = context.connection()?;
         let client = context.client_for(&connection.url, &connection.token)?;
-        let settings = RuleSettings { http_images: options.http_images, ..RuleSettings::default() };
+        let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
         Ok(Self {
             context,
-            options,
+            file,
+            args,
             client,
             scope: Scope::of(&connection.token)?,
             rulebook: Rulebook { settings, ..Rulebook::default() },
@@ -166,7 +178,7 @@ impl<'a> Sync<'a> {
     }
 
     async fn plan(&self) -> Result<Plan, Failure> {
-        let StockOptions { file, mapping, http_images, .. } = self.options;
+        let (file, StockArgs { mapping, allow_removals, http_images, .. }) = (self.file, self.args);
         let input = Input::open(self.context, file, mapping, *http_images).await?;
         let checker = input.checker(Checker::new(ApiVersion::V4, None));
         let reader = Reader { scope: &self.scope, checker: &checker, rulebook: &self.rulebook };
@@ -180,7 +192,7 @@ impl<'a> Sync<'a> {
         let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
         let progress = Counter::new(self.context.out, "ad");
         let planner = Planner { client: &self.client, reader, progress: &progress };
-        let plan = progress.run(planner.plan(path, stock, self.options.allow_removals)).await;
+        let plan = progress.run(planner.plan(path, stock, *allow_removals)).await;
         let mut plan = plan.map_err(|failure| failure.hint("nothing was changed"))??;
         plan.about.mapping = input.mapping().map(absolute_mapping);
         plan.about.http_images = *http_images;
