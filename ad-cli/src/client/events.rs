@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::{
     Answer, Client, Error, ErrorKind,
     sse::{Block, Parser},
-    transport::{Call, passing, query_string},
+    transport::{Call, half_by_chance, passing, query_string},
 };
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -257,7 +257,7 @@ impl Reading {
                 self.failures += 1;
                 let pause = if self.has_connected {
                     let grown = self.retry.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_PAUSE);
-                    passing(&error).map(|it| it.retry_after.unwrap_or_default().max(half_by_chance(grown)))
+                    passing(&error).map(|asked| asked.max(half_by_chance(grown)))
                 } else {
                     transport.pause(&error, self.failures)
                 };
@@ -267,11 +267,6 @@ impl Reading {
             }
         }
     }
-}
-
-/// Many readers whose connections broke together do not come back together.
-fn half_by_chance(pause: Duration) -> Duration {
-    pause.mul_f64(0.5 + 0.5 * fastrand::f64())
 }
 
 fn unexpected(error: &dyn std::error::Error) -> Error {

@@ -198,38 +198,30 @@ impl Transport {
         if matches!(error.kind(), ErrorKind::TimedOut(_)) && tries > 1 {
             return None;
         }
-        let Passing { retry_after: asked } = passing(error)?;
-        if let Some(asked) = asked.filter(|asked| *asked <= PATIENCE) {
-            self.pace.hold(asked);
-        }
-        if tries >= self.retries.tries || asked.is_some_and(|asked| asked > PATIENCE) {
+        let asked = passing(error)?;
+        if asked > PATIENCE {
             return None;
         }
+        self.pace.hold(asked);
         let grown = self.retries.first_pause.saturating_mul(1 << (tries - 1).min(16)).min(LONGEST_PAUSE);
-        // Half of it is random, so that clients that were refused together do not retry together.
-        Some(asked.unwrap_or_default().max(grown.mul_f64(0.5 + 0.5 * fastrand::f64())))
+        (tries < self.retries.tries).then(|| asked.max(half_by_chance(grown)))
     }
 }
 
-/// A transient failure.
-pub(super) struct Passing {
-    /// The pause that the service asks for.
-    pub(super) retry_after: Option<Duration>,
+/// A pause of which half is random: clients that were refused together do not come back together.
+pub(super) fn half_by_chance(pause: Duration) -> Duration {
+    pause.mul_f64(0.5 + 0.5 * fastrand::f64())
 }
 
-/// Whether a failure is transient.
-pub(super) fn passing(error: &Error) -> Option<Passing> {
-    let retry_after = match error.kind() {
-        ErrorKind::Unreachable(_) | ErrorKind::Lost(_) | ErrorKind::TimedOut(_) => None,
-        ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => *retry_after,
-        // A proxy answers with its own page while the service is down.
-        ErrorKind::Unexpected(_) if is_for_a_moment(error.status()) => None,
-        _ => return None,
-    };
-    Some(Passing { retry_after })
-}
-
-/// Bad gateway, unavailable, gateway timeout.
-fn is_for_a_moment(status: Option<u16>) -> bool {
-    matches!(status, Some(502..=504))
+/// The pause that the service asks for after a transient failure, zero if it names none; `None` for a failure that is not transient.
+pub(super) fn passing(error: &Error) -> Option<Duration> {
+    match error.kind() {
+        ErrorKind::Unreachable(_) | ErrorKind::Lost(_) | ErrorKind::TimedOut(_) => Some(Duration::ZERO),
+        ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => {
+            Some(retry_after.unwrap_or_default())
+        }
+        // A proxy answers with its own page while the service is down: bad gateway, unavailable, gateway timeout.
+        ErrorKind::Unexpected(_) if matches!(error.status(), Some(502..=504)) => Some(Duration::ZERO),
+        _ => None,
+    }
 }
