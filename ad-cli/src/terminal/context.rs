@@ -1,13 +1,18 @@
 //! The options of every command, and the context that commands work with.
 
-use std::{num::NonZeroU32, path::Path, process::ExitCode, str::FromStr, time::Duration};
+use std::{
+    num::NonZeroU32,
+    path::Path,
+    process::ExitCode,
+    str::FromStr,
+    time::{Duration, SystemTime},
+};
 
-use ad_core::{model::Timestamp, ports::Clock};
+use ad_core::model::Timestamp;
 use clap::Args;
 
 use super::{
     Exit, Failure,
-    clock::SystemClock,
     output::{ColorWhen, Format, Output, Talk},
     profiles::{DEFAULT, Profiles},
 };
@@ -120,7 +125,6 @@ pub struct Context {
     url: Option<String>,
     rate: Rate,
     timeout: Duration,
-    clock: SystemClock,
 }
 
 /// Server URL and token of a command.
@@ -157,7 +161,6 @@ impl Context {
             url: given(&global.url),
             rate: global.rate,
             timeout: Duration::from_secs(global.timeout),
-            clock: SystemClock,
         }
     }
 
@@ -170,9 +173,11 @@ impl Context {
         Ok(source)
     }
 
-    /// Now.
+    /// Now, by the clock of the machine.
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
     pub fn now(&self) -> Timestamp {
-        self.clock.now()
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::default() + since_1970
     }
 
     /// The name of the profile in use.

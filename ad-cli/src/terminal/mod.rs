@@ -5,7 +5,6 @@
 
 pub mod ad_table;
 pub(crate) mod causes;
-mod clock;
 mod confirm;
 mod context;
 pub mod conversion;
