@@ -3,10 +3,7 @@
 //! There is no state between runs. After an interruption, the next plan compares with the service again, so nothing is done twice.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    cell::RefCell,
     time::{Duration, Instant},
 };
 
@@ -72,7 +69,7 @@ pub(super) async fn apply(
     stop: &CancellationToken,
 ) -> Applied {
     let bar = bar(context, plan.steps.len(), "sent");
-    let sender = Sender { client, stopped: Mutex::new(None), is_stopping: AtomicBool::new(false), stop };
+    let sender = Sender { client, stopped: RefCell::default(), stop };
     let mut rows: Vec<_> = plan.steps.iter().map(|step| AppliedStep::new(step, AdOutcome::NotSent)).collect();
     let Plan { steps, spool, .. } = plan;
     for phase in Act::PHASES {
@@ -89,7 +86,7 @@ pub(super) async fn apply(
         }
     }
     bar.finish_and_clear();
-    let mut stopped = sender.stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut stopped = sender.stopped.into_inner();
     // Accepted requests are awaited even if others failed, unless the service cannot be reached or waiting is off.
     if let (Some(within), None) = (within, &stopped)
         && let Err(error) = follow(context, client, &mut rows, within, stop).await
@@ -115,14 +112,13 @@ fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
 /// Sends steps until a failure concerns all further ones.
 struct Sender<'a> {
     client: &'a Client,
-    stopped: Mutex<Option<Failure>>,
-    is_stopping: AtomicBool,
+    stopped: RefCell<Option<Failure>>,
     stop: &'a CancellationToken,
 }
 
 impl Sender<'_> {
     async fn step(&self, step: &Step, body: Result<Option<Map<String, Value>>, crate::bulk::BulkError>) -> AppliedStep {
-        if self.is_stopping.load(Ordering::SeqCst) || self.stop.is_cancelled() {
+        if self.stopped.borrow().is_some() || self.stop.is_cancelled() {
             return AppliedStep::new(step, AdOutcome::NotSent);
         }
         let body = match body {
@@ -175,8 +171,7 @@ impl Sender<'_> {
 
     /// Stops sending, and keeps the first reason.
     fn stop(&self, failure: Failure) {
-        self.is_stopping.store(true, Ordering::SeqCst);
-        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.stopped.borrow_mut().get_or_insert(failure);
     }
 }
 
