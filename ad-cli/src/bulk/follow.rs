@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 macro_rules! outcomes {
     ($($(#[$doc:meta])* $variant:ident => $name:literal,)+) => {
         /// The outcome of an ad in bulk work. Journals contain the names and programs read them, so they are stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum AdOutcome {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
         }
@@ -68,6 +68,7 @@ outcomes! {
     /// Sent, but the answer was lost.
     Unclear => "unclear",
     /// Not sent.
+    #[default]
     NotSent => "not_sent",
     /// Unchanged, because others changed the ad after the change had been decided.
     Conflict => "conflict",

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The outcome of one payload. Programs read its members, so their names are stable.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Record {
     /// Its index in the file, from 0.
     pub index: u64,
@@ -53,20 +53,7 @@ pub struct Record {
 impl Record {
     pub(super) fn new(index: u64, place: Place, ad: Option<Identity>, outcome: AdOutcome) -> Self {
         let (source_id, dealer_code) = ad.map_or((None, None), |ad| (Some(ad.source_id), ad.dealer_code));
-        Self {
-            index,
-            place,
-            source_id,
-            dealer_code,
-            outcome,
-            message: None,
-            request_id: None,
-            marketplace_ad_id: None,
-            offer_id: None,
-            linked: Vec::new(),
-            findings: Vec::new(),
-            is_invalid: false,
-        }
+        Self { index, place, source_id, dealer_code, outcome, ..Self::default() }
     }
 }
 
