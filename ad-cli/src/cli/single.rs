@@ -76,12 +76,7 @@ impl Single {
     /// What the service said of it: fields that are wrong are shown where they stand in the file.
     pub(crate) fn rejected(&self, context: &Context, checker: &Checker, error: crate::Error) -> Failure {
         let crate::ErrorKind::Invalid(errors) = error.kind() else { return error.into() };
-        let verdict = Verdict {
-            source_id: self.object.get("source_id").and_then(Value::as_str).map(str::to_owned),
-            category: checker.category(&self.object),
-            findings: checker.explain(errors, self.piece()),
-            ..Verdict::default()
-        };
+        let verdict = checker.rejected(errors, self.piece(), 0);
         let id = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
         match self.show(context, &verdict) {
             Ok(()) => Failure::rejected(format!("the service rejected {}{id}", self.name)),

@@ -224,7 +224,15 @@ impl Checker {
 
     /// Explains why the service rejected a payload.
     pub fn explain(&self, errors: &FieldErrors, piece: Piece<'_>) -> Vec<Finding> {
-        self.identified(&mut Verdict::default(), piece).errors(errors)
+        self.rejected(errors, piece, 0).findings
+    }
+
+    /// The verdict about a payload that the service or other rules have rejected.
+    pub fn rejected(&self, errors: &FieldErrors, piece: Piece<'_>, index: u64) -> Verdict {
+        let mut verdict = Verdict { index, ..Verdict::default() };
+        let explainer = self.identified(&mut verdict, piece);
+        verdict.findings = explainer.errors(errors);
+        verdict
     }
 
     /// Parses a payload with findings again, to show it.

@@ -137,8 +137,7 @@ impl Edited<'_> {
         rulebook.settings.http_images = true;
         if let Err(errors) = rulebook.update(write, &sync::stored(self.ad), patch.clone()) {
             let source_id = Some(self.ad.source_id.clone());
-            let findings = checker.explain(&errors, piece);
-            return Err(Verdict { source_id, category: Some(self.category), findings, ..Verdict::default() });
+            return Err(Verdict { source_id, ..checker.rejected(&errors, piece, 0) });
         }
         for change in &changes {
             self.context.out.note(&format!("{}: {}: {}", self.ad.source_id, change.field, sync::difference(change)));

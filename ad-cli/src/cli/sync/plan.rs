@@ -304,11 +304,9 @@ impl Planner<'_> {
             AdDifference::Rejected(errors) => {
                 let text = stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
-                let source_id = Some(identity.source_id);
-                let findings = self.reader.checker.explain(&errors, piece);
-                let index = wanted.index;
-                let verdict = check::Verdict { index, source_id: source_id.clone(), category, findings, rating: None };
-                plan.left.push(Left { line, ..Left::rejected(source_id, identity.dealer_code, verdict) });
+                let verdict = self.reader.checker.rejected(&errors, piece, wanted.index);
+                let Identity { source_id, dealer_code } = identity;
+                plan.left.push(Left { line, ..Left::rejected(Some(source_id), dealer_code, verdict) });
             }
         }
         Ok(())

@@ -242,17 +242,13 @@ impl Reader<'_> {
         };
         let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
         let checked = self.rulebook.import(write, payload.clone());
-        let errors: Vec<_> = checked.as_ref().err().into_iter().chain(dealer).collect();
-        if errors.is_empty() {
-            return Ok(category);
-        }
-        Err(Verdict {
-            index,
-            source_id: payload.get("source_id").and_then(Value::as_str).map(str::to_owned),
-            category: Some(category),
-            findings: errors.into_iter().flat_map(|errors| self.checker.explain(errors, piece)).collect(),
-            rating: None,
-        })
+        let errors = checked.as_ref().err().into_iter().chain(dealer);
+        let verdicts = errors.map(|errors| self.checker.rejected(errors, piece, index));
+        let verdict = verdicts.reduce(|mut all, more| {
+            all.findings.extend(more.findings);
+            all
+        });
+        verdict.map_or(Ok(category), Err)
     }
 
     /// Checks a payload as that of a new ad; returns the title that it will have.
