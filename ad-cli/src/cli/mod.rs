@@ -24,7 +24,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::commands::actions;
+use self::{
+    acts::{ShownArgs, TargetArgs},
+    change::ChangeArgs,
+    commands::actions,
+};
 use crate::terminal::{self, Context, Failure, Global};
 
 /// What follows the list of commands in the help.
@@ -85,15 +89,18 @@ enum Command {
     /// Create an ad from a payload
     Create(commands::create::Args),
     /// Show an ad
-    Get(commands::get::Args),
+    #[command(after_help = commands::get::HELP)]
+    Get(TargetArgs),
     /// List ads, with all filters of the API
     List(commands::list::Args),
     /// Show whether ads are live, and if not, why and what to do
     Status(commands::status::Args),
     /// Show how good ads are, and how to improve them
-    Quality(commands::quality::Args),
+    #[command(after_help = commands::quality::HELP)]
+    Quality(ShownArgs),
     /// Show the prices of an ad over time
-    Prices(commands::prices::Args),
+    #[command(after_help = commands::prices::HELP)]
+    Prices(TargetArgs),
     /// Count the ads by status
     Summary(commands::summary::Args),
     /// Change some fields of an ad
@@ -101,9 +108,11 @@ enum Command {
     /// Change the price of an ad
     Price(commands::price::Args),
     /// Take an ad off the marketplaces
-    Hide(commands::visibility::HideArgs),
+    #[command(after_help = commands::visibility::HIDE_HELP)]
+    Hide(ChangeArgs),
     /// Publish a hidden ad
-    Show(commands::visibility::ShowArgs),
+    #[command(after_help = commands::visibility::SHOW_HELP)]
+    Show(ChangeArgs),
     /// Edit an ad in a text editor
     Edit(commands::edit::Args),
     /// Delete the ads of sold vehicles
@@ -168,8 +177,8 @@ impl Command {
             Self::Summary(args) => commands::summary::run(context, &args).await,
             Self::Update(args) => commands::update::run(context, &args).await,
             Self::Price(args) => commands::price::run(context, &args).await,
-            Self::Hide(args) => commands::visibility::hide(context, &args).await,
-            Self::Show(args) => commands::visibility::show(context, &args).await,
+            Self::Hide(args) => commands::visibility::set(context, &args, false).await,
+            Self::Show(args) => commands::visibility::set(context, &args, true).await,
             Self::Edit(args) => commands::edit::run(context, &args).await,
             Self::Delete(args) | Self::Sold(args) => actions::delete(context, &args).await,
             Self::Bump(args) => actions::bump(context, &args).await,

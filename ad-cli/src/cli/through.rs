@@ -13,11 +13,6 @@ use clap::{
 };
 
 /// Reads a vehicle type as its category, also under the names of other systems: `van`, `bil`.
-pub(crate) fn vehicle_type() -> VehicleType {
-    VehicleType
-}
-
-/// The parser of vehicle types.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VehicleType;
 
@@ -54,7 +49,7 @@ impl TypedValueParser for VehicleType {
 pub(crate) struct Through {
     /// Vehicle type [default: the `category_id` of each payload]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
-        value_parser = vehicle_type())]
+        value_parser = VehicleType)]
     of_type: Option<&'static Category>,
     /// Use API V3 (/v3/ad)
     #[arg(long)]

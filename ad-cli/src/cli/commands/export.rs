@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::{
     AdFilter, AdQuery, Ads, Included,
     bulk::payload_of,
-    cli::through::vehicle_type,
+    cli::through::VehicleType,
     terminal::{
         Context, Failure, ad_table,
         output::{Format, counted},
@@ -34,7 +34,7 @@ Examples:
   ad-cli export --payloads > stock.ndjson && ad-cli sync plan stock.ndjson")]
 pub(crate) struct Args {
     /// Only this vehicle type
-    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
     /// Only ads in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(AdState::NAMES))]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     bulk::check::known,
-    cli::through::vehicle_type,
+    cli::through::VehicleType,
     terminal::{
         Context, Failure,
         output::{Cell, Column, Tone},
@@ -30,7 +30,7 @@ Examples:
   ad-cli fields car --required     required fields")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = vehicle_type(), hide_possible_values = true)]
+    #[arg(value_parser = VehicleType, hide_possible_values = true)]
     r#type: Option<&'static Category>,
     /// Only fields with these words in their path, type or description
     search: Vec<String>,

@@ -13,20 +13,15 @@ use crate::{
     },
 };
 
-/// Arguments of `get`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+/// The help of `get`.
+pub(in crate::cli) const HELP: &str = "\
 Examples:
   ad-cli get car-1
   ad-cli get ABC123                     the ad of the vehicle with this plate
   ad-cli get car-1 --output wide        with ids and times
-  ad-cli get car-1 --output json | jq .price")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    target: TargetArgs,
-}
+  ad-cli get car-1 --output json | jq .price";
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &TargetArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let people = context.out.is_for_people();
     let ask = async |target: Target<'_>| {
@@ -35,7 +30,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         let (read, status) = join(ads.read(target), status).await;
         Ok((read?, status.map(|answer| answer.body)))
     };
-    let (read, status) = acts::found(&client, args.target.target(), ask).await?;
+    let (read, status) = acts::found(&client, args.target(), ask).await?;
     if let Some(etag) = read.etag.as_ref().filter(|_| !people || context.out.is_wide()) {
         context.out.note(&format!("ETag: {etag}"));
     }
@@ -48,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if let Some(last) = entries.last() {
         let message = crate::message_text(&last.external_message);
         context.out.note(&format!("latest log entry: {} {} at {}: {message}", last.action, last.state, last.created));
-        context.out.note(&format!("to show the log: ad-cli log {}", args.target.source_id));
+        context.out.note(&format!("to show the log: ad-cli log {}", args.source_id));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{
     cli::{
         claims::Claims,
         parameters::{self, Given, Table},
-        through::vehicle_type,
+        through::VehicleType,
     },
     terminal::{
         Context, Failure, ad_table,
@@ -37,7 +37,7 @@ Examples:
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
 pub(crate) struct Args {
     /// Only this vehicle type
-    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
     /// Print all pages
     #[arg(long)]

@@ -12,7 +12,7 @@ use crate::{
         conversion::{ConversionState, ads_of_v3, assess, convert},
         payloads::{Chunks, Place, Source, parse},
     },
-    cli::through::vehicle_type,
+    cli::through::VehicleType,
     terminal::{
         Context, Exit, Failure,
         conversion::{self, ConversionCounts},
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE|-")]
     payloads: Option<PathBuf>,
     /// Vehicle type of the migrated ads, if several are possible
-    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
     /// The dealer, if several dealers of the token's group have this source id
     #[arg(long, value_name = "CODE")]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     bulk::check::known,
-    cli::through::vehicle_type,
+    cli::through::VehicleType,
     terminal::{Context, Failure},
 };
 
@@ -27,7 +27,7 @@ Examples:
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = vehicle_type())]
+    #[arg(value_parser = VehicleType)]
     r#type: &'static Category,
     /// Include all fields of this type
     #[arg(long)]

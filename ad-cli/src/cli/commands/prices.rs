@@ -12,19 +12,14 @@ use crate::{
     },
 };
 
-/// Arguments of `prices`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+/// The help of `prices`.
+pub(in crate::cli) const HELP: &str = "\
 Shows every accepted price with its time, the lowest price of the last 30 days, and for a reduced price the reference price: the lowest of
 the 30 days before the series of reductions began (Directive 98/6/EC, Article 6a). This is a computation and no legal advice.
 
 Examples:
   ad-cli prices car-1
-  ad-cli prices car-1 --output json | jq .reduction")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    target: TargetArgs,
-}
+  ad-cli prices car-1 --output json | jq .reduction";
 
 /// The history, for people and as CSV.
 const COLUMNS: &[Column] = &[
@@ -33,10 +28,10 @@ const COLUMNS: &[Column] = &[
     Column::new("PRICE", "price").shown(ad_table::prices).wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &TargetArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let ask = async |target: Target<'_>| client.v4().prices(target).await;
-    let prices = acts::found(&client, args.target.target(), ask).await?.body;
+    let prices = acts::found(&client, args.target(), ask).await?.body;
     match context.out.format() {
         Format::Json | Format::Ndjson => return Ok(context.out.record(&prices)?),
         Format::Table | Format::Wide if context.out.is_for_people() => {

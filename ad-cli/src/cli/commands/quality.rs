@@ -8,20 +8,15 @@ use crate::{
     terminal::{Context, Failure, output::Column, quality},
 };
 
-/// Arguments of `quality`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+/// The help of `quality`.
+pub(in crate::cli) const HELP: &str = "\
 Shows the score of each ad, 0 to 100; the goals that it does not meet, with the points that each would add and how to meet it; \
 and values that are probably wrong, also in comparison with the dealer's other ads and with earlier prices.
 
 Examples:
   ad-cli quality car-1
   ad-cli list --quality-score-lt 50
-  ad-cli quality car-1 car-2 --output json | jq \".[].score\"")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shown: ShownArgs,
-}
+  ad-cli quality car-1 car-2 --output json | jq \".[].score\"";
 
 /// What programs get as CSV.
 const COLUMNS: &[Column] = &Column::at_paths(["source_id", "score", "level", "goals", "findings"]);
@@ -34,8 +29,8 @@ struct QualityRow {
     quality: Quality,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    if args.shown.source_ids.is_empty() {
+pub(crate) async fn run(context: &Context, args: &ShownArgs) -> Result<(), Failure> {
+    if args.source_ids.is_empty() {
         return Err(Failure::usage("no source id")
             .hint("name an ad: ad-cli quality SOURCE_ID")
             .hint("to list the ads that need work: ad-cli list --quality-score-lt 50"));
@@ -45,7 +40,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         let source_id = target.source_id.to_owned();
         Ok(QualityRow { source_id, quality: client.v4().quality(target).await?.body })
     };
-    acts::show_each(context, &client, &args.shown, COLUMNS, ask, |text, row| {
+    acts::show_each(context, &client, args, COLUMNS, ask, |text, row| {
         quality::write(text, &format!("{}:", row.source_id), &row.quality, context.out.width());
     })
     .await

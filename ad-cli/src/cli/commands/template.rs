@@ -15,7 +15,7 @@ use ad_core::{
 use crate::{
     cli::{
         sheet::{Column, columns, csv, mapping, xlsx},
-        through::vehicle_type,
+        through::VehicleType,
     },
     terminal::{Context, Failure},
 };
@@ -35,7 +35,7 @@ Examples:
   ad-cli import car.xlsx --dry-run")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = vehicle_type())]
+    #[arg(value_parser = VehicleType)]
     r#type: &'static Category,
     #[command(flatten)]
     form: Form,

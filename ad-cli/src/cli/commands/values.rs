@@ -10,7 +10,7 @@ use ad_core::{
 
 use crate::{
     bulk::check::known,
-    cli::through::vehicle_type,
+    cli::through::VehicleType,
     terminal::{Context, Failure, output::Column},
 };
 
@@ -25,7 +25,7 @@ Examples:
   ad-cli values car brand vol            values that contain `vol`")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = vehicle_type(), hide_possible_values = true)]
+    #[arg(value_parser = VehicleType, hide_possible_values = true)]
     r#type: &'static Category,
     /// The field, such as `body_type` or `powertrain.fuels`, or the last part of its path
     attribute: Option<String>,
