@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     bulk::check::known,
+    cli::sync::{at, put},
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };
@@ -92,6 +93,7 @@ pub(in crate::cli) fn shorten(
         Err(PayloadError::Fields(errors)) => errors.flatten().len(),
         _ => 0,
     };
+    let copy = |place: &str, ad: &mut _| at(full, place).is_some_and(|value| put(ad, place, value));
     let mut ad = Map::new();
     let (mut kept, others): (Vec<_>, Vec<_>) = rows
         .iter()
@@ -99,7 +101,7 @@ pub(in crate::cli) fn shorten(
         .partition(|row| row.field.required || WANTED.contains(&row.place.as_str()));
     kept.retain(|row| row.place != "category_fields");
     for row in kept {
-        copy(full, &row.place, &mut ad);
+        copy(&row.place, &mut ad);
     }
     // Other prices than the first want more fields.
     if let Some(Value::Array(prices)) = ad.get_mut("price") {
@@ -111,33 +113,12 @@ pub(in crate::cli) fn shorten(
             break;
         }
         let mut more = ad.clone();
-        copy(full, &row.place, &mut more);
+        copy(&row.place, &mut more);
         if errors(&more) < wrong {
             ad = more;
         }
     }
     ad
-}
-
-/// Copies a field, if it is there.
-fn copy(from: &Map<String, Value>, path: &str, to: &mut Map<String, Value>) {
-    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
-    match (from.get(name), below) {
-        (Some(value), None) => {
-            to.insert(name.to_owned(), value.clone());
-        }
-        (Some(Value::Object(from)), Some(below)) => {
-            let mut branch = match to.remove(name) {
-                Some(Value::Object(branch)) => branch,
-                _ => Map::new(),
-            };
-            copy(from, below, &mut branch);
-            if !branch.is_empty() {
-                to.insert(name.to_owned(), Value::Object(branch));
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Writes an object with its members in the order of the tables.
@@ -198,12 +179,8 @@ fn is_at_or_below(place: &str, path: &str) -> bool {
 /// What the fields of the payload mean.
 fn explain(context: &Context, category: &Category, payload: &Map<String, Value>, rows: &[ReferenceRow]) {
     let name = category.vehicle_type.unwrap_or_default();
-    let is_there = |place: &str| {
-        let mut path = place.split('.');
-        let value = path.next().and_then(|first| payload.get(first));
-        path.try_fold(value, |value, name| Some(value?.get(name.trim_end_matches("[]")))).flatten().is_some()
-    };
-    let shown: Vec<_> = rows.iter().filter(|row| !row.place.contains("[]") && is_there(&row.place)).collect();
+    let is_shown = |row: &&ReferenceRow| !row.place.contains("[]") && at(payload, &row.place).is_some();
+    let shown: Vec<_> = rows.iter().filter(is_shown).collect();
     let width = shown.iter().map(|row| row.place.len()).max().unwrap_or(0);
     context.out.note("\nFields (* required):");
     for row in shown {

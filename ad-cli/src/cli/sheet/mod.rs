@@ -14,7 +14,7 @@ use ad_core::{
 };
 use serde_json::{Map, Value};
 
-use super::commands::new::shorten;
+use super::{commands::new::shorten, sync::at};
 use crate::bulk::check::known;
 
 /// Columns for images. An ad may have more images, but few people type more addresses.
@@ -108,16 +108,6 @@ fn name(columns: &mut [Column]) {
     }
 }
 
-/// A value of a payload by its path.
-fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
-    match (payload.get(name)?, below) {
-        (value, None) => Some(value),
-        (Value::Object(value), Some(below)) => at(value, below),
-        _ => None,
-    }
-}
-
 /// A value of a payload as the text of a cell.
 fn cell(value: &Value) -> Value {
     match value {
@@ -138,6 +128,10 @@ fn plain(value: &Value) -> String {
 }
 
 impl Column {
+    fn is_image(&self) -> bool {
+        matches!(self.kind, Kind::List { item: Kind::ImageAddress, .. })
+    }
+
     /// The unit of measures without one.
     fn unit(&self) -> Option<&'static str> {
         match self.kind {
@@ -218,10 +212,4 @@ pub(super) fn mapping(vehicle_type: &str, columns: &[Column]) -> String {
         text.push_str(" }\n");
     }
     text
-}
-
-impl Column {
-    fn is_image(&self) -> bool {
-        matches!(self.kind, Kind::List { item: Kind::ImageAddress, .. })
-    }
 }

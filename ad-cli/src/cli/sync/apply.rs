@@ -190,7 +190,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let stored = contents::stored(ad);
     let now = contents::shown(&stored, &stored.content);
     let changes = step.changes.iter().filter_map(|change| {
-        let value = contents::value(&now, &change.field);
+        let value = contents::at(&now, &change.field).unwrap_or(&Value::Null);
         let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
         is_other.then(|| format!("{} is now {}", change.field, show::short(value)))
     });

@@ -55,12 +55,11 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     shown
 }
 
-/// The value of a field; `null` where it has none.
-pub(super) fn value<'a>(shown: &'a Map<String, Value>, field: &str) -> &'a Value {
-    const NONE: &Value = &Value::Null;
+/// The value of a field.
+pub(crate) fn at<'a>(shown: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     let mut names = field.split('.');
     let first = names.next().and_then(|name| shown.get(name));
-    names.try_fold(first.unwrap_or(NONE), |value, name| value.get(name)).unwrap_or(NONE)
+    names.try_fold(first?, |value, name| value.get(name))
 }
 
 /// The fields that differ, in the order of the tables' names.
