@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories,
-    model::{ActionState, AdState, QualitySummary},
+    model::{ActionState, AdState, QualitySummary, Timestamp},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -150,14 +150,21 @@ pub fn money(amount: &Value, currency: &Value) -> String {
 
 /// A time to the minute, in UTC.
 pub fn minute(time: &Value) -> Cell {
-    let text = plain(time);
-    text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " "))).into()
+    utc(&plain(time), 16).into()
+}
+
+/// A time to the minute as a text.
+pub(crate) fn minute_of(time: Timestamp) -> String {
+    utc(&time.to_string(), 16)
 }
 
 /// A time to the second, in UTC.
 pub fn second(time: &Value) -> Cell {
-    let text = plain(time);
-    text.get(..19).map_or_else(|| text.clone(), |second| format!("{}Z", second.replace('T', " "))).into()
+    utc(&plain(time), 19).into()
+}
+
+fn utc(text: &str, length: usize) -> String {
+    text.get(..length).map_or_else(|| text.to_owned(), |time| format!("{}Z", time.replace('T', " ")))
 }
 
 #[cfg(test)]

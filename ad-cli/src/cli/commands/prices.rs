@@ -1,13 +1,14 @@
 //! `ad-cli prices`: the prices of an ad over time.
 
-use ad_core::model::{AppliedPrice, PriceHistory, Reduction, Timestamp};
+use ad_core::model::{AppliedPrice, PriceHistory, Reduction};
 use serde_json::json;
 
 use crate::{
     Target,
     cli::acts::{self, TargetArgs},
     terminal::{
-        Context, Failure, ad_table,
+        Context, Failure,
+        ad_table::{self, minute_of},
         output::{Column, Format, Styled, Tone},
     },
 };
@@ -47,12 +48,12 @@ pub(crate) async fn run(context: &Context, args: &TargetArgs) -> Result<(), Fail
 /// What the history comes to.
 fn write(text: &mut Styled, prices: &PriceHistory) {
     text.toned(Tone::Strong, &prices.source_id).end_line();
-    text.block(2, &format!("prices since {}", minute(prices.recorded_since)));
+    text.block(2, &format!("prices since {}", minute_of(prices.recorded_since)));
     let lowest = prices.lowest_30_days.as_ref().map_or_else(|| "none".to_owned(), applied);
     text.block(2, &format!("lowest in 30 days: {lowest}"));
     let Some(Reduction { amount, currency, since, reference, below_reference }) = &prices.reduction else { return };
     let reduced = ad_table::money(&json!(amount), &json!(currency));
-    text.block(2, &format!("reduced price: {reduced}, in a series of reductions since {}", minute(*since)));
+    text.block(2, &format!("reduced price: {reduced}, in a series of reductions since {}", minute_of(*since)));
     let Some(reference) = reference else {
         text.block(2, "reference price: unknown, because no price before the reduction is recorded");
         return;
@@ -66,9 +67,5 @@ fn write(text: &mut Styled, prices: &PriceHistory) {
 /// `189,900 SEK since 2026-01-15 10:00Z`
 fn applied(price: &AppliedPrice) -> String {
     let AppliedPrice { amount, currency, since, .. } = price;
-    format!("{} since {}", ad_table::money(&json!(amount), &json!(currency)), minute(*since))
-}
-
-fn minute(time: Timestamp) -> String {
-    ad_table::minute(&json!(time)).text
+    format!("{} since {}", ad_table::money(&json!(amount), &json!(currency)), minute_of(*since))
 }

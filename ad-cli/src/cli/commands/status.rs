@@ -14,7 +14,8 @@ use crate::{
         claims::away,
     },
     terminal::{
-        Context, Failure, ad_table,
+        Context, Failure,
+        ad_table::{self, minute_of},
         output::{Column, Styled, Tone},
         quality,
     },
@@ -77,7 +78,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 /// A status as people read it.
 fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
     text.toned(Tone::Strong, &report.source_id).push(": ").cell(&ad_table::status(&json!(report.status)));
-    let since = format!("since {}", minute(report.since));
+    let since = format!("since {}", minute_of(report.since));
     if text.has_room(since.len() + 1) {
         text.push(" ").push(&since).end_line();
     } else {
@@ -101,7 +102,7 @@ fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
         text.block(6, &image.text);
     }
     if let Some(until) = report.pole_position_until {
-        text.push(&format!("  pole position until {}", minute(until))).end_line();
+        text.push(&format!("  pole position until {}", minute_of(until))).end_line();
     }
 }
 
@@ -133,8 +134,4 @@ pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelRe
 
 pub(super) fn who(who: WhoActs) -> String {
     who.name().replace('_', " ")
-}
-
-fn minute(time: Timestamp) -> String {
-    ad_table::minute(&json!(time)).text
 }
