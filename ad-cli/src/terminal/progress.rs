@@ -3,18 +3,21 @@
 use std::{
     cell::Cell,
     io::{self, IsTerminal, Write},
+    pin::pin,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use futures_util::{Stream, TryStreamExt};
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
+use serde::Serialize;
 
 use super::{
     Failure,
     interrupt::until_interrupted,
-    output::{Output, counted, grouped},
+    output::{Output, Rows, counted, grouped},
 };
-use crate::bulk::import::Counts;
+use crate::{Error, bulk::import::Counts};
 
 /// A bar with its rate and the time left.
 const MOVING: &str = "{msg:>9} {wide_bar:.green} {human_pos:>7}/{human_len} {rate:>7} {eta:>5} left";
@@ -91,6 +94,27 @@ impl Counter {
             done.ok_or_else(|| Failure::interrupted_after(&text()))
         }
     }
+
+    /// Shows each row as it is read; returns how many there were.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and those of the stream and of stdout.
+    pub(crate) async fn rows<T: Serialize>(
+        &self,
+        rows: &mut Rows,
+        all: impl Stream<Item = Result<T, Error>>,
+    ) -> Result<u64, Failure> {
+        let mut all = pin!(all);
+        let read = async {
+            while let Some(row) = all.try_next().await? {
+                rows.push(&row)?;
+                self.add();
+            }
+            Ok::<_, Failure>(())
+        };
+        self.run(read).await??;
+        Ok(self.count.get())
+    }
 }
 
 /// The same of work that blocks its thread: it says how far it has come, and hides the spinner before it prints.
@@ -153,7 +177,7 @@ pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Outp
 }
 
 async fn spinning<T>(is_shown: bool, began: Instant, text: impl Fn() -> String, work: impl Future<Output = T>) -> T {
-    let mut work = std::pin::pin!(work);
+    let mut work = pin!(work);
     if !is_shown {
         return work.await;
     }

@@ -1,5 +1,7 @@
 //! `ad-cli export`: all ads, for keeping.
 
+use std::future::ready;
+
 use ad_core::{
     categories::{self, Category},
     model::AdState,
@@ -59,18 +61,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return payloads(context, &ads).await;
     }
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
-    let mut all = ads.all_as::<Box<RawValue>>(&query);
-    let mut count = 0_u64;
-    let progress = Counter::streaming(context.out, "ad");
-    let read = async {
-        while let Some(ad) = all.try_next().await? {
-            rows.push(&ad)?;
-            count += 1;
-            progress.add();
-        }
-        Ok::<_, Failure>(())
-    };
-    progress.run(read).await??;
+    let all = ads.all_as::<Box<RawValue>>(&query);
+    let count = Counter::streaming(context.out, "ad").rows(&mut rows, all).await?;
     rows.end()?;
     context.out.note(&counted(count, "ad"));
     Ok(())
@@ -82,23 +74,13 @@ async fn payloads(context: &Context, ads: &Ads<'_>) -> Result<(), Failure> {
         return Err(Failure::usage("payloads cannot be CSV").hint("use --output ndjson or json"));
     }
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
-    let mut all = ads.all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
-    let (mut count, mut left) = (0_u64, 0_u64);
-    let progress = Counter::streaming(context.out, "payload");
-    let read = async {
-        while let Some(ad) = all.try_next().await? {
-            let category = categories::by_id(ad.category_id);
-            if conversion_of(ad.api_version, category) == Conversion::Migration {
-                left += 1;
-                continue;
-            }
-            rows.push(&payload_of(&ad))?;
-            count += 1;
-            progress.add();
-        }
-        Ok::<_, Failure>(())
-    };
-    progress.run(read).await??;
+    let mut left = 0;
+    let all = ads.all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)])).try_filter_map(|ad| {
+        let is_left = conversion_of(ad.api_version, categories::by_id(ad.category_id)) == Conversion::Migration;
+        left += u64::from(is_left);
+        ready(Ok((!is_left).then(|| payload_of(&ad))))
+    });
+    let count = Counter::streaming(context.out, "payload").rows(&mut rows, all).await?;
     rows.end()?;
     context.out.note(&counted(count, "payload"));
     if left > 0 {

@@ -5,7 +5,6 @@ use ad_core::{
     model::{AdState, MAX_LIMIT, VIEW_FIELDS},
     parameters::{AD_PARAMETERS, Parameter},
 };
-use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
@@ -88,15 +87,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         if args.filters.get("limit").is_none() {
             query.page.limit = MAX_LIMIT;
         }
-        let mut all = ads.all_as::<Box<RawValue>>(&query);
-        let read = async {
-            while let Some(ad) = all.try_next().await? {
-                rows.push(&ad)?;
-                progress.add();
-            }
-            Ok::<_, Failure>(())
-        };
-        progress.run(read).await??;
+        progress.rows(&mut rows, ads.all_as::<Box<RawValue>>(&query)).await?;
         return Ok(rows.end()?);
     }
     let page = progress.run(ads.list_as::<Box<RawValue>>(&query)).await??.body;
