@@ -101,6 +101,11 @@ pub(crate) async fn found<T>(
     }
 }
 
+/// Reads an ad by its source id or its plate.
+pub(crate) async fn read(client: &Client, target: Target<'_>) -> Result<Answer<Ad>, Error> {
+    found(client, target, async |target: Target<'_>| client.v4().read(target).await).await
+}
+
 /// The ad with this plate: the latest one that is not deleted, otherwise the latest deleted one.
 async fn by_plate(client: &Client, target: Target<'_>) -> Result<Option<Identity>, Error> {
     #[derive(Deserialize)]
@@ -296,9 +301,11 @@ pub(crate) async fn each(
         return confirm(context, "", false).await;
     }
     let client = context.client()?;
-    let mut ads: Vec<_> = args.source_ids.iter().map(|id| args.identity(id)).collect();
+    let dealer_code = &args.dealer.dealer_code;
+    let identity = |id: &String| Identity { source_id: id.clone(), dealer_code: dealer_code.clone() };
+    let mut ads: Vec<_> = args.source_ids.iter().map(identity).collect();
     if asks || dry_run || what.charged.is_some() {
-        let read = read_all(context, args, &client).await?;
+        let read = read_all(context, &client, &ads).await?;
         let found: Vec<_> = read.iter().flatten().collect();
         warn_of_repetition(context, &found, what);
         if asks || dry_run {
@@ -338,27 +345,20 @@ pub(crate) async fn each(
     done.end()
 }
 
-impl ManyArgs {
-    fn identity(&self, source_id: &str) -> Identity {
-        Identity { source_id: source_id.to_owned(), dealer_code: self.dealer.dealer_code.clone() }
-    }
-}
-
 /// The ads with their logs; they may be named by their plates. One of several that does not exist is `None`.
-async fn read_all(context: &Context, args: &ManyArgs, client: &Client) -> Result<Vec<Option<Ad>>, Failure> {
-    let mut ads = Vec::new();
-    for source_id in &args.source_ids {
-        let read = async |target: Target<'_>| client.v4().read(target).await;
-        match found(client, args.identity(source_id).target(), read).await {
-            Ok(answer) => ads.push(Some(answer.body)),
-            Err(error) if error.is_refusal() && args.source_ids.len() > 1 => {
-                context.out.warning(&format!("{source_id}: {error}"));
-                ads.push(None);
+async fn read_all(context: &Context, client: &Client, ads: &[Identity]) -> Result<Vec<Option<Ad>>, Failure> {
+    let mut read = Vec::new();
+    for ad in ads {
+        match self::read(client, ad.target()).await {
+            Ok(answer) => read.push(Some(answer.body)),
+            Err(error) if error.is_refusal() && ads.len() > 1 => {
+                context.out.warning(&format!("{}: {error}", ad.source_id));
+                read.push(None);
             }
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(ads)
+    Ok(read)
 }
 
 fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {

@@ -59,8 +59,7 @@ pub(crate) async fn change(
     let mut done = Done::new(context, &client, &args.wait)?;
     let mut tries = bulk::TRIES;
     let (ad, answer) = loop {
-        let ask = async |target: Target<'_>| client.v4().read(target).await;
-        let read = acts::found(&client, args.target.target(), ask).await?;
+        let read = acts::read(&client, args.target.target()).await?;
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
         show(context, ad, category, &patch);
@@ -75,7 +74,8 @@ pub(crate) async fn change(
         tries -= 1;
         match ads.update(target, &patch).await {
             Ok(answer) => break (read.body, answer),
-            Err(error) if is_changed(&error) && if_match.is_none() && tries > 0 => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}
             Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
                 return Err(Failure::from(error)
                     .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
@@ -97,10 +97,6 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
     }
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
     Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
-}
-
-fn is_changed(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed(_))
 }
 
 /// An ad as a request writes it: the service shows where images came from, and takes that for what they are.

@@ -57,8 +57,7 @@ struct Edited<'a> {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let ask = async |target: Target<'_>| client.v4().read(target).await;
-    let read = acts::found(&client, args.change.target.target(), ask).await?;
+    let read = acts::read(&client, args.change.target.target()).await?;
     let ad = &read.body;
     let Some((category, vehicle_type)) = categories::by_id(ad.category_id)
         .filter(|_| ad.api_version == ApiVersion::V4)

@@ -49,8 +49,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 
 /// The console's page of an ad.
 async fn page_of_ad(client: &Client, source_id: &str) -> Result<String, Failure> {
-    let ask = async |target: Target<'_>| client.v4().read(target).await;
-    let ad = acts::found(client, Target::from(source_id), ask).await?.body;
+    let ad = acts::read(client, Target::from(source_id)).await?.body;
     if !client.has_console().await? {
         return Err(Failure::failed(
             "the service has no console, and marketplaces do not tell the addresses of their pages",

@@ -54,8 +54,7 @@ const COLUMNS: &[Column] = &[
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
     let wait = async {
-        let read = async |target: Target<'_>| client.v4().read(target).await;
-        let ad = acts::found(&client, args.target.target(), read).await?.body;
+        let ad = acts::read(&client, args.target.target()).await?.body;
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         wait_for_ad(&client, target, args.within, reasons(context)).await
     };
