@@ -51,19 +51,15 @@ impl From<Error> for Failure {
             ErrorKind::TooMany { .. } => {
                 Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")
             }
-            _ => Self::unreachable(error.to_string()),
-        };
-        let failure = match error.kind() {
             ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
-                let failure =
-                    failure.hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli config");
-                match proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_))) {
-                    Some(name) => failure.hint(format!("{name} is set: the request may have gone to that proxy")),
-                    None => failure,
-                }
+                let failure = Self::unreachable(error.to_string())
+                    .hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli config");
+                let proxy = proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_)));
+                let proxy = proxy.map(|name| format!("{name} is set: the request may have gone to that proxy"));
+                proxy.into_iter().fold(failure, Self::hint)
             }
-            ErrorKind::TimedOut(_) => failure.hint("to wait longer: --timeout SECONDS"),
-            _ => failure,
+            ErrorKind::TimedOut(_) => Self::unreachable(error.to_string()).hint("to wait longer: --timeout SECONDS"),
+            ErrorKind::Service { .. } => Self::unreachable(error.to_string()),
         };
         let failure = match error.request_id() {
             Some(id) if matches!(failure.exit(), Exit::Unreachable | Exit::Unauthorised) => {
