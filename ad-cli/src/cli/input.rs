@@ -76,12 +76,12 @@ impl Input {
 
     /// The file of payloads, if it is a table.
     pub(crate) fn rows(&self) -> Option<&Path> {
-        self.rows.as_ref().map(Rows::path)
+        self.rows.as_ref().map(|rows| rows.payloads.path())
     }
 
     /// The mapping, if it is a table.
     pub(crate) fn mapping(&self) -> Option<&str> {
-        self.rows.as_ref().map(Rows::mapping)
+        self.rows.as_ref().map(|rows| rows.mapping.as_str())
     }
 }
 

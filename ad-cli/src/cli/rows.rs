@@ -36,8 +36,8 @@ const VARIABLE: &str = "AD_MIGRATE";
 #[derive(Debug)]
 pub(crate) struct Rows {
     name: String,
-    mapping: String,
-    payloads: NamedTempFile,
+    pub(super) mapping: String,
+    pub(super) payloads: NamedTempFile,
 }
 
 /// A finding of `ad-migrate check`.
@@ -111,17 +111,7 @@ impl Rows {
 
     /// The payloads, from the beginning.
     pub(super) fn source(&self) -> Result<Source, NotPayloads> {
-        Source::of_lines(&self.name, self.path())
-    }
-
-    /// The file of payloads.
-    pub(super) fn path(&self) -> &Path {
-        self.payloads.path()
-    }
-
-    /// The mapping.
-    pub(super) fn mapping(&self) -> &str {
-        &self.mapping
+        Source::of_lines(&self.name, self.payloads.path())
     }
 }
 

@@ -140,8 +140,7 @@ impl Setting {
 
 /// Whether a field takes a text, so that `500` is one.
 fn is_text(category: &Category, path: &[String]) -> bool {
-    let names = path.iter().filter(|name| !name.bytes().all(|byte| byte.is_ascii_digit()));
-    let attribute = names.map(String::as_str).collect::<Vec<_>>().join(".");
+    let attribute = attribute(&path.join("."));
     known(category).iter().find(|row| row.place.replace("[]", "") == attribute).is_some_and(|row| {
         match row.field.kind {
             Kind::List { item, .. } => {

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
@@ -73,10 +73,8 @@ impl Summary {
 
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("ads", &self.ads)?;
-        self.counts.iter().try_for_each(|(name, _, count)| map.serialize_entry(name, count))?;
-        map.end()
+        let counts = self.counts.iter().map(|(name, _, count)| (*name, *count));
+        serializer.collect_map(std::iter::once(("ads", self.ads)).chain(counts))
     }
 }
 

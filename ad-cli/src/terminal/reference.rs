@@ -51,10 +51,5 @@ fn section(page: &mut String, heading: &str, name: &str, command: clap::Command,
 /// The help of a command, as a terminal without colours shows it, without the reminder of its own options.
 fn plain(command: &mut clap::Command) -> String {
     let help = command.render_help().to_string();
-    let lines: Vec<_> = help.lines().map(str::trim_end).collect();
-    let mut text = String::new();
-    for line in lines {
-        let _ = writeln!(text, "{line}");
-    }
-    text
+    help.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }

@@ -46,7 +46,7 @@ use super::{
     BulkError, Identity,
     check::{Checker, Rating, Totals, Verdict, check_file, no_room, tell_repetitions},
     follow::{FIRST_PAUSE_OF_MANY, Include, MOST_ADS, Pauses, Status, Statuses},
-    payloads::Source,
+    payloads::{NotPayloads, Source},
 };
 use crate::{Client, Outcome};
 use feed::Feed;
@@ -161,7 +161,8 @@ impl Import {
         };
         let is_of_rows = options.rows.is_some();
         let source = open(&path, &name, is_of_rows)?;
-        let sha256 = digest(&path).map_err(|error| unreadable(&name, &error))?;
+        let unreadable = |error: io::Error| NotPayloads::Unreadable { name: name.clone(), reason: error.to_string() };
+        let sha256 = digest(&path).map_err(unreadable)?;
         let journal = match options.journal {
             Some(path) => path.to_owned(),
             // Each input has its own.
@@ -373,10 +374,6 @@ fn digest(path: &Path) -> io::Result<String> {
     }
 }
 
-fn unreadable(name: &str, error: &io::Error) -> super::payloads::NotPayloads {
-    super::payloads::NotPayloads::Unreadable { name: name.to_owned(), reason: error.to_string() }
-}
-
 /// Whether a journal is of this file and this service.
 fn fits(
     path: &Path,
@@ -457,7 +454,7 @@ async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), 
                     progressed = true;
                     state.ended(pending, end);
                 }
-                None => state.put_back([pending]),
+                None => state.put_back(&pending),
             }
         }
         statuses?;

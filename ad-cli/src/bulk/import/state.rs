@@ -132,11 +132,9 @@ impl State {
         Ok(taken)
     }
 
-    /// Puts ads behind the others that are pending.
-    pub(super) fn put_back(&self, pending: impl IntoIterator<Item = Pending>) {
-        let mut inner = self.inner();
-        let put = pending.into_iter().try_for_each(|pending| inner.pending.push(&pending));
-        drop(inner);
+    /// Puts an ad behind the others that are pending.
+    pub(super) fn put_back(&self, pending: &Pending) {
+        let put = self.inner().pending.push(pending);
         self.kept(put);
     }
 
@@ -166,7 +164,7 @@ impl State {
     pub(super) fn accepted(&self, pending: Pending) {
         self.inner().counts.sent += 1;
         if self.waits {
-            self.put_back([pending]);
+            self.put_back(&pending);
         } else {
             self.record(&pending.record(AdOutcome::Accepted));
         }

@@ -7,7 +7,6 @@ pub use super::contents::Change;
 use super::{
     compare::{AdDifference, Comparison, compare},
     images::missing,
-    plan::Dealer,
 };
 use crate::Ad;
 
@@ -48,9 +47,4 @@ pub fn desired(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>, categ
             Desired::Impossible(errors.collect::<Vec<_>>().join("; "))
         }
     }
-}
-
-/// Whether so many removals of a dealer's ads need confirmation: more than 10 % of them, or more than 20.
-pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
-    Dealer::exceeds(ads, removals)
 }

@@ -26,7 +26,8 @@ mod show;
 mod stock;
 mod watch;
 
-pub use desired::{Change, Desired, desired, exceeds_removal_limit};
+pub use desired::{Change, Desired, desired};
+pub use plan::exceeds_removal_limit;
 
 use std::{path::Path, time::Duration};
 

@@ -120,13 +120,13 @@ pub(super) struct Dealer {
 impl Dealer {
     /// Whether this number of deletions needs permission.
     pub(super) const fn exceeds_deletion_limit(&self) -> bool {
-        Self::exceeds(self.ads, self.deletions)
+        exceeds_removal_limit(self.ads, self.deletions)
     }
+}
 
-    /// Whether this number of deletions, of this number of ads, needs permission.
-    pub(super) const fn exceeds(ads: u64, deletions: u64) -> bool {
-        deletions > MOST_DELETIONS || deletions * DELETED_PART > ads
-    }
+/// Whether so many removals of a dealer's ads need confirmation: more than 10 % of them, or more than 20.
+pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
+    removals > MOST_DELETIONS || removals * DELETED_PART > ads
 }
 
 /// What a plan is about.
