@@ -12,10 +12,8 @@ use crate::{
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
     cli::claims::away,
     terminal::{
-        ConfirmArgs, Context, Exit, Failure, ad_table, can_ask, confirm, duration,
-        output::{Column, Output, Rows, Styled, counted},
-        progress::Counter,
-        until_interrupted,
+        Column, ConfirmArgs, Context, Counter, Exit, Failure, Output, Rows, Styled, ad_table, can_ask, confirm,
+        counted, duration, until_interrupted,
     },
 };
 

@@ -13,10 +13,7 @@ use url::Url;
 use crate::{
     After, Client, Event, EventQuery,
     cli::commands::events::{self, SelectionArgs},
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Cell, Column, Tone, plain},
-    },
+    terminal::{Cell, Column, Context, Failure, Tone, ad_table, plain},
 };
 
 /// Arguments of `webhooks listen`.

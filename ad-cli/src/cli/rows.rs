@@ -26,7 +26,7 @@ use crate::{
         payloads::{NotPayloads, Place, Source},
         spool::Spool,
     },
-    terminal::{Context, Exit, Failure, output::counted, progress::waiting, until_interrupted},
+    terminal::{Context, Exit, Failure, counted, progress::waiting, until_interrupted},
 };
 
 /// The variable with the path of the program.

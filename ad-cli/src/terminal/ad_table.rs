@@ -7,10 +7,7 @@ use ad_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{
-    output::{Cell, Column, Tone, counted, grouped, plain},
-    quality,
-};
+use super::{Cell, Column, Tone, counted, grouped, plain, quality};
 
 /// What programs get of an ad in a list as CSV.
 pub const COLUMNS: &[Column] =

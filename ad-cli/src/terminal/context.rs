@@ -12,8 +12,8 @@ use ad_core::model::Timestamp;
 use clap::Args;
 
 use super::{
-    Exit, Failure,
-    output::{ColorWhen, Format, Output, Talk},
+    ColorWhen, Exit, Failure, Format, Output,
+    output::Talk,
     profiles::{DEFAULT, Profiles},
 };
 use crate::{BuildError, Client, DEFAULT_RATE, Exchange, bulk::payloads::Source};

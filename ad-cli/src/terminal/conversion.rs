@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::{
-    ad_table,
-    output::{Cell, Column, Tone, plain, tally},
-};
+use super::{Cell, Column, Tone, ad_table, plain, tally};
 use crate::bulk::conversion::ConversionState;
 
 /// What people see of each ad.

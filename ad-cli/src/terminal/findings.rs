@@ -5,10 +5,7 @@ use std::io::{self, BufWriter, Write};
 use ad_core::printable;
 use serde::Serialize;
 
-use super::{
-    output::{Column, Output, Rows, Styled, Tone},
-    progress::BlockingCounter,
-};
+use super::{Column, Output, Rows, Styled, Tone, progress::BlockingCounter};
 use crate::bulk::{
     check::{Finding, Severity, Verdict},
     payloads::Place,

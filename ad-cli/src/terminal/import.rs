@@ -10,11 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
-    Context, Failure, Findings,
-    context::UTF_16,
-    output::{Column, WholeFile, tally},
-    progress::Progress,
-    stop_on_interrupt,
+    Column, Context, Failure, Findings, WholeFile, context::UTF_16, progress::Progress, stop_on_interrupt, tally,
 };
 use crate::bulk::{
     AdOutcome,

@@ -31,7 +31,13 @@ pub use findings::Findings;
 pub use import::{ImportReport, Summary, import};
 pub use interrupt::stop_on_interrupt;
 pub(crate) use interrupt::{signalled, until_interrupted};
-use output::{ColorWhen, Format, Output, Talk};
+use output::Talk;
+pub(crate) use output::columns_of_terminal;
+pub use output::{
+    Cell, ColorWhen, Column, Format, Output, Rows, Styled, Tone, WholeFile, counted, grouped, plain, readable, tally,
+    wrapped,
+};
+pub(crate) use progress::{BlockingCounter, Counter};
 pub use reference::page as reference_page;
 
 /// Parses a command line, runs the command and returns its exit code. `global` returns its global options.

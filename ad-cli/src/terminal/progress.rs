@@ -12,11 +12,7 @@ use futures_util::{Stream, TryStreamExt};
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use serde::Serialize;
 
-use super::{
-    Failure,
-    interrupt::until_interrupted,
-    output::{Output, Rows, counted, grouped},
-};
+use super::{Failure, Output, Rows, counted, grouped, interrupt::until_interrupted};
 use crate::{Error, bulk::import::Counts};
 
 /// A bar with its rate and the time left.

@@ -2,12 +2,7 @@
 
 use serde_json::json;
 
-use crate::terminal::{
-    Context, Failure,
-    output::{ColorWhen, Column},
-    profiles::Profiles,
-    token_of_environment,
-};
+use crate::terminal::{ColorWhen, Column, Context, Failure, profiles::Profiles, token_of_environment};
 
 /// Arguments of `config`.
 #[derive(Debug, clap::Args)]

@@ -9,10 +9,7 @@ use serde_json::Value;
 use crate::{
     ErrorKind, Me, Scope,
     cli::claims::{Claims, Validity, away},
-    terminal::{
-        Context, Exit, Failure,
-        output::{Cell, Column, Tone, counted, plain},
-    },
+    terminal::{Cell, Column, Context, Exit, Failure, Tone, counted, plain},
 };
 
 /// Arguments of `doctor`.

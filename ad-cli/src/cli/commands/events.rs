@@ -5,7 +5,7 @@ use futures_util::TryStreamExt;
 
 use crate::{
     After, Client, EventQuery,
-    terminal::{Context, Failure, ad_table, output::Column, progress::Counter},
+    terminal::{Column, Context, Counter, Failure, ad_table},
 };
 
 /// Arguments of `events`.

@@ -15,11 +15,7 @@ use crate::{
     AdFilter, AdQuery, Ads, Included,
     bulk::payload_of,
     cli::through::VehicleType,
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Format, counted},
-        progress::Counter,
-    },
+    terminal::{Context, Counter, Failure, Format, ad_table, counted},
 };
 
 /// Arguments of `export`.

@@ -14,10 +14,7 @@ use serde_json::Value;
 use crate::{
     bulk::check::known,
     cli::through::VehicleType,
-    terminal::{
-        Context, Failure,
-        output::{Cell, Column, Tone},
-    },
+    terminal::{Cell, Column, Context, Failure, Tone},
 };
 
 /// Arguments of `fields`.

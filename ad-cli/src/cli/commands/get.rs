@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Ad, Target,
     cli::acts::{self, TargetArgs},
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Cell, Tone, readable},
-    },
+    terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
 
 /// The help of `get`.

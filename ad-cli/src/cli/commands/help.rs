@@ -7,10 +7,7 @@ use clap::Subcommand;
 
 use crate::{
     cli::{Command, definition},
-    terminal::{
-        Context, Failure,
-        output::{columns_of_terminal, wrapped},
-    },
+    terminal::{Context, Failure, columns_of_terminal, wrapped},
 };
 
 /// Arguments of `help`.

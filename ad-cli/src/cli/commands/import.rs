@@ -11,11 +11,7 @@ use crate::{
         input::{Input, MappingArg},
         through::Through,
     },
-    terminal::{
-        self, Context, Exit, Failure, ImportReport, ad_table,
-        causes::Causes,
-        output::{Column, counted, grouped},
-    },
+    terminal::{self, Column, Context, Exit, Failure, ImportReport, ad_table, causes::Causes, counted, grouped},
 };
 
 /// Most requests that are out at the same time.

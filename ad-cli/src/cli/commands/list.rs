@@ -14,11 +14,7 @@ use crate::{
         parameters::{self, Given, Table},
         through::VehicleType,
     },
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Column, counted, grouped},
-        progress::Counter,
-    },
+    terminal::{Column, Context, Counter, Failure, ad_table, counted, grouped},
 };
 
 /// Arguments of `list`.

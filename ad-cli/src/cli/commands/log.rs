@@ -12,11 +12,7 @@ use crate::{
         acts,
         parameters::{self, Given, Table},
     },
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Column, Rows, counted, grouped},
-        progress::Counter,
-    },
+    terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
 };
 
 /// Arguments of `log`.

@@ -14,9 +14,8 @@ use crate::{
     },
     cli::through::VehicleType,
     terminal::{
-        Context, Exit, Failure,
+        Context, Counter, Exit, Failure,
         conversion::{self, ConversionCounts},
-        progress::Counter,
     },
 };
 

@@ -13,11 +13,7 @@ use super::status::write_reason;
 use crate::{
     AdFilter, AdOrder, AdQuery, Client,
     bulk::Identity,
-    terminal::{
-        Context, Failure, ad_table,
-        output::{Styled, Tone, counted, grouped},
-        progress::Counter,
-    },
+    terminal::{Context, Counter, Failure, Styled, Tone, ad_table, counted, grouped},
 };
 
 /// What is not as it should be.

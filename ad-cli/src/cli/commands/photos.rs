@@ -14,11 +14,7 @@ use crate::{
         images::{Found, Images},
         input::{Input, MappingArg},
     },
-    terminal::{
-        Context, Exit, Failure,
-        output::{Cell, Column, Rows, Tone, counted, grouped},
-        progress::Counter,
-    },
+    terminal::{Cell, Column, Context, Counter, Exit, Failure, Rows, Tone, counted, grouped},
 };
 
 /// Number of images that are fetched concurrently.

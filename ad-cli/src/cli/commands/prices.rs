@@ -7,9 +7,8 @@ use crate::{
     Target,
     cli::acts::{self, TargetArgs},
     terminal::{
-        Context, Failure,
+        Column, Context, Failure, Format, Styled, Tone,
         ad_table::{self, minute_of},
-        output::{Column, Format, Styled, Tone},
     },
 };
 

@@ -5,11 +5,7 @@ use serde_json::Value;
 
 use crate::{
     cli::claims::{Claims, Validity, away},
-    terminal::{
-        Context, Failure,
-        output::{Cell, Column, Tone, plain},
-        profiles::Profiles,
-    },
+    terminal::{Cell, Column, Context, Failure, Tone, plain, profiles::Profiles},
 };
 
 /// Arguments of `profiles`.

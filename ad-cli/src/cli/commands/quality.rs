@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     cli::acts::{self, ShownArgs},
-    terminal::{Context, Failure, output::Column, quality},
+    terminal::{Column, Context, Failure, quality},
 };
 
 /// The help of `quality`.

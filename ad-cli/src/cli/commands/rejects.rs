@@ -14,10 +14,7 @@ use crate::{
         import::Imported,
         payloads::{Chunks, parse},
     },
-    terminal::{
-        Context, Failure,
-        output::{WholeFile, counted},
-    },
+    terminal::{Context, Failure, WholeFile, counted},
 };
 
 /// Writes the rejected payloads of an import, one a line.

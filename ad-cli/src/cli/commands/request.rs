@@ -3,7 +3,7 @@
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::terminal::{Context, Failure, ad_table, output::Column};
+use crate::terminal::{Column, Context, Failure, ad_table};
 
 /// Arguments of `request`.
 #[derive(Debug, clap::Args)]

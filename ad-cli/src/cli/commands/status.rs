@@ -14,9 +14,8 @@ use crate::{
         claims::away,
     },
     terminal::{
-        Context, Failure,
+        Column, Context, Failure, Styled, Tone,
         ad_table::{self, minute_of},
-        output::{Column, Styled, Tone},
         quality,
     },
 };

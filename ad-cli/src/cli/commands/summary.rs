@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use ad_core::model::{AdStatus, ChannelStatus, Summary};
 use serde_json::{Map, Value, json};
 
-use crate::terminal::{
-    Context, Failure,
-    output::{Cell, Column, counted, plain},
-};
+use crate::terminal::{Cell, Column, Context, Failure, counted, plain};
 
 /// Arguments of `summary`.
 #[derive(Debug, clap::Args)]

@@ -11,7 +11,7 @@ use ad_core::{
 use crate::{
     bulk::check::known,
     cli::through::VehicleType,
-    terminal::{Context, Failure, output::Column},
+    terminal::{Column, Context, Failure},
 };
 
 /// Arguments of `values`.

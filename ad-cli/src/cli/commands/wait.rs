@@ -8,7 +8,7 @@ use crate::{
     Target,
     bulk::{AdOutcome, follow::wait_for_ad},
     cli::acts::{self, TargetArgs, goes_on, reasons},
-    terminal::{Context, Exit, Failure, ad_table, duration, output::Column, until_interrupted},
+    terminal::{Column, Context, Exit, Failure, ad_table, duration, until_interrupted},
 };
 
 /// Arguments of `wait`.

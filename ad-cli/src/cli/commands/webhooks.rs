@@ -6,10 +6,7 @@ use clap::{Subcommand, builder::PossibleValuesParser};
 use crate::{
     DeliveryQuery, NewWebhook, ReplayAfter, Resume, WebhookChanges,
     cli::listen::{self, ListenArgs},
-    terminal::{
-        ConfirmArgs, Context, Failure, ad_table, confirm,
-        output::{Cell, Column, Tone, grouped, plain},
-    },
+    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
 };
 
 /// Arguments of `webhooks`.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     cli::claims::{Claims, Validity, away},
-    terminal::{Context, Failure, output::counted},
+    terminal::{Context, Failure, counted},
 };
 
 /// Arguments of `whoami`.

@@ -33,11 +33,7 @@ use self::{
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
-use crate::terminal::{
-    Context, Failure, can_ask,
-    output::{Output, counted},
-    signalled,
-};
+use crate::terminal::{Context, Failure, Output, can_ask, counted, signalled};
 
 /// Calls that run at the same time; others wait.
 const AT_ONCE: u32 = 4;

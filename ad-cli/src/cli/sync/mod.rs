@@ -46,10 +46,7 @@ use crate::{
     bulk::check::Checker,
     cli::input::{Input, MappingArg},
     terminal::{
-        Context, Exit, Failure, can_ask, confirm,
-        output::{counted, grouped},
-        progress::{BlockingCounter, Counter},
-        stop_on_interrupt,
+        BlockingCounter, Context, Counter, Exit, Failure, can_ask, confirm, counted, grouped, stop_on_interrupt,
     },
 };
 

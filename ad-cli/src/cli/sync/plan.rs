@@ -22,11 +22,7 @@ use crate::{
         payloads::Piece,
         spool::{Span, Spool},
     },
-    terminal::{
-        Failure,
-        output::{counted, grouped},
-        progress::Counter,
-    },
+    terminal::{Counter, Failure, counted, grouped},
 };
 
 /// Maximum number of deletions of a dealer's ads without permission: a number or a part of the stock, whichever is less.

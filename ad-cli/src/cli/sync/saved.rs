@@ -21,7 +21,7 @@ use crate::{
         spool::Spool,
     },
     cli::input::{Input, MappingArg},
-    terminal::{Context, Failure, output::counted},
+    terminal::{Context, Failure, counted},
 };
 
 /// The form of the file.

@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     bulk::{AdOutcome, Identity, check::Finding, shortened},
-    terminal::{
-        Failure, Findings, ad_table,
-        output::{Column, Output, Styled, Tone, counted, readable, tally},
-    },
+    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, readable, tally},
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.

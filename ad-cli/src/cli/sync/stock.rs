@@ -26,7 +26,7 @@ use crate::{
         spool::{Span, Spool},
     },
     cli::claims::Claims,
-    terminal::{Failure, output::grouped},
+    terminal::{Failure, grouped},
 };
 
 /// Maximum number of duplicates that are listed individually.
