@@ -53,7 +53,7 @@ const COLUMNS: &[Column] = &[
     Column::new("ACTION", "action").wide(12),
     Column::new("STATE", "state").shown(ad_table::action_state).wide(10),
     Column::new("REQUEST", "request_id").wide(36).for_programs(),
-    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped().least(12),
+    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).least(12),
 ];
 
 /// Entries that people see, unless they ask for more.

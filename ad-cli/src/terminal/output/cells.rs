@@ -14,8 +14,8 @@ pub struct Column {
     pub(super) show: fn(&Value) -> Cell,
     pub(super) width: usize,
     pub(super) in_tables: bool,
-    pub(super) wraps: bool,
-    pub(super) least: usize,
+    /// The least width of the lines of a text that is wrapped.
+    pub(super) wraps: Option<usize>,
     pub(super) shortens: bool,
     pub(super) rank: u8,
 }
@@ -51,8 +51,7 @@ impl Column {
             show: |value| plain(value).into(),
             width: 0,
             in_tables: true,
-            wraps: false,
-            least: 20,
+            wraps: None,
             shortens: false,
             rank: 0,
         }
@@ -93,13 +92,13 @@ impl Column {
     /// A text that is wrapped on a narrow terminal.
     #[must_use]
     pub const fn wrapped(self) -> Self {
-        Self { wraps: true, ..self }
+        self.least(20)
     }
 
-    /// The least width of the lines of a [wrapped](Self::wrapped) text.
+    /// The same, with the least width of its lines.
     #[must_use]
     pub const fn least(self, least: usize) -> Self {
-        Self { least, ..self }
+        Self { wraps: Some(least), ..self }
     }
 
     /// An id that is shortened on a narrow terminal.
@@ -122,11 +121,7 @@ impl Column {
 
     /// The value of a row.
     pub(super) fn of<'a>(&self, row: &'a Value) -> &'a Value {
-        const NONE: &Value = &Value::Null;
-        if self.path.is_empty() {
-            return row;
-        }
-        at(row, self.path).unwrap_or(NONE)
+        if self.path.is_empty() { row } else { at(row, self.path).unwrap_or(&Value::Null) }
     }
 }
 

@@ -106,10 +106,8 @@ fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Optio
         let column = &columns[place];
         let least = if column.shortens {
             rows.iter().map(|row| least_of_id(&row[place].text)).max().unwrap_or(0)
-        } else if column.wraps {
-            column.least
         } else {
-            now
+            column.wraps.unwrap_or(now)
         };
         now.min(least.max(display_width(&column.heading())))
     };
