@@ -2,7 +2,7 @@
 
 use std::{
     cell::Cell,
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     pin::pin,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -27,18 +27,11 @@ const SOON: Duration = Duration::from_secs(1);
 /// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The spinner of a [`BlockingCounter`], which is not drawn again once a signal ends the process.
-static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::No);
+/// The spinner of a [`BlockingCounter`]. It stays locked once a signal ends the process, and so is not drawn again.
+static BLOCKING: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Drawn {
-    No,
-    Yes,
-    Ended,
-}
-
-fn drawn() -> MutexGuard<'static, Drawn> {
-    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn blocking() -> MutexGuard<'static, Option<ProgressBar>> {
+    BLOCKING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A count of what has been done: a spinner on stderr once it takes a while, and the message at Ctrl-C.
@@ -120,46 +113,41 @@ pub(crate) struct BlockingCounter {
     what: &'static str,
     began: Instant,
     is_shown: bool,
-    spinner: Option<ProgressBar>,
 }
 
 impl BlockingCounter {
     pub(crate) fn new(out: Output, what: &'static str) -> Self {
-        Self { what, began: Instant::now(), is_shown: out.moves(), spinner: None }
+        Self { what, began: Instant::now(), is_shown: out.moves() }
     }
 
     /// Whether the next count brings the spinner up.
     pub(crate) fn is_due(&self) -> bool {
-        self.is_shown && self.spinner.is_none() && self.began.elapsed() >= SOON
+        self.is_shown && self.began.elapsed() >= SOON && blocking().is_none()
     }
 
     /// So many are done.
     pub(crate) fn show(&mut self, count: u64) {
-        let mut drawn = drawn();
-        if *drawn != Drawn::Ended && (self.spinner.is_some() || self.is_due()) {
-            let spinner = self.spinner.get_or_insert_with(spinner);
+        if self.is_shown && self.began.elapsed() >= SOON {
+            let mut shown = blocking();
+            let spinner = shown.get_or_insert_with(spinner);
             spinner.set_message(counted(count, self.what));
             spinner.tick();
-            *drawn = Drawn::Yes;
         }
     }
 
     /// Removes the spinner until the count is shown again.
     pub(crate) fn hide(&mut self) {
-        let mut drawn = drawn();
-        if self.spinner.take().is_some() && *drawn == Drawn::Yes {
-            *drawn = Drawn::No;
+        if self.is_shown {
+            *blocking() = None;
         }
     }
 }
 
 /// Removes the spinner of a task that a signal ends in the midst of its work.
 pub(super) fn clear() {
-    let mut drawn = drawn();
-    if std::mem::replace(&mut *drawn, Drawn::Ended) == Drawn::Yes {
-        // The process ends, whether stderr can be written or not.
-        let _ = write!(io::stderr(), "\r\u{1b}[2K");
-    }
+    let mut shown = blocking();
+    *shown = None;
+    std::mem::forget(shown);
 }
 
 /// A spinner that is cleared when it is dropped, also with an interrupted task.
