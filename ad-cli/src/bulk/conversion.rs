@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::{Ad, AdFilter, AdQuery, Client, Error, Image, Target};
 
 /// Whether an ad of V3 can become an ad of V4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversionState {
     /// Any update through V4 converts it.
@@ -29,6 +29,7 @@ pub enum ConversionState {
     /// Several vehicle types are possible, and none was chosen.
     NeedsType,
     /// V4 has no category for it: it stays with V3.
+    #[default]
     Stays,
     /// The service has accepted the conversion.
     Accepted,
@@ -39,7 +40,7 @@ pub enum ConversionState {
 }
 
 /// The assessment of the conversion of an ad. Programs read its members, so their names are stable.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Assessment {
     /// The client's reference.
     pub source_id: String,
@@ -92,12 +93,8 @@ pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>
         source_id: ad.source_id.clone(),
         dealer_code: ad.dealer_code.clone(),
         category_id: ad.category_id,
-        state: ConversionState::Stays,
         vehicle_types: targets.iter().map(|(name, _)| *name).collect(),
-        needs: Vec::new(),
-        left_out: Vec::new(),
-        request_id: None,
-        payload: Map::new(),
+        ..Assessment::default()
     };
     if conversion_of(ad.api_version, category) == Conversion::Automatic {
         assessment.state = ConversionState::Converts;

@@ -194,8 +194,7 @@ impl FindingRow {
             field: self.field,
             value: self.value.map(Value::String),
             messages: [format!("{of}{}", self.message)].into_iter().chain(self.advice).collect(),
-            suggestions: Vec::new(),
-            command: None,
+            ..Finding::default()
         }
     }
 }

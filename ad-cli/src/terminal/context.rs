@@ -29,7 +29,7 @@ pub(crate) const TOKEN: &str = "AD_TOKEN";
 pub(super) const UTF_16: &str = "is UTF-16; it is converted to UTF-8";
 
 /// What every command takes.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Profile saved by `ad-cli login` [default: default]
@@ -69,18 +69,8 @@ pub struct Global {
 impl Global {
     /// The options of a completion, which prints nothing but candidates.
     pub(crate) fn for_completion(profile: Option<String>, url: Option<String>, timeout: Duration) -> Self {
-        Self {
-            profile,
-            url,
-            rate: Rate::default(),
-            timeout: timeout.as_secs(),
-            output: Format::default(),
-            fields: Vec::new(),
-            color: ColorWhen::Never,
-            quiet: true,
-            verbose: false,
-            help: None,
-        }
+        let timeout = timeout.as_secs();
+        Self { profile, url, timeout, color: ColorWhen::Never, quiet: true, ..Self::default() }
     }
 }
 
@@ -98,12 +88,8 @@ impl FromStr for Rate {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "unlimited" => Ok(Self(None)),
-            text => {
-                text.parse().map(|rate| Self(Some(rate))).map_err(|_| "expected an integer of at least 1, or unlimited")
-            }
-        }
+        let rate = (text != "unlimited").then(|| text.parse()).transpose();
+        rate.map(Self).map_err(|_| "expected an integer of at least 1, or unlimited")
     }
 }
 

@@ -16,17 +16,18 @@ use crate::bulk::payloads::{Place, locate};
 const LONGEST_VALUE: usize = 200;
 
 /// Whether a payload with it can be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// It is rejected.
+    #[default]
     Error,
     /// It is allowed but probably a mistake.
     Warning,
 }
 
 /// A finding about a payload. Programs read its members, so their names are stable.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
     /// Its position in the file.
     #[serde(flatten)]
@@ -68,15 +69,7 @@ impl Finding {
 
     /// About a payload as a whole.
     pub fn whole(place: Place, messages: Vec<String>) -> Self {
-        Self {
-            place,
-            severity: Severity::Error,
-            field: None,
-            value: None,
-            messages,
-            suggestions: Vec::new(),
-            command: None,
-        }
+        Self { place, messages, ..Self::default() }
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) struct Wanted {
 }
 
 /// What a file wants.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stock {
     /// The file, for messages.
     pub(super) name: String,
@@ -148,15 +148,7 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a file to its end.
     pub(super) fn read(&self, source: Source, mut progress: impl FnMut(u64)) -> Result<Stock, Failure> {
-        let mut stock = Stock {
-            name: source.name.clone(),
-            digest: String::new(),
-            wanted: HashMap::new(),
-            left: Vec::new(),
-            spool: Spool::default(),
-            seen: HashMap::new(),
-            anybodys: HashSet::new(),
-        };
+        let mut stock = Stock { name: source.name.clone(), ..Stock::default() };
         let mut twice = Vec::new();
         let mut cut = None;
         let (count, digest) = each(source, |index, piece| {
