@@ -36,14 +36,14 @@ pub(crate) struct Images {
 }
 
 /// An image that can be fetched.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
     /// `image/jpeg` or `image/png`.
-    pub(crate) media_type: &'static str,
+    media_type: Option<&'static str>,
     /// Size of the file.
-    pub(crate) bytes: usize,
+    bytes: Option<usize>,
     /// The address to which it was redirected.
-    pub(crate) redirected_to: Option<String>,
+    redirected_to: Option<String>,
 }
 
 impl Images {
@@ -80,12 +80,12 @@ impl Images {
         }
         let redirected_to = (*response.url() != url).then(|| response.url().to_string());
         let bytes = body(&mut response).await?;
-        let length = bytes.len();
+        let length = Some(bytes.len());
         let image = Image::new(bytes.freeze()).map_err(|error| match error {
             ImageError::Unusable(reason) => reason,
             error => error.to_string(),
         })?;
-        Ok(Found { media_type: image.format.media_type(), bytes: length, redirected_to })
+        Ok(Found { media_type: Some(image.format.media_type()), bytes: length, redirected_to })
     }
 }
 

@@ -31,12 +31,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum PhotosCommand {
     /// Try to fetch the photos of a file or of ads, as the service would
-    Check(CheckArgs),
-}
-
-/// Arguments of `photos check`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Fetches every address from this computer: it must begin with https, answer with a complete JPEG or PNG image of at most 15 MB within 20 \
 seconds, and redirect at most 5 times. Nothing is changed. The service fetches from its own network; what only your network can reach, it \
 cannot.
@@ -48,20 +43,21 @@ Examples:
   ad-cli photos check stock.xlsx --mapping stock.toml
   ad-cli photos check car-1 ABC123
   ad-cli photos check stock.ndjson --output csv > photos.csv")]
-struct CheckArgs {
-    /// A file, in any format of `import`, or the source ids or plates of ads
-    #[arg(value_name = "FILE|SOURCE_ID", required_unless_present = "ad")]
-    what: Vec<String>,
-    /// Source id or plate of an ad, even if there is a file of that name
-    #[arg(long, value_name = "SOURCE_ID", conflicts_with_all = ["what", "mapping"])]
-    ad: Vec<String>,
-    #[command(flatten)]
-    mapping: MappingArg,
-    #[command(flatten)]
-    dealer: DealerArgs,
-    /// Accept images over http and in private networks, of a service whose operator allows them for tests
-    #[arg(long, hide = true)]
-    http_images: bool,
+    Check {
+        /// A file, in any format of `import`, or the source ids or plates of ads
+        #[arg(value_name = "FILE|SOURCE_ID", required_unless_present = "ad")]
+        what: Vec<String>,
+        /// Source id or plate of an ad, even if there is a file of that name
+        #[arg(long, value_name = "SOURCE_ID", conflicts_with_all = ["what", "mapping"])]
+        ad: Vec<String>,
+        #[command(flatten)]
+        mapping: MappingArg,
+        #[command(flatten)]
+        dealer: DealerArgs,
+        /// Accept images over http and in private networks, of a service whose operator allows them for tests
+        #[arg(long, hide = true)]
+        http_images: bool,
+    },
 }
 
 const COLUMNS: &[Column] = &[
@@ -75,7 +71,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// An image of an ad.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 struct Photo {
     source_id: Option<String>,
     line: Option<u64>,
@@ -85,13 +81,11 @@ struct Photo {
 /// The result of fetching it.
 #[derive(Debug, Serialize)]
 struct PhotoRow {
-    source_id: Option<String>,
-    line: Option<u64>,
-    url: String,
+    #[serde(flatten)]
+    photo: Photo,
     problem: Option<String>,
-    media_type: Option<&'static str>,
-    bytes: Option<usize>,
-    redirected_to: Option<String>,
+    #[serde(flatten)]
+    found: Found,
 }
 
 fn result(problem: &Value) -> Cell {
@@ -103,22 +97,22 @@ fn bytes(bytes: &Value) -> Cell {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let PhotosCommand::Check(args) = &args.step;
-    let images = Images::new(args.http_images)
+    let PhotosCommand::Check { what, ad, mapping, dealer, http_images } = &args.step;
+    let images = Images::new(*http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
     let mut report = Report { rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0 };
-    match &args.what[..] {
+    match &what[..] {
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);
             explain_files(&file)?;
-            let input = Input::open(context, &file, &args.mapping, args.http_images).await?;
+            let input = Input::open(context, &file, mapping, *http_images).await?;
             progress.run(of_file(input.source(context)?, &images, &mut report)).await??;
         }
         source_ids => {
             let client = context.client()?;
-            let source_ids = source_ids.iter().chain(&args.ad);
-            progress.run(of_ads(&client, source_ids, &args.dealer, &images, &mut report)).await??;
+            let source_ids = source_ids.iter().chain(ad);
+            progress.run(of_ads(&client, source_ids, dealer, &images, &mut report)).await??;
         }
     }
     report.end(context)
@@ -200,18 +194,11 @@ impl Report<'_> {
             (photo, found)
         });
         let mut tried = std::pin::pin!(tried.buffered(AT_ONCE));
-        while let Some((Photo { source_id, line, url }, found)) = tried.next().await {
-            let (found, problem) = match found {
-                Ok(found) => (Some(found), None),
-                Err(problem) => (None, Some(problem)),
-            };
-            self.fetched += u64::from(found.is_some());
+        while let Some((photo, found)) = tried.next().await {
+            let problem = found.as_ref().err().cloned();
+            self.fetched += u64::from(problem.is_none());
             self.failed += u64::from(problem.is_some());
-            let (media_type, bytes, redirected_to) = match found {
-                Some(Found { media_type, bytes, redirected_to }) => (Some(media_type), Some(bytes), redirected_to),
-                None => (None, None, None),
-            };
-            self.rows.push(&PhotoRow { source_id, line, url, problem, media_type, bytes, redirected_to })?;
+            self.rows.push(&PhotoRow { photo, problem, found: found.unwrap_or_default() })?;
             self.progress.add();
         }
         Ok(())
