@@ -19,18 +19,13 @@ Examples:
   ad-cli mcp --allow-write
   ad-cli mcp --allow-write --allow-promote 5 --profile north")]
 pub(crate) struct Args {
-    /// Allow tools that create, change and delete ads
-    #[arg(long)]
-    allow_write: bool,
-    /// Allow at most N bumps and pole positions, which are charged, until the server ends
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    allow_promote: Option<u32>,
+    #[command(flatten)]
+    access: Access,
     /// Time limit of a call, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
     time_limit: Duration,
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let access = Access { write: args.allow_write, promotions: args.allow_promote };
-    mcp::serve(context, access, args.time_limit).await
+    mcp::serve(context, args.access, args.time_limit).await
 }

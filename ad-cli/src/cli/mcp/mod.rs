@@ -45,12 +45,14 @@ const LOGGED: usize = 200;
 const CANCELLED: &str = "cancelled; a request that was already sent stays accepted";
 
 /// What an assistant may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
 pub(crate) struct Access {
-    /// Create, change and delete ads.
-    pub(crate) write: bool,
-    /// Order so many promotions.
-    pub(crate) promotions: Option<u32>,
+    /// Allow tools that create, change and delete ads
+    #[arg(long = "allow-write")]
+    write: bool,
+    /// Allow at most N bumps and pole positions, which are charged, until the server ends
+    #[arg(long = "allow-promote", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    promotions: Option<u32>,
 }
 
 /// Serves a client on stdin and stdout until it closes the connection.
