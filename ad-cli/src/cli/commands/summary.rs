@@ -1,9 +1,8 @@
 //! `ad-cli summary`: how many ads have which status.
 
-use std::collections::BTreeMap;
-
-use ad_core::model::{AdStatus, ChannelStatus, Summary};
-use serde_json::{Map, Value, json};
+use ad_core::model::Summary;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::terminal::{Cell, Column, Context, Failure, counted, plain};
 
@@ -57,15 +56,9 @@ pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
 }
 
 fn show(context: &Context, summary: &Summary) -> Result<(), Failure> {
-    let of_status = |counts: &BTreeMap<AdStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
-    let types = summary.by_vehicle_type.iter().map(|(name, counts)| row(name, of_status(counts)));
-    let all = row("all", of_status(&summary.by_status));
-    context.out.table(ADS, types.chain([all]))?;
-    let of_channel =
-        |counts: &BTreeMap<ChannelStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
-    context
-        .out
-        .table(CHANNELS, summary.by_channel.iter().map(|(name, counts)| row(name.name(), of_channel(counts))))?;
+    let types = summary.by_vehicle_type.iter().map(|(name, counts)| row(name, counts));
+    context.out.table(ADS, types.chain([row("all", &summary.by_status)]))?;
+    context.out.table(CHANNELS, summary.by_channel.iter().map(|(market, counts)| row(market.name(), counts)))?;
     if !summary.failures.is_empty() {
         let failures = summary.failures.iter().map(|(code, ads)| json!({"code": code.name(), "ads": ads}));
         context.out.table(FAILURES, failures)?;
@@ -75,10 +68,10 @@ fn show(context: &Context, summary: &Summary) -> Result<(), Failure> {
 }
 
 /// A row of counts, with their sum.
-fn row(name: &str, counts: Vec<(&'static str, u64)>) -> Value {
-    let ads: u64 = counts.iter().map(|(_, count)| count).sum();
-    let mut row: Map<_, _> = counts.into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect();
-    row.insert("name".to_owned(), json!(name));
-    row.insert("ads".to_owned(), json!(ads));
-    Value::Object(row)
+fn row(name: &str, counts: &impl Serialize) -> Value {
+    let mut row = json!(counts);
+    let ads: u64 = row.as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum();
+    row["name"] = json!(name);
+    row["ads"] = json!(ads);
+    row
 }
