@@ -23,7 +23,7 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type.
     pub async fn attributes(&self, vehicle_type: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get(format!("{}/attributes", segment(vehicle_type))).await
+        self.transport.get(format!("v4/vehicles/{}/attributes", segment(vehicle_type))).await
     }
 
     /// The allowed values of an attribute.
@@ -31,7 +31,7 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type or attribute.
     pub async fn values(&self, vehicle_type: &str, attribute: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get(format!("{}/{}", segment(vehicle_type), segment(attribute))).await
+        self.transport.get(format!("v4/vehicles/{}/{}", segment(vehicle_type), segment(attribute))).await
     }
 
     /// The models of a car brand.
@@ -39,11 +39,6 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`Invalid`](super::ErrorKind::Invalid) for an unknown brand.
     pub async fn models(&self, brand: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get(format!("car/models{}", query_string([("brand", brand)]))).await
-    }
-
-    async fn get(&self, path: String) -> Result<Answer<Vec<Entry>>, Error> {
-        let path = format!("v4/vehicles/{path}");
-        self.transport.get(path).await
+        self.transport.get(format!("v4/vehicles/car/models{}", query_string([("brand", brand)]))).await
     }
 }

@@ -22,13 +22,10 @@ pub struct Image {
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
     /// Width in pixels when upright; `None` until it was examined, and if it cannot be decoded.
-    #[serde(default)]
     pub width: Option<u32>,
     /// Height in pixels, likewise.
-    #[serde(default)]
     pub height: Option<u32>,
     /// Other sizes, the smallest first; `None` until they are made, empty if it cannot be decoded.
-    #[serde(default)]
     pub renditions: Option<Vec<Rendition>>,
 }
 

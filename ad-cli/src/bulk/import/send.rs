@@ -70,14 +70,9 @@ async fn once(client: &Client, job: &Job) -> Result<Answer<Ad>, Error> {
 /// Whether an error concerns this ad only, or all of them.
 fn rejected(error: Error, job: &Job, is_unclear: bool) -> Sent {
     let is_about_ad = match error.kind() {
-        ErrorKind::Invalid(_)
-        | ErrorKind::Rules(_)
-        | ErrorKind::Identified(_)
-        | ErrorKind::Malformed(_)
-        | ErrorKind::TooLarge(_)
-        | ErrorKind::Conflict(_) => true,
         ErrorKind::NotFound(_) => job.kind != JobKind::Create,
-        _ => false,
+        ErrorKind::PreconditionFailed(_) | ErrorKind::Other(_) => false,
+        _ => error.is_refusal(),
     };
     if !is_about_ad {
         return if is_unclear { Sent::Unclear(error.into()) } else { Sent::Stopped(error.into()) };

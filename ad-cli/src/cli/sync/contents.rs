@@ -78,8 +78,7 @@ pub(crate) fn differences(category: &Category, old: &Map<String, Value>, new: &M
 }
 
 fn walk(category: &Category, path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<Change>) {
-    const NONE: &Value = &Value::Null;
-    let (old, new) = (old.unwrap_or(NONE), new.unwrap_or(NONE));
+    let (old, new) = (old.unwrap_or(&Value::Null), new.unwrap_or(&Value::Null));
     if same(old, new) {
         return;
     }

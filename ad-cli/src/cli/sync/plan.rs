@@ -133,7 +133,6 @@ pub(super) struct About {
     /// The file, for reading it again; `None` for stdin.
     pub(super) path: Option<PathBuf>,
     /// The mapping of its rows, if it is a table, and whether their images may come over http.
-    #[serde(default)]
     pub(super) mapping: Option<String>,
     #[serde(default)]
     pub(super) http_images: bool,
