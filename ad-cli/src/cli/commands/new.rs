@@ -76,9 +76,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 /// A payload as people edit it: its fields in the order of the tables.
 pub(super) fn written(payload: &Map<String, Value>, category: &Category) -> String {
     let mut text = String::new();
-    write_object(payload, "", &known(category), 0, &mut text);
-    text.push('\n');
-    text
+    write(&Value::Object(payload.clone()), "", &known(category), 0, &mut text);
+    text + "\n"
 }
 
 /// Leaves what must be sent and what buyers look for, and of the rest what the rules demand with it.
@@ -121,55 +120,38 @@ pub(in crate::cli) fn shorten(
     ad
 }
 
-/// Writes an object with its members in the order of the tables.
-fn write_object(object: &Map<String, Value>, path: &str, rows: &[ReferenceRow], level: usize, out: &mut String) {
-    let mut members: Vec<_> = object
-        .iter()
-        .map(|(name, value)| {
-            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            let position = rows.iter().position(|row| is_at_or_below(&row.place, &place)).unwrap_or(rows.len());
-            (position, name, value, place)
-        })
-        .collect();
-    members.sort_by_key(|(position, ..)| *position);
-    out.push('{');
-    for (index, (_, name, value, place)) in members.into_iter().enumerate() {
-        new_line(index, level + 1, out);
-        *out += &Value::from(name.as_str()).to_string();
-        *out += ": ";
-        write_value(value, &place, rows, level + 1, out);
-    }
-    new_line(0, level, out);
-    out.push('}');
-}
-
-fn write_value(value: &Value, path: &str, rows: &[ReferenceRow], level: usize, out: &mut String) {
-    match value {
+/// Writes a value, with the members of objects in the order of the tables.
+fn write(value: &Value, path: &str, rows: &[ReferenceRow], level: usize, out: &mut String) {
+    let (brackets, items): (_, Vec<_>) = match value {
         // A measure reads best on one line.
         Value::Object(measure) if measure.len() == 2 && measure.contains_key("unit") => {
             let part = |name| measure.get(name).map_or(String::new(), Value::to_string);
             *out += &["{\"value\": ", &part("value"), ", \"unit\": ", &part("unit"), "}"].concat();
+            return;
         }
-        Value::Object(object) => write_object(object, path, rows, level, out),
+        Value::Object(object) => {
+            let member = |(name, value)| {
+                let place = if path.is_empty() { String::clone(name) } else { format!("{path}.{name}") };
+                (format!("{}: ", Value::from(name.as_str())), value, place)
+            };
+            let mut members: Vec<_> = object.iter().map(member).collect();
+            members.sort_by_key(|(.., place)| {
+                rows.iter().position(|row| is_at_or_below(&row.place, place)).unwrap_or(rows.len())
+            });
+            (["{", "}"], members)
+        }
         Value::Array(items) if items.iter().any(Value::is_object) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                new_line(index, level + 1, out);
-                write_value(item, &format!("{path}[]"), rows, level + 1, out);
-            }
-            new_line(0, level, out);
-            out.push(']');
+            (["[", "]"], items.iter().map(|item| (String::new(), item, format!("{path}[]"))).collect())
         }
-        other => *out += &other.to_string(),
+        other => return *out += &other.to_string(),
+    };
+    out.push_str(brackets[0]);
+    for (index, (name, value, path)) in items.into_iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        out.extend([comma, "\n", &"  ".repeat(level + 1), &name]);
+        write(value, &path, rows, level + 1, out);
     }
-}
-
-fn new_line(index: usize, level: usize, out: &mut String) {
-    if index > 0 {
-        out.push(',');
-    }
-    out.push('\n');
-    (0..level).for_each(|_| out.push_str("  "));
+    out.extend(["\n", &"  ".repeat(level), brackets[1]]);
 }
 
 fn is_at_or_below(place: &str, path: &str) -> bool {
