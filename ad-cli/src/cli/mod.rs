@@ -186,7 +186,7 @@ impl Command {
             Self::Retry(args) => actions::retry(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,
-            Self::Webhooks(args) => commands::webhooks::run(context, &args).await,
+            Self::Webhooks(args) => commands::webhooks::run(context, args).await,
             Self::Mcp(args) => commands::mcp::run(context, &args).await,
             Self::Request(args) => commands::request::run(context, &args).await,
             Self::Wait(args) => commands::wait::run(context, &args).await,

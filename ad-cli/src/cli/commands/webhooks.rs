@@ -179,14 +179,12 @@ const DELIVERIES: &[Column] = &[
         .wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: Args) -> Result<(), Failure> {
     let (client, out) = (context.client()?, context.out);
     let webhooks = client.webhooks();
     check_fields(context, &args.command)?;
-    match &args.command {
-        WebhookCommand::Create { receiver, types, dealer_code, description } => {
-            let (url, types) = (receiver.clone(), types.clone());
-            let (dealer_code, description) = (dealer_code.clone(), description.clone());
+    match args.command {
+        WebhookCommand::Create { receiver: url, types, dealer_code, description } => {
             let webhook = NewWebhook { url, types, dealer_code, description };
             out.record_in(&webhooks.create(&webhook).await?.body, ORDER)?;
             out.note("give the secret to the receiver; it is not shown again");
@@ -196,14 +194,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             out.table(COLUMNS, &page.results)?;
             note_rest(context, page.results.len(), page.count, "webhooks");
         }
-        WebhookCommand::Update { webhook, receiver, types, description, enable, disable, resume_now } => {
-            let changes = WebhookChanges {
-                url: receiver.clone(),
-                types: types.clone(),
-                description: description.clone(),
-                enabled: (*enable || *disable).then_some(*enable),
-                resume: resume_now.then_some(Resume::Now),
-            };
+        WebhookCommand::Update { webhook, receiver: url, types, description, enable, disable, resume_now } => {
+            let (enabled, resume) = ((enable || disable).then_some(enable), resume_now.then_some(Resume::Now));
+            let changes = WebhookChanges { url, types, description, enabled, resume };
             if changes == WebhookChanges::default() {
                 return Err(Failure::usage("nothing to change")
                     .hint("give --receiver, --types, --description, --enable or --disable"));
@@ -211,7 +204,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             out.record_in(&webhooks.update(&webhook.id, &changes).await?.body, ORDER)?;
         }
         WebhookCommand::Test(IdArgs { id }) => {
-            out.record_in(&webhooks.test(id).await?.body, DELIVERY)?;
+            out.record_in(&webhooks.test(&id).await?.body, DELIVERY)?;
             out.note(&format!("to see whether it has arrived: ad-cli webhooks deliveries {id} --limit 1"));
         }
         WebhookCommand::Deliveries { webhook, state, page } => {
@@ -221,28 +214,28 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             note_rest(context, page.results.len(), page.count, "deliveries");
         }
         WebhookCommand::Resend { webhook, event_id } => {
-            out.record_in(&webhooks.resend(&webhook.id, event_id).await?.body, DELIVERY)?;
+            out.record_in(&webhooks.resend(&webhook.id, &event_id).await?.body, DELIVERY)?;
         }
         WebhookCommand::Replay { webhook, after } => {
             let time = after.parse::<Timestamp>().map(ReplayAfter::Time);
-            let after = time.unwrap_or_else(|_| ReplayAfter::Cursor(after.clone()));
+            let after = time.unwrap_or(ReplayAfter::Cursor(after));
             out.record_in(&webhooks.replay(&webhook.id, &after).await?.body, ORDER)?;
         }
         WebhookCommand::Rotate(IdArgs { id }) => {
-            out.record_in(&webhooks.rotate_secret(id).await?.body, ORDER)?;
+            out.record_in(&webhooks.rotate_secret(&id).await?.body, ORDER)?;
             out.note("give the secret to the receiver; it is not shown again. The old one also signs for 24 hours");
         }
         WebhookCommand::Delete { webhook: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
-            if *dry_run {
-                let receiver = webhooks.read(id).await?.body.url;
+            if dry_run {
+                let receiver = webhooks.read(&id).await?.body.url;
                 out.note(&format!("webhook {id} to {receiver} would be deleted; nothing was changed (--dry-run)"));
                 return Ok(());
             }
-            confirm(context, &format!("Delete webhook {id}? Its deliveries are deleted, too."), *yes).await?;
-            webhooks.delete(id).await?;
+            confirm(context, &format!("Delete webhook {id}? Its deliveries are deleted, too."), yes).await?;
+            webhooks.delete(&id).await?;
             out.note(&format!("webhook {id} is deleted"));
         }
-        WebhookCommand::Listen(args) => listen::run(context, &client, args).await?,
+        WebhookCommand::Listen(args) => listen::run(context, &client, &args).await?,
     }
     Ok(())
 }
