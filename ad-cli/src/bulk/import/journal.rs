@@ -5,6 +5,7 @@
 //! with the next one. A create waits until its line is durable, a result does not: when a result is missing, the next run looks the ad up.
 
 use std::{
+    collections::HashSet,
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -286,17 +287,11 @@ fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<Strin
 /// When it cannot be read, or is not a journal.
 pub fn accepted(path: &Path) -> Result<Vec<Identity>, JournalError> {
     let unusable = |source| JournalError::Unusable { path: path.to_owned(), doing: "open", source };
-    let mut ads = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let (mut ads, mut seen) = (Vec::new(), HashSet::new());
     for (line, text) in (1..).zip(BufReader::new(File::open(path).map_err(unusable)?).split(b'\n')) {
-        let text = text.map_err(unusable)?;
-        match serde_json::from_slice(&text) {
+        match serde_json::from_slice(&text.map_err(unusable)?) {
             // An ad whose answer was lost has only an outcome.
-            Ok(Entry::Accepted { ad, .. } | Entry::Ended { ad, .. }) => {
-                if seen.insert(ad.clone()) {
-                    ads.push(ad);
-                }
-            }
+            Ok(Entry::Accepted { ad, .. } | Entry::Ended { ad, .. }) if seen.insert(ad.clone()) => ads.push(ad),
             Ok(_) => {}
             // A crash may have cut off the last line.
             Err(error) if error.is_eof() => {}
