@@ -38,32 +38,24 @@ const LONGEST_SHOWN: usize = 60;
 pub struct Findings {
     file: String,
     out: Output,
-    shown: Destination,
+    /// What people read.
+    text: BufWriter<io::Stdout>,
+    /// What programs get, unless that is something else.
+    rows: Option<Rows>,
     progress: BlockingCounter,
-}
-
-#[derive(Debug)]
-enum Destination {
-    People(BufWriter<io::Stdout>),
-    Programs(Box<Rows>),
-    Nobody,
 }
 
 impl Findings {
     /// The findings of a file, in the requested format.
     pub fn new(file: &str, out: Output) -> Self {
-        let for_programs = || Destination::Programs(Box::new(out.rows(COLUMNS)));
-        Self::to(file, out, for_programs)
+        let (file, text) = (file.to_owned(), BufWriter::new(io::stdout()));
+        let rows = (!out.is_for_people()).then(|| out.rows(COLUMNS));
+        Self { file, out, text, rows, progress: BlockingCounter::new(out, "payload") }
     }
 
     /// The same for people only: programs get something else.
     pub fn for_people(file: &str, out: Output) -> Self {
-        Self::to(file, out, || Destination::Nobody)
-    }
-
-    fn to(file: &str, out: Output, or: impl FnOnce() -> Destination) -> Self {
-        let shown = if out.is_for_people() { Destination::People(BufWriter::new(io::stdout())) } else { or() };
-        Self { file: file.to_owned(), out, shown, progress: BlockingCounter::new(out, "payload") }
+        Self { rows: None, ..Self::new(file, out) }
     }
 
     /// So many payloads have been validated.
@@ -88,18 +80,16 @@ impl Findings {
             self.progress.hide();
         }
         for finding in &verdict.findings {
-            match &mut self.shown {
-                Destination::People(to) => {
-                    to.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
-                }
-                Destination::Programs(rows) => rows.push(&FindingRow {
+            if let Some(rows) = &mut self.rows {
+                rows.push(&FindingRow {
                     file: &self.file,
                     index: verdict.index,
                     source_id: verdict.source_id.as_deref(),
                     vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
                     finding,
-                })?,
-                Destination::Nobody => {}
+                })?;
+            } else if self.out.is_for_people() {
+                self.text.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
             }
         }
         Ok(())
@@ -116,11 +106,8 @@ impl Findings {
     /// When stdout cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.progress.hide();
-        match &mut self.shown {
-            Destination::People(to) => to.flush(),
-            Destination::Programs(rows) => rows.flush(),
-            Destination::Nobody => Ok(()),
-        }
+        self.text.flush()?;
+        self.rows.as_mut().map_or(Ok(()), Rows::flush)
     }
 
     /// Ends the answer.
@@ -129,11 +116,8 @@ impl Findings {
     /// When stdout cannot be written.
     pub fn end(mut self) -> io::Result<()> {
         self.progress.hide();
-        match self.shown {
-            Destination::People(mut to) => to.flush(),
-            Destination::Programs(rows) => rows.end(),
-            Destination::Nobody => Ok(()),
-        }
+        self.text.flush()?;
+        self.rows.map_or(Ok(()), Rows::end)
     }
 }
 

@@ -185,48 +185,38 @@ pub(super) struct Progress {
     began: Instant,
     before: u64,
     total: u64,
-    shown: Indicator,
-}
-
-#[derive(Debug)]
-enum Indicator {
-    Bars { sent: ProgressBar, published: ProgressBar, failed: ProgressBar },
-    Lines { next: Duration },
+    /// On a terminal: sent, published and failed.
+    bars: Option<[ProgressBar; 3]>,
+    /// Elsewhere: when the next line is due.
+    next: Duration,
 }
 
 impl Progress {
     /// Of an import of so many ads, of which some were sent by earlier runs.
     pub(super) fn new(out: Output, total: u64, before: u64) -> Self {
-        let shown = if out.moves() { bars(total) } else { Indicator::Lines { next: LINES } };
-        Self { out, began: Instant::now(), before, total, shown }
+        let bars = out.moves().then(|| bars(total));
+        Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
     /// Shows the counts so far.
     pub(super) fn show(&mut self, counts: Counts) {
         let elapsed = self.began.elapsed();
-        match &mut self.shown {
-            Indicator::Bars { sent, published, failed } => {
-                sent.set_position(counts.sent);
-                published.set_position(counts.published);
-                failed.set_position(counts.failed);
-            }
-            Indicator::Lines { next } if elapsed >= *next => {
-                *next = elapsed + LINES;
-                self.out.note(&line(counts, self.total, self.before, elapsed));
-            }
-            Indicator::Lines { .. } => {}
+        if let Some(bars) = &self.bars {
+            let counts = [counts.sent, counts.published, counts.failed];
+            bars.iter().zip(counts).for_each(|(bar, count)| bar.set_position(count));
+        } else if elapsed >= self.next {
+            self.next = elapsed + LINES;
+            self.out.note(&line(counts, self.total, self.before, elapsed));
         }
     }
 
     /// Removes the bars before the report.
     pub(super) fn end(self) {
-        if let Indicator::Bars { sent, published, failed } = self.shown {
-            [sent, published, failed].iter().for_each(ProgressBar::finish_and_clear);
-        }
+        self.bars.iter().flatten().for_each(ProgressBar::finish_and_clear);
     }
 }
 
-fn bars(total: u64) -> Indicator {
+fn bars(total: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
         // The templates are constants; if one were wrong, the default bar would be shown.
@@ -240,11 +230,7 @@ fn bars(total: u64) -> Indicator {
         bar.tick();
         bar
     };
-    Indicator::Bars {
-        sent: bar("sent", MOVING),
-        published: bar("published", MOVING),
-        failed: bar("failed", "{msg:>9} {human_pos:.red}"),
-    }
+    [bar("sent", MOVING), bar("published", MOVING), bar("failed", "{msg:>9} {human_pos:.red}")]
 }
 
 /// `sent 1,200 of 10,000 (98/s, 90 s left), published 1,100, failed 3`
