@@ -1,6 +1,5 @@
 //! A job for one ad.
 
-use ad_core::fields::FieldErrors;
 use serde_json::value::RawValue;
 
 use super::Identity;
@@ -37,13 +36,4 @@ pub(super) struct Job {
     pub(super) key: String,
     /// Whether an earlier run may have sent it.
     pub(super) is_unclear: bool,
-}
-
-/// Why an ad was rejected.
-#[derive(Debug)]
-pub(super) struct Rejection {
-    /// In one text.
-    pub(super) message: String,
-    /// By field.
-    pub(super) fields: Option<FieldErrors>,
 }

@@ -171,8 +171,7 @@ pub(super) struct Past {
 /// A journal that is being written.
 #[derive(Debug)]
 pub(super) struct Journal {
-    to_writer: Option<SyncSender<PendingLines>>,
-    writer: Option<JoinHandle<()>>,
+    writer: Option<(SyncSender<PendingLines>, JoinHandle<()>)>,
     broken: Arc<OnceLock<String>>,
     path: PathBuf,
 }
@@ -203,7 +202,7 @@ impl Journal {
         let (to_writer, lines) = sync_channel(WAITING);
         let its = Arc::clone(&broken);
         let writer = std::thread::spawn(move || write(file, &lines, &its));
-        let journal = Self { to_writer: Some(to_writer), writer: Some(writer), broken, path: path.to_owned() };
+        let journal = Self { writer: Some((to_writer, writer)), broken, path: path.to_owned() };
         Ok((journal, past))
     }
 
@@ -236,9 +235,9 @@ impl Journal {
             }
             text.push(b'\n');
         }
-        if let Some(writer) = &self.to_writer {
+        if let Some((to_writer, _)) = &self.writer {
             // The writer has reported its error.
-            let _ = writer.send(PendingLines { text, confirm });
+            let _ = to_writer.send(PendingLines { text, confirm });
         }
     }
 
@@ -254,8 +253,8 @@ impl Journal {
 impl Drop for Journal {
     /// Waits until the disk has everything.
     fn drop(&mut self) {
-        self.to_writer = None;
-        if let Some(writer) = self.writer.take() {
+        if let Some((to_writer, writer)) = self.writer.take() {
+            drop(to_writer);
             // A writer that panicked has confirmed nothing, and so nothing was sent.
             let _ = writer.join();
         }

@@ -415,7 +415,7 @@ async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Recei
         }
         match send::send(&client, &state, &job).await {
             Sent::Accepted(request_id) => state.sent(job, request_id),
-            Sent::Rejected(rejection) => state.rejected(job, rejection),
+            Sent::Rejected(message, fields) => state.rejected(job, message, fields),
             Sent::Stopped(error) => {
                 state.not_sent(job);
                 return state.fail(error);

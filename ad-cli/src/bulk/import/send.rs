@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use ad_core::fields::FieldErrors;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{
     BulkError, State,
-    job::{Job, JobKind, Rejection},
+    job::{Job, JobKind},
 };
 use crate::{Ad, Answer, Client, Error, ErrorKind, bulk::payloads::Piece};
 
@@ -22,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(super) enum Sent {
     /// The service has it; the id of its request, if known.
     Accepted(Option<Uuid>),
-    /// The service does not want it.
-    Rejected(Rejection),
+    /// The service does not want it: why in one text, and by field.
+    Rejected(String, Option<FieldErrors>),
     /// It was not accepted, and no other ad would be.
     Stopped(BulkError),
     /// Unknown, and it cannot be determined now.
@@ -82,7 +83,7 @@ fn rejected(error: Error, job: &Job, is_unclear: bool) -> Sent {
         ErrorKind::Invalid(errors) => Some(errors),
         _ => None,
     };
-    Sent::Rejected(Rejection { message, fields })
+    Sent::Rejected(message, fields)
 }
 
 /// Whether an earlier attempt has created the ad with the source id.

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
+use ad_core::fields::FieldErrors;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    job::{Job, JobKind, Rejection},
+    job::{Job, JobKind},
     journal::{End, Entry, Journal},
     records::{Collected, Record, Records},
 };
@@ -203,16 +204,16 @@ impl State {
     }
 
     /// An ad that the service rejected.
-    pub(super) fn rejected(&self, job: Job, rejection: Rejection) {
+    pub(super) fn rejected(&self, job: Job, message: String, fields: Option<FieldErrors>) {
         // What is there already stays as it was.
         if job.kind == JobKind::Create {
-            self.journal.write(Entry::Rejected { ad: job.ad.clone(), message: rejection.message.clone() });
+            self.journal.write(Entry::Rejected { ad: job.ad.clone(), message: message.clone() });
         }
         let piece = Piece { text: &job.text, place: job.place, problem: None };
-        let findings = rejection.fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
+        let findings = fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
         self.inner().counts.failed += 1;
         let record = Record::new(job.index, job.place, Some(job.ad), AdOutcome::Rejected);
-        self.record(&Record { message: Some(rejection.message), findings, ..record });
+        self.record(&Record { message: Some(message), findings, ..record });
     }
 
     /// Records an ad that was not sent.
