@@ -51,23 +51,15 @@ impl AppliedStep {
     }
 }
 
-/// What became of a plan.
-#[derive(Debug)]
-pub(super) struct Applied {
-    /// In the order of the plan.
-    pub(super) rows: Vec<AppliedStep>,
-    /// Why it stopped, if it did.
-    pub(super) stopped: Option<Failure>,
-}
-
-/// Applies a plan; `within` is how long to wait for outcomes, if at all.
+/// Applies a plan; `within` is how long to wait for outcomes, if at all. Returns what became of its steps, in their order, and why it
+/// stopped, if it did.
 pub(super) async fn apply(
     context: &Context,
     client: &Client,
     plan: &mut Plan,
     within: Option<Duration>,
     stop: &CancellationToken,
-) -> Applied {
+) -> (Vec<AppliedStep>, Option<Failure>) {
     let bar = bar(context, plan.steps.len(), "sent");
     let sender = Sender { client, stopped: RefCell::default(), stop };
     let mut rows: Vec<_> = plan.steps.iter().map(|step| AppliedStep::new(step, AdOutcome::NotSent)).collect();
@@ -96,7 +88,7 @@ pub(super) async fn apply(
     if stopped.is_none() && stop.is_cancelled() {
         stopped = Some(Failure::interrupted());
     }
-    Applied { rows, stopped }
+    (rows, stopped)
 }
 
 fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {

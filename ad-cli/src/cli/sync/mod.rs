@@ -85,7 +85,7 @@ pub(crate) async fn plan(
     save: Option<&Path>,
 ) -> Result<(), Failure> {
     show::check_plan_fields(context.out)?;
-    let mut plan = Sync::new(context, file, stock)?.plan().await?;
+    let (_, mut plan) = planned(context, file, stock).await?;
     show::plan(context.out, &plan)?;
     if let Some(path) = save {
         saved::save(&mut plan, path)?;
@@ -112,9 +112,7 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
         saved::is_current(&plan, &client).await?;
         (client, plan)
     } else {
-        let sync = Sync::new(context, file, stock)?;
-        let plan = sync.plan().await?;
-        (sync.client, plan)
+        planned(context, file, stock).await?
     };
     if how.dry_run {
         show::plan(context.out, &plan)?;
@@ -123,8 +121,18 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
         return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) };
     }
     show_first(context, &plan)?;
-    let stop = confirmed(context, &plan, &client, how, file).await?;
-    carry_out(context, &client, &mut plan, how, &stop).await
+    may_be_done(&plan)?;
+    if !how.yes && !plan.steps.is_empty() {
+        if file.as_os_str() == "-" || !can_ask() {
+            return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
+                .hint("add --yes, or save and review the plan: ad-cli sync plan FILE --save PLAN"));
+        }
+        confirm(context, &question(&plan), false).await?;
+        // The ads may have changed while the user was deciding.
+        saved::is_current(&plan, &client).await?;
+    }
+    // From here on, Ctrl-C stops gracefully.
+    carry_out(context, &client, &mut plan, how, &stop_on_interrupt(context)).await
 }
 
 /// Plans and, if requested, applies the plan, now and whenever the file changes.
@@ -141,61 +149,40 @@ pub(crate) async fn watch(
     watch::watch(context, file, &stop, async || {
         let Some(how) = how else { return plan(context, file, stock, None).await };
         show::check_applied_fields(context.out)?;
-        let sync = Sync::new(context, file, stock)?;
-        let mut plan = sync.plan().await?;
+        let (client, mut plan) = planned(context, file, stock).await?;
         show_first(context, &plan)?;
         may_be_done(&plan)?;
-        carry_out(context, &sync.client, &mut plan, how, &stop).await
+        carry_out(context, &client, &mut plan, how, &stop).await
     })
     .await
 }
 
-/// What planning needs.
-struct Sync<'a> {
-    context: &'a Context,
-    file: &'a Path,
-    args: &'a StockArgs,
-    client: Client,
-    scope: Scope,
-    rulebook: Rulebook,
-}
-
-impl<'a> Sync<'a> {
-    fn new(context: &'a Context, file: &'a Path, args: &'a StockArgs) -> Result<Self, Failure> {
-        let connection = context.connection()?;
-        let client = context.client_for(&connection.url, &connection.token)?;
-        let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
-        Ok(Self {
-            context,
-            file,
-            args,
-            client,
-            scope: Scope::of(&connection.token)?,
-            rulebook: Rulebook { settings, ..Rulebook::default() },
-        })
+/// The plan of a file, with a client of the service that it is for.
+async fn planned(context: &Context, file: &Path, args: &StockArgs) -> Result<(Client, Plan), Failure> {
+    let StockArgs { mapping, allow_removals, http_images, .. } = args;
+    let connection = context.connection()?;
+    let client = context.client_for(&connection.url, &connection.token)?;
+    let settings = RuleSettings { http_images: *http_images, ..RuleSettings::default() };
+    let scope = Scope::of(&connection.token)?;
+    let rulebook = Rulebook { settings, ..Rulebook::default() };
+    let input = Input::open(context, file, mapping, *http_images).await?;
+    let checker = input.checker(Checker::new(ApiVersion::V4, None));
+    let reader = Reader { scope, checker, rulebook };
+    let mut progress = BlockingCounter::new(context.out, "payload");
+    let stock = reader.read(input.source(context)?, |payloads| progress.show(payloads))?;
+    progress.hide();
+    if stock.wanted.is_empty() {
+        show::rejected(context.out, &stock.name, &stock.left)?;
+        return Err(Failure::rejected(format!("{} contains no valid payload; nothing was changed", stock.name)));
     }
-
-    async fn plan(&self) -> Result<Plan, Failure> {
-        let (file, StockArgs { mapping, allow_removals, http_images, .. }) = (self.file, self.args);
-        let input = Input::open(self.context, file, mapping, *http_images).await?;
-        let checker = input.checker(Checker::new(ApiVersion::V4, None));
-        let reader = Reader { scope: &self.scope, checker: &checker, rulebook: &self.rulebook };
-        let mut progress = BlockingCounter::new(self.context.out, "payload");
-        let stock = reader.read(input.source(self.context)?, |payloads| progress.show(payloads))?;
-        progress.hide();
-        if stock.wanted.is_empty() {
-            show::rejected(self.context.out, &stock.name, &stock.left)?;
-            return Err(Failure::rejected(format!("{} contains no valid payload; nothing was changed", stock.name)));
-        }
-        let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
-        let progress = Counter::new(self.context.out, "ad");
-        let planner = Planner { client: &self.client, reader, progress: &progress };
-        let plan = progress.run(planner.plan(path, stock, *allow_removals)).await;
-        let mut plan = plan.map_err(|failure| failure.hint("nothing was changed"))??;
-        plan.about.mapping = input.mapping().map(absolute_mapping);
-        plan.about.http_images = *http_images;
-        Ok(plan)
-    }
+    let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
+    let progress = Counter::new(context.out, "ad");
+    let planner = Planner::new(&client, reader, &progress, stock);
+    let plan = progress.run(planner.plan(path, *allow_removals)).await;
+    let mut plan = plan.map_err(|failure| failure.hint("nothing was changed"))??;
+    plan.about.mapping = input.mapping().map(absolute_mapping);
+    plan.about.http_images = *http_images;
+    Ok((client, plan))
 }
 
 /// A mapping by which a plan is applied from any folder.
@@ -226,28 +213,6 @@ fn too_many(plan: &Plan, deletions: u64) -> String {
     format!("{} would be deleted ({}), more than 10 % of the stock or 20 ads", counted(deletions, "ad"), of.join(", "))
 }
 
-/// Asks for confirmation if needed; from then on Ctrl-C stops gracefully.
-async fn confirmed(
-    context: &Context,
-    plan: &Plan,
-    client: &Client,
-    how: ApplyOptions,
-    file: &Path,
-) -> Result<CancellationToken, Failure> {
-    may_be_done(plan)?;
-    if how.yes || plan.steps.is_empty() {
-        return Ok(stop_on_interrupt(context));
-    }
-    if file.as_os_str() == "-" || !can_ask() {
-        return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
-            .hint("add --yes, or save and review the plan: ad-cli sync plan FILE --save PLAN"));
-    }
-    confirm(context, &question(plan), false).await?;
-    // The ads may have changed while the user was deciding.
-    saved::is_current(plan, client).await?;
-    Ok(stop_on_interrupt(context))
-}
-
 /// `Make these changes (212 requests, of which 206 are deletions, permanent)?`
 fn question(plan: &Plan) -> String {
     let deletions = plan.count(&[Act::Delete]);
@@ -263,15 +228,15 @@ async fn carry_out(
     how: ApplyOptions,
     stop: &CancellationToken,
 ) -> Result<(), Failure> {
-    let applied = apply::apply(context, client, plan, how.within, stop).await;
-    show::applied(context.out, &applied.rows, &plan.left)?;
+    let (rows, stopped) = apply::apply(context, client, plan, how.within, stop).await;
+    show::applied(context.out, &rows, &plan.left)?;
     if !plan.steps.is_empty() {
-        context.out.note(&show::summary(&applied.rows));
+        context.out.note(&show::summary(&rows));
     }
-    if let Some(failure) = applied.stopped {
+    if let Some(failure) = stopped {
         return Err(failure.hint("accepted requests will be finished; run the command again for the remaining changes"));
     }
-    if applied.rows.iter().any(|row| !row.outcome.is_good()) {
+    if rows.iter().any(|row| !row.outcome.is_good()) {
         return Err(Failure::Shown(Exit::Failed));
     }
     if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) }

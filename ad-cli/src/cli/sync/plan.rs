@@ -177,22 +177,30 @@ impl Plan {
 
 /// Makes a plan from the desired stock and the ads of the service.
 pub(super) struct Planner<'a> {
-    pub(super) client: &'a Client,
-    pub(super) reader: Reader<'a>,
-    pub(super) progress: &'a Counter,
+    client: &'a Client,
+    reader: Reader,
+    progress: &'a Counter,
+    stock: Stock,
+    plan: Plan,
+    /// Number of ads that no file can name.
+    unnameable: u64,
 }
 
-impl Planner<'_> {
-    pub(super) async fn plan(&self, path: Option<PathBuf>, mut stock: Stock, allowed: u64) -> Result<Plan, Failure> {
-        let mut plan = Plan::default();
-        let (mut dealers, mut unnameable) = (Vec::new(), 0);
-        for dealer_code in stock.dealers() {
-            let before = plan.count(&[Act::Delete]);
-            let ads = self.dealer(&dealer_code, &mut stock, &mut plan, &mut unnameable).await?;
-            let deletions = plan.count(&[Act::Delete]) - before;
+impl<'a> Planner<'a> {
+    pub(super) fn new(client: &'a Client, reader: Reader, progress: &'a Counter, stock: Stock) -> Self {
+        Self { client, reader, progress, stock, plan: Plan::default(), unnameable: 0 }
+    }
+
+    pub(super) async fn plan(mut self, path: Option<PathBuf>, allowed: u64) -> Result<Plan, Failure> {
+        let mut dealers = Vec::new();
+        for dealer_code in self.stock.dealers() {
+            let before = self.plan.count(&[Act::Delete]);
+            let ads = self.dealer(&dealer_code).await?;
+            let deletions = self.plan.count(&[Act::Delete]) - before;
             dealers.push(Dealer { code: dealer_code, ads, deletions });
         }
-        self.creates(&mut stock, &mut plan)?;
+        self.creates()?;
+        let Self { client, mut stock, mut plan, unnameable, .. } = self;
         let (unknown, deletions) = (stock.unknown(), plan.count(&[Act::Delete]));
         if !unknown.is_empty() && deletions > 0 {
             plan.steps.retain(|step| step.act != Act::Delete);
@@ -211,7 +219,7 @@ impl Planner<'_> {
         plan.steps.sort_by_key(|step| (Act::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
         plan.left.append(&mut stock.left);
         plan.left.sort_by_key(|left| left.line);
-        let (name, digest, url) = (stock.name, stock.digest, self.client.url().to_owned());
+        let (name, digest, url) = (stock.name, stock.digest, client.url().to_owned());
         Ok(Plan {
             about: About { name, path, digest, url, dealers, allowed, ..About::default() },
             spool: stock.spool,
@@ -220,56 +228,41 @@ impl Planner<'_> {
     }
 
     /// Compares all ads of a dealer; returns the number of those that are not deleted.
-    async fn dealer(
-        &self,
-        dealer_code: &str,
-        stock: &mut Stock,
-        plan: &mut Plan,
-        unnameable: &mut u64,
-    ) -> Result<u64, Failure> {
+    async fn dealer(&mut self, dealer_code: &str) -> Result<u64, Failure> {
         let query = AdQuery::oldest_first([AdFilter::DealerCode(dealer_code.to_owned())]);
         let mut ads = self.client.v4().all(&query);
         let mut count = 0;
         while let Some(ad) = ads.try_next().await? {
             self.progress.add();
             count += u64::from(ad.state == AdState::Created);
-            if !self.ad(&ad, stock, plan).await? {
-                *unnameable += 1;
-            }
+            self.ad(&ad).await?;
         }
         Ok(count)
     }
 
-    /// Adds the step for an ad; `false` for one that no file can name.
-    async fn ad(&self, ad: &Ad, stock: &mut Stock, plan: &mut Plan) -> Result<bool, Failure> {
+    /// Adds the step for an ad.
+    async fn ad(&mut self, ad: &Ad) -> Result<(), Failure> {
         let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
-        if let Some(wanted) = stock.wanted.remove(&identity) {
-            self.wanted(ad, identity, &wanted, stock, plan).await?;
-            return Ok(true);
+        if let Some(wanted) = self.stock.wanted.remove(&identity) {
+            return self.wanted(ad, identity, &wanted).await;
         }
         // Its payload has errors, which are reported with it.
-        if ad.state == AdState::Deleted || stock.leaves(&identity) {
-            return Ok(true);
+        if ad.state == AdState::Deleted || self.stock.leaves(&identity) {
+            return Ok(());
         }
         let category = categories::by_id(ad.category_id);
-        let is_nameable = category.is_some_and(|it| it.is_in(ApiVersion::V4) || it.targets().next().is_some());
-        if is_nameable {
-            plan.steps.push(step(Act::Delete, identity, ad, Vec::new(), None));
+        if category.is_some_and(|it| it.is_in(ApiVersion::V4) || it.targets().next().is_some()) {
+            self.plan.steps.push(step(Act::Delete, identity, ad, Vec::new(), None));
+        } else {
+            self.unnameable += 1;
         }
-        Ok(is_nameable)
+        Ok(())
     }
 
     /// An existing ad that the file contains.
-    async fn wanted(
-        &self,
-        ad: &Ad,
-        identity: Identity,
-        wanted: &Wanted,
-        stock: &mut Stock,
-        plan: &mut Plan,
-    ) -> Result<(), Failure> {
-        let payload = stock.payload(wanted)?;
-        let rulebook = self.reader.rulebook;
+    async fn wanted(&mut self, ad: &Ad, identity: Identity, wanted: &Wanted) -> Result<(), Failure> {
+        let payload = self.stock.payload(wanted)?;
+        let rulebook = &self.reader.rulebook;
         let mut images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
         let mut comparison = compare(rulebook, ad, &images, &payload, wanted.category);
         if let Some(missing) = missing(&comparison, ad, &images)
@@ -279,29 +272,29 @@ impl Planner<'_> {
             comparison = compare(rulebook, ad, &images, &payload, wanted.category);
             comparison.notes.push(note);
         }
-        plan.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
+        self.plan.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
         let (line, category) = (Some(wanted.place.line), Some(wanted.category));
         match comparison.difference {
             AdDifference::Unchanged => {
-                plan.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
-                plan.unchanged.push(identity);
+                self.plan.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
+                self.plan.unchanged.push(identity);
             }
             AdDifference::Update { patch, changes, revives } => {
                 let act = if revives { Act::Revive } else { Act::Update };
-                let body = Some(stock.keep(&patch)?);
-                plan.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
+                let body = Some(self.stock.keep(&patch)?);
+                self.plan.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
             }
             AdDifference::Blocked { reason, hints } => {
                 let Identity { source_id, dealer_code } = identity;
                 let why = Why::Blocked { reason, hints };
-                plan.left.push(Left { source_id: Some(source_id), dealer_code, category, line, why });
+                self.plan.left.push(Left { source_id: Some(source_id), dealer_code, category, line, why });
             }
             AdDifference::Rejected(errors) => {
-                let text = stock.text(wanted)?;
+                let text = self.stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
                 let verdict = self.reader.checker.rejected(&errors, piece, wanted.index);
                 let Identity { source_id, dealer_code } = identity;
-                plan.left.push(Left { line, ..Left::rejected(Some(source_id), dealer_code, verdict) });
+                self.plan.left.push(Left { line, ..Left::rejected(Some(source_id), dealer_code, verdict) });
             }
         }
         Ok(())
@@ -315,14 +308,14 @@ impl Planner<'_> {
     }
 
     /// What is wanted and is not there.
-    fn creates(&self, stock: &mut Stock, plan: &mut Plan) -> Result<(), Failure> {
-        let mut wanted: Vec<_> = stock.wanted.drain().collect();
+    fn creates(&mut self) -> Result<(), Failure> {
+        let mut wanted: Vec<_> = self.stock.wanted.drain().collect();
         wanted.sort_by_key(|(_, wanted)| wanted.index);
         for (ad, wanted) in wanted {
-            let text = stock.text(&wanted)?;
+            let text = self.stock.text(&wanted)?;
             let line = Some(wanted.place.line);
-            match self.reader.new_ad(stock.payload(&wanted)?, &wanted, &text) {
-                Ok(title) => plan.steps.push(Step {
+            match self.reader.new_ad(self.stock.payload(&wanted)?, &wanted, &text) {
+                Ok(title) => self.plan.steps.push(Step {
                     act: Act::Create,
                     ad,
                     vehicle_type: wanted.category.vehicle_type.map(str::to_owned),
@@ -333,7 +326,7 @@ impl Planner<'_> {
                     body: Some(wanted.payload),
                 }),
                 Err(verdict) => {
-                    plan.left.push(Left { line, ..Left::rejected(Some(ad.source_id), ad.dealer_code, verdict) });
+                    self.plan.left.push(Left { line, ..Left::rejected(Some(ad.source_id), ad.dealer_code, verdict) });
                 }
             }
         }

@@ -139,13 +139,13 @@ pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
 }
 
 /// Reads a stock.
-pub(super) struct Reader<'a> {
-    pub(super) scope: &'a Scope,
-    pub(super) checker: &'a Checker,
-    pub(super) rulebook: &'a Rulebook,
+pub(super) struct Reader {
+    pub(super) scope: Scope,
+    pub(super) checker: Checker,
+    pub(super) rulebook: Rulebook,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// Reads a file to its end.
     pub(super) fn read(&self, source: Source, mut progress: impl FnMut(u64)) -> Result<Stock, Failure> {
         let mut stock = Stock { name: source.name.clone(), ..Stock::default() };
