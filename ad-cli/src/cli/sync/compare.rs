@@ -4,7 +4,7 @@
 //! patch. So an update that would change nothing is not made.
 
 use ad_core::{
-    categories::{self, Category},
+    categories::{self, Category, Heading},
     fields::FieldErrors,
     model::{self, AdState, ApiVersion, Content},
     rulebook::{
@@ -200,7 +200,9 @@ impl Search<'_> {
         let mut is_new = false;
         for change in contents::differences(self.write.category, is, wanted) {
             let is_kept = kept.iter().any(|(field, _)| *field == change.field);
-            if !is_kept && contents::is_said(self.write.category, &change.field) {
+            // The service generates the titles of registered vehicles.
+            let is_generated = change.field == "title" && self.write.category.heading == Heading::Forbidden;
+            if !is_kept && !is_generated {
                 is_new |= contents::put(patch, &change.field, &self.sent(&change));
             }
         }

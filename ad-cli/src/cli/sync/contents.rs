@@ -3,7 +3,7 @@
 //! The tables of [`ad_core`] decide which fields are replaced and which are merged.
 
 use ad_core::{
-    categories::{Category, Heading, ad_fields},
+    categories::{Category, ad_fields},
     model::{self, Content},
 };
 use serde::{Deserialize, Serialize};
@@ -119,11 +119,6 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
         }
         (one, other) => one == other,
     }
-}
-
-/// Whether clients may send this field: the service generates the titles of registered vehicles.
-pub(super) fn is_said(category: &Category, field: &str) -> bool {
-    field != "title" || category.heading != Heading::Forbidden
 }
 
 /// Sets a field in a patch; `null` clears it. Whether the patch has changed.
