@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use ad_core::categories::Category;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    Ad, Error,
+    Ad,
     bulk::check::Checker,
     cli::{
         change::{self, ChangeArgs, Sending},
@@ -69,37 +69,18 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
-    let decide = |ad: &Ad, category| patch(args, file.as_ref(), ad, category);
-    let rejected = |ad: &Ad, category, error| rejected(context, file.as_ref(), ad, category, error);
+    let decide = |ad: &Ad, category: Option<&Category>| {
+        let now = Value::Object(change::as_written(ad));
+        let mut patch = file.as_ref().map(|file| file.object.clone()).unwrap_or_default();
+        for setting in args.set.iter().chain(&args.unset) {
+            setting.resolved(category)?.put_into(&mut patch, &now, category).map_err(Failure::usage)?;
+        }
+        Ok(patch)
+    };
+    // About a file by its lines, about `--set` with the command that shows what is allowed.
+    let rejected = |ad: &Ad, category, error| match &file {
+        Some(file) => file.rejected(context, &Checker::new(ad.api_version, category), error),
+        None => change::rejected_fields(ad, category, error),
+    };
     change::change(context, sending, decide, rejected).await
-}
-
-/// What the service says to it: about a file by its lines, about `--set` with the command that shows what is allowed.
-fn rejected(
-    context: &Context,
-    file: Option<&Single>,
-    ad: &Ad,
-    category: Option<&'static Category>,
-    error: Error,
-) -> Failure {
-    if let Some(file) = file {
-        return file.rejected(context, &Checker::new(ad.api_version, category), error);
-    }
-    change::rejected_fields(ad, category, error)
-}
-
-/// What is to be sent.
-fn patch(
-    args: &Args,
-    file: Option<&Single>,
-    ad: &Ad,
-    category: Option<&Category>,
-) -> Result<Map<String, Value>, Failure> {
-    let now = Value::Object(change::as_written(ad));
-    let mut patch = file.map(|file| file.object.clone()).unwrap_or_default();
-    for setting in args.set.iter().chain(&args.unset) {
-        let setting = setting.resolved(category)?;
-        setting.put_into(&mut patch, &now, category).map_err(Failure::usage)?;
-    }
-    Ok(patch)
 }
