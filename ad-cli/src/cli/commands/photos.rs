@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     Client, Target,
-    bulk::payloads::{Chunks, NotPayloads, Source, parse},
+    bulk::payloads::{Chunks, Source, parse},
     cli::{
         acts::{self, DealerArgs},
         images::{Found, Images},
@@ -101,18 +101,19 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let images = Images::new(*http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
-    let mut report = Report { rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0 };
+    let mut report =
+        Report { images, rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0 };
     match &what[..] {
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);
             explain_files(&file)?;
             let input = Input::open(context, &file, mapping, *http_images).await?;
-            progress.run(of_file(input.source(context)?, &images, &mut report)).await??;
+            progress.run(report.of_file(input.source(context)?)).await??;
         }
         source_ids => {
             let client = context.client()?;
             let source_ids = source_ids.iter().chain(ad);
-            progress.run(of_ads(&client, source_ids, dealer, &images, &mut report)).await??;
+            progress.run(report.of_ads(&client, source_ids, dealer)).await??;
         }
     }
     report.end(context)
@@ -132,53 +133,9 @@ fn explain_files(path: &Path) -> Result<(), Failure> {
         .hint("if your file has only their names, a mapping makes addresses of them: template = \"https://cdn.example/{value}\""))
 }
 
-/// Tries the photos of all payloads of a file.
-async fn of_file(source: Source, images: &Images, report: &mut Report<'_>) -> Result<(), Failure> {
-    let mut chunks = Chunks::new(source);
-    let mut text = Vec::new();
-    let unreadable = |error: NotPayloads| Failure::from(error);
-    while let Some(chunk) = chunks.next(text).map_err(unreadable)? {
-        let mut photos = Vec::new();
-        let mut without = 0;
-        chunk.each(|piece| {
-            let Ok(payload) = parse(piece.text) else { return };
-            let urls = payload.get("image_urls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            without += u64::from(urls.is_empty());
-            let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
-            photos.extend(urls.iter().filter_map(Value::as_str).map(|url| Photo {
-                source_id: source_id.clone(),
-                line: Some(piece.place.line),
-                url: url.to_owned(),
-            }));
-        });
-        report.without += without;
-        text = chunk.text;
-        report.of(photos, images).await?;
-    }
-    Ok(())
-}
-
-/// Tries the photos of ads, whether the service has stored them or not.
-async fn of_ads<'a>(
-    client: &Client,
-    source_ids: impl Iterator<Item = &'a String>,
-    dealer: &DealerArgs,
-    images: &Images,
-    report: &mut Report<'_>,
-) -> Result<(), Failure> {
-    for source_id in source_ids {
-        let target = Target::from(source_id.as_str()).of_dealer(dealer.dealer_code.as_deref());
-        let status = acts::found(client, target, async |target: Target<'_>| client.v4().status(target).await).await?;
-        let status = status.body;
-        report.without += u64::from(status.images.is_empty());
-        let photo = |url| Photo { source_id: Some(source_id.clone()), line: None, url };
-        report.of(status.images.into_iter().map(|image| photo(image.url)).collect(), images).await?;
-    }
-    Ok(())
-}
-
 /// The table and the counts.
 struct Report<'a> {
+    images: Images,
     rows: Rows,
     progress: &'a Counter,
     fetched: u64,
@@ -188,9 +145,50 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    async fn of(&mut self, photos: Vec<Photo>, images: &Images) -> Result<(), Failure> {
+    /// Tries the photos of all payloads of a file.
+    async fn of_file(&mut self, source: Source) -> Result<(), Failure> {
+        let mut chunks = Chunks::new(source);
+        let mut text = Vec::new();
+        while let Some(chunk) = chunks.next(text)? {
+            let mut photos = Vec::new();
+            chunk.each(|piece| {
+                let Ok(payload) = parse(piece.text) else { return };
+                let urls = payload.get("image_urls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                self.without += u64::from(urls.is_empty());
+                let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
+                photos.extend(urls.iter().filter_map(Value::as_str).map(|url| Photo {
+                    source_id: source_id.clone(),
+                    line: Some(piece.place.line),
+                    url: url.to_owned(),
+                }));
+            });
+            text = chunk.text;
+            self.of(photos).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries the photos of ads, whether the service has stored them or not.
+    async fn of_ads(
+        &mut self,
+        client: &Client,
+        source_ids: impl Iterator<Item = &String>,
+        dealer: &DealerArgs,
+    ) -> Result<(), Failure> {
+        for source_id in source_ids {
+            let target = Target::from(source_id.as_str()).of_dealer(dealer.dealer_code.as_deref());
+            let ask = async |target: Target<'_>| client.v4().status(target).await;
+            let status = acts::found(client, target, ask).await?.body;
+            self.without += u64::from(status.images.is_empty());
+            let photo = |url| Photo { source_id: Some(source_id.clone()), line: None, url };
+            self.of(status.images.into_iter().map(|image| photo(image.url)).collect()).await?;
+        }
+        Ok(())
+    }
+
+    async fn of(&mut self, photos: Vec<Photo>) -> Result<(), Failure> {
         let tried = stream::iter(photos).map(async |photo| {
-            let found = images.fetch(&photo.url).await;
+            let found = self.images.fetch(&photo.url).await;
             (photo, found)
         });
         let mut tried = std::pin::pin!(tried.buffered(AT_ONCE));
