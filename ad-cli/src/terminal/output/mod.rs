@@ -169,7 +169,7 @@ impl Output {
     /// # Errors
     /// The first unknown field.
     pub fn check_names<'a>(self, known: impl Iterator<Item = &'a str> + Clone) -> Result<(), UnknownField> {
-        selection::unknown(self.fields, known).map_or(Ok(()), Err)
+        selection::check(self.fields, known)
     }
 
     /// The form of the answer.

@@ -42,14 +42,10 @@ impl Selection {
         if !self.is_checked {
             self.is_checked = true;
             self.known.extend(row.as_object().into_iter().flat_map(Map::keys).cloned());
-            self.check().map_err(io::Error::other)?;
+            check(self.fields, self.known.iter().map(String::as_str)).map_err(io::Error::other)?;
         }
         let value = |field: &String| (field.clone(), at(row, field).cloned().unwrap_or_default());
         Ok(Value::Object(self.fields.iter().map(value).collect()))
-    }
-
-    fn check(&self) -> Result<(), UnknownField> {
-        unknown(self.fields, self.known.iter().map(String::as_str)).map_or(Ok(()), Err)
     }
 }
 
@@ -62,12 +58,13 @@ pub(super) fn columns(fields: &'static [String], columns: &[Column]) -> Vec<Colu
     fields.iter().map(column).collect()
 }
 
-/// The first selected field whose first name is not known.
-pub(super) fn unknown<'a>(fields: &[String], known: impl Iterator<Item = &'a str> + Clone) -> Option<UnknownField> {
-    let name = fields.iter().find(|field| !known.clone().any(|known| known == first(field)))?;
+/// Checks that the first name of each selected field is known.
+pub(super) fn check<'a>(fields: &[String], known: impl Iterator<Item = &'a str> + Clone) -> Result<(), UnknownField> {
+    let is_unknown = |field: &&String| !known.clone().any(|known| known == first(field));
+    let Some(name) = fields.iter().find(is_unknown) else { return Ok(()) };
     let hint = Names::builtin().did_you_mean(name, known.clone());
     let all = || format!("fields: {}", known.collect::<Vec<_>>().join(", "));
-    Some(UnknownField { name: name.clone(), hint: hint.unwrap_or_else(all) })
+    Err(UnknownField { name: name.clone(), hint: hint.unwrap_or_else(all) })
 }
 
 fn first(path: &str) -> &str {
