@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::model::ActionState;
+use ad_core::model::{ActionState, EventTypes};
 use aws_lc_rs::{hmac, rand};
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use futures_util::TryStreamExt;
@@ -68,17 +68,13 @@ pub(crate) async fn run(context: &Context, client: &Client, args: &ListenArgs) -
     let mut query = args.selection.query(After::Now);
     if query.types.is_empty() {
         // Those of a webhook that names none.
-        query.types = webhook_types();
+        let ended = [ActionState::Done, ActionState::Error];
+        query.types = ended.map(|state| EventTypes { action: None, state: Some(state) }).to_vec();
     }
     match &args.forward_to {
         Some(url) => forward(context, client, &query, url).await,
         None => events::follow(context, client, &query).await,
     }
-}
-
-fn webhook_types() -> Vec<ad_core::model::EventTypes> {
-    let ended = [ActionState::Done, ActionState::Error];
-    ended.map(|state| ad_core::model::EventTypes { action: None, state: Some(state) }).to_vec()
 }
 
 async fn forward(context: &Context, client: &Client, query: &EventQuery, url: &Url) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ use reqwest::{
     header::{HeaderName, HeaderValue, IF_MATCH},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use uuid::Uuid;
 
 use super::{
     Ad, AdQuery, Answer, Error, ErrorKind, LogQuery, Page, Target, Validation, pages,
@@ -321,7 +322,7 @@ impl<'a> Ads<'a> {
         let WriteOptions { key, if_match, wait } = &self.options;
         call.wait = wait.unwrap_or_default();
         let headers = [
-            (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(random_key))),
+            (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(|| Uuid::from_u128(fastrand::u128(..)).to_string()))),
             (IF_MATCH, if_match.clone()),
             (PREFER, wait.map(|time| format!("wait={}", time.as_secs().max(1)))),
         ];
@@ -335,10 +336,6 @@ impl<'a> Ads<'a> {
         }
         self.transport.ask(call).await
     }
-}
-
-fn random_key() -> String {
-    uuid::Uuid::from_u128(fastrand::u128(..)).to_string()
 }
 
 /// The path of one ad, or of what is below it, with the dealer in the query.
