@@ -71,24 +71,14 @@ pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
 /// Makes the checks until one fails that the others need.
 async fn examine(context: &Context, checks: &mut Vec<Examined>) -> Result<(), Failure> {
     let mut say = |check, result, details: String| checks.push(Examined { check, result, details });
-    let connection = match context.connection() {
-        Ok(connection) => connection,
-        Err(failure) => {
-            say("settings", Verdict::Failed, failure.to_string());
-            return Err(failure);
-        }
-    };
+    let connection = context.connection();
+    let connection = connection.inspect_err(|failure| say("settings", Verdict::Failed, failure.to_string()))?;
     let from = connection.profile.as_ref().map_or("AD_TOKEN".to_owned(), |name| format!("profile {name}"));
     let client = context.client_for(&connection.url, &connection.token)?;
     say("settings", Verdict::Ok, format!("{}, token from {from}", client.url()));
     let began = Instant::now();
-    let service = match client.version().await {
-        Ok(service) => service,
-        Err(error) => {
-            say("connection", Verdict::Failed, error.to_string());
-            return Err(error.into());
-        }
-    };
+    let service = client.version().await;
+    let service = service.inspect_err(|error| say("connection", Verdict::Failed, error.to_string()))?;
     let tls = if client.url().starts_with("https://") { "with TLS" } else { "without TLS" };
     let (version, took) = (&service.body, began.elapsed().as_millis());
     say("connection", Verdict::Ok, format!("version {version} of the service answers in {took} ms, {tls}"));
@@ -96,20 +86,16 @@ async fn examine(context: &Context, checks: &mut Vec<Examined>) -> Result<(), Fa
         let (verdict, details) = clock(context.now(), theirs);
         say("clock", verdict, details);
     }
-    let me = match client.me().await {
-        Ok(me) => me.body,
-        Err(error) => {
-            let why = match (error.kind(), Claims::of(&connection.token)) {
-                (ErrorKind::Unauthorised(_), Some(claims)) if claims.validity(context.now()) == Validity::Expired => {
-                    let end = claims.expires().map(|end| away(end, context.now())).unwrap_or_default();
-                    format!("it expired {end}")
-                }
-                _ => error.to_string(),
-            };
-            say("token", Verdict::Failed, why);
-            return Err(error.into());
-        }
-    };
+    let me = client.me().await.inspect_err(|error| {
+        let why = match (error.kind(), Claims::of(&connection.token)) {
+            (ErrorKind::Unauthorised(_), Some(claims)) if claims.validity(context.now()) == Validity::Expired => {
+                let end = claims.expires().map(|end| away(end, context.now())).unwrap_or_default();
+                format!("it expired {end}")
+            }
+            _ => error.to_string(),
+        };
+        say("token", Verdict::Failed, why);
+    })?;
     let (verdict, details) = token(&me, context.now());
     say("token", verdict, details);
     say("permissions", Verdict::Ok, me.permissions.join(", "));
