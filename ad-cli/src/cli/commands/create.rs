@@ -64,15 +64,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     let mut done = Done::new(context, &client, &args.wait)?;
-    let answer = match args.wait.of(ads).create(&payload.object).await {
-        Ok(answer) => answer,
-        Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {
-            return Err(
-                Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
-            );
+    let answer = args.wait.of(ads).create(&payload.object).await.map_err(|error| match error.kind() {
+        ErrorKind::Conflict(_) => {
+            Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
         }
-        Err(error) => return Err(payload.rejected(context, &checker, error)),
-    };
+        _ => payload.rejected(context, &checker, error),
+    })?;
     done.accepted(&answer).await?;
     done.end()
 }
