@@ -81,21 +81,17 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// The reason for a missing answer: the innermost error, because the outer ones repeat the address.
     fn of_unanswered(error: &reqwest::Error, began: Instant) -> Self {
-        let mut reason: &dyn std::error::Error = error;
-        let mut is_without_tls = speaks_no_tls(reason);
-        while let Some(source) = reason.source() {
-            reason = source;
-            is_without_tls |= speaks_no_tls(reason);
-        }
+        let first: &(dyn std::error::Error + 'static) = error;
+        let errors = || std::iter::successors(Some(first), |error| error.source());
+        let reason = errors().last().map(ToString::to_string).unwrap_or_default();
         if error.is_connect() {
             let address = error.url().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
             let reason = if error.is_timeout() {
                 "no connection in time".to_owned()
-            } else if is_without_tls {
+            } else if errors().any(speaks_no_tls) {
                 "the port does not use TLS; the address probably begins with http://".to_owned()
             } else {
                 // Without the number that the operating system adds.
-                let reason = reason.to_string();
                 reason.split(" (os error ").next().unwrap_or_default().to_owned()
             };
             return Self::Unreachable(format!("{address}: {reason}"));
@@ -106,7 +102,7 @@ impl ErrorKind {
                 u64::try_from(tenths).unwrap_or(u64::MAX).saturating_mul(100),
             ));
         }
-        Self::Lost(reason.to_string())
+        Self::Lost(reason)
     }
 }
 
