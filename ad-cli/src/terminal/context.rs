@@ -109,8 +109,10 @@ pub struct Context {
     pub out: Output,
     profile: Option<String>,
     url: Option<String>,
-    rate: Rate,
-    timeout: Duration,
+    /// Requests a second at most.
+    pub(crate) rate: Rate,
+    /// Time for one answer.
+    pub(crate) timeout: Duration,
 }
 
 /// Server URL and token of a command.
@@ -178,16 +180,6 @@ impl Context {
         let limits = [format!("--rate={}", self.rate), format!("--timeout={}", self.timeout.as_secs())];
         let verbose = self.out.is_verbose().then(|| "--verbose".to_owned());
         given.chain(limits).chain(verbose).collect()
-    }
-
-    /// Requests a second at most.
-    pub(crate) fn rate(&self) -> Rate {
-        self.rate
-    }
-
-    /// Time for one answer.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     /// The address that was given with this command.

@@ -46,9 +46,9 @@ pub(crate) fn run(context: &Context, _: &Args) -> Result<(), Failure> {
         (None, Some(_)) => row("token", Some("(hidden)".to_owned()), of_profile())?,
         (None, None) => row("token", None, "not set".to_owned())?,
     }
-    let rate = context.rate().to_string();
+    let rate = context.rate.to_string();
     row("rate", Some(rate.clone()), given("AD_RATE", &rate, "10"))?;
-    let timeout = context.timeout().as_secs().to_string();
+    let timeout = context.timeout.as_secs().to_string();
     row("timeout", Some(timeout.clone()), given("AD_TIMEOUT", &timeout, "30"))?;
     let colors = if ColorWhen::is_unwanted() { "off: NO_COLOR is set" } else { "on a terminal" };
     row("colours", Some(colors.to_owned()), if ColorWhen::is_unwanted() { "NO_COLOR" } else { "default" }.to_owned())?;

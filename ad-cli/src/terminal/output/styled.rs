@@ -1,7 +1,5 @@
 //! Text for people with colours in it.
 
-use std::fmt;
-
 use ad_core::printable;
 
 use super::{Tone, cells::Cell, painted, table};
@@ -61,11 +59,5 @@ impl Styled {
     /// The text, with its colours.
     pub fn as_str(&self) -> &str {
         &self.text
-    }
-}
-
-impl fmt::Display for Styled {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text)
     }
 }
