@@ -4,11 +4,13 @@
 //! call, the probe, is let through. When it is answered the circuit closes, otherwise the next pause begins.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use tokio::time::Instant;
+
+use crate::locked::locked;
 
 /// Longest pause that a response can ask for.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -66,19 +68,14 @@ impl<R: Clone> Breaker<R> {
         Self { options, recheck: recheck.max(SHORTEST), circuit: Arc::new(Mutex::new(Circuit::Closed(0))) }
     }
 
-    fn circuit(&self) -> MutexGuard<'_, Circuit<R>> {
-        // Every change under this lock is one assignment.
-        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a call would be let through.
     pub(crate) fn check(&self, now: Instant) -> Result<(), Open<R>> {
-        self.check_circuit(&self.circuit(), now)
+        self.check_circuit(&locked(&self.circuit), now)
     }
 
     /// Whether the circuit is closed.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(*self.circuit(), Circuit::Closed(_))
+        matches!(*locked(&self.circuit), Circuit::Closed(_))
     }
 
     fn check_circuit(&self, circuit: &Circuit<R>, now: Instant) -> Result<(), Open<R>> {
@@ -92,7 +89,7 @@ impl<R: Clone> Breaker<R> {
 
     /// Permits a call. The permit takes the outcome of the call; dropping it instead means that there is none.
     pub(crate) fn enter(&self, now: Instant) -> Result<Permit<R>, Open<R>> {
-        let mut circuit = self.circuit();
+        let mut circuit = locked(&self.circuit);
         self.check_circuit(&circuit, now)?;
         let probed = if let Circuit::Open { reason, .. } = &*circuit { Some(reason.clone()) } else { None };
         let probe = probed.is_some();
@@ -122,7 +119,7 @@ impl<R: Clone> Permit<R> {
     /// The call was answered, be it with a rejection.
     pub(crate) fn answered(mut self) -> Option<Transition> {
         self.probe = false;
-        let was = std::mem::replace(&mut *self.breaker.circuit(), Circuit::Closed(0));
+        let was = std::mem::replace(&mut *locked(&self.breaker.circuit), Circuit::Closed(0));
         (!matches!(was, Circuit::Closed(_))).then_some(Transition::Closed)
     }
 
@@ -130,7 +127,7 @@ impl<R: Clone> Permit<R> {
     pub(crate) fn failed(mut self, now: Instant, reason: R, retry_after: Option<Duration>) -> Option<Transition> {
         let probe = std::mem::take(&mut self.probe);
         let BreakerOptions { failures, pause } = self.breaker.options;
-        let mut circuit = self.breaker.circuit();
+        let mut circuit = locked(&self.breaker.circuit);
         let opens = match &mut *circuit {
             Circuit::Closed(before) => {
                 *before = before.saturating_add(1);
@@ -155,7 +152,7 @@ impl<R: Clone> Drop for Permit<R> {
         if !self.probe {
             return;
         }
-        let mut circuit = self.breaker.circuit();
+        let mut circuit = locked(&self.breaker.circuit);
         if let Circuit::HalfOpen(reason) = &*circuit {
             *circuit = Circuit::Open { until: self.began, reason: reason.clone() };
         }

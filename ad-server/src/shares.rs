@@ -5,10 +5,12 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use tokio::sync::oneshot;
+
+use crate::locked::locked;
 
 /// The reserve is one part in so many of the whole.
 const RESERVE: usize = 8;
@@ -68,7 +70,7 @@ impl Shares {
     /// Waits for units on behalf of a holder, such as a dealer. More than the maximum of one holder counts as that maximum.
     pub(crate) async fn take(&self, holder: &str, units: usize) -> Share {
         let granted = {
-            let mut state = self.state();
+            let mut state = locked(&self.0);
             let units = units.min(state.total - state.reserve);
             match self.try_grant(&mut state, holder, units) {
                 Ok(share) => return share,
@@ -81,7 +83,7 @@ impl Shares {
 
     /// Units that are free now; `None` when taking them would have to wait.
     pub(crate) fn try_take(&self, holder: &str, units: usize) -> Option<Share> {
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         let units = units.min(state.total - state.reserve);
         self.try_grant(&mut state, holder, units).ok()
     }
@@ -89,7 +91,7 @@ impl Shares {
     /// Units that nobody holds.
     #[cfg(test)]
     pub(crate) fn free(&self) -> usize {
-        self.state().free
+        locked(&self.0).free
     }
 
     fn try_grant(&self, state: &mut SharesState, holder: &str, units: usize) -> Result<Share, Arc<str>> {
@@ -112,7 +114,7 @@ impl Shares {
     /// Serves those who wait, whoever holds least first, for as long as there is enough for the next one.
     fn serve(&self) {
         let mut refused = Vec::new();
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         while let Some((holder, waiter)) = state.next() {
             if waiter.granted.is_closed() {
                 state.forget(&holder);
@@ -123,11 +125,6 @@ impl Shares {
             refused.extend(waiter.granted.send(share).err());
         }
         drop(state);
-    }
-
-    /// What is behind this lock is whole at any moment.
-    fn state(&self) -> MutexGuard<'_, SharesState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,7 +181,7 @@ impl Share {
     pub(crate) fn shrink(&mut self, units: usize) {
         let more = self.units.saturating_sub(units);
         self.units -= more;
-        let mut state = self.shares.state();
+        let mut state = locked(&self.shares.0);
         state.free += more;
         if let Some(holder) = state.holders.get_mut(&self.holder) {
             holder.held -= more;
@@ -262,7 +259,7 @@ mod tests {
         assert_eq!(shares.free(), 4);
         drop(small);
         assert_eq!(shares.free(), 8);
-        assert!(shares.state().holders.is_empty());
+        assert!(locked(&shares.0).holders.is_empty());
     }
 
     #[test]
@@ -275,7 +272,7 @@ mod tests {
         assert_eq!(more.now_or_never().map(|share| share.units), Some(9));
         drop(held);
         assert_eq!(shares.free(), 16);
-        assert!(shares.state().holders.is_empty());
+        assert!(locked(&shares.0).holders.is_empty());
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use super::{ApiError, prefer::until_stopped};
-use crate::telemetry::Metrics;
+use crate::{locked::locked, telemetry::Metrics};
 
 /// Open event streams and long polls. Clones share everything.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl EventStreams {
 
     /// Opens one with a token.
     pub(super) fn open(&self, jti: &str) -> Result<OpenStream, ApiError> {
-        let mut open = self.locked();
+        let mut open = locked(&self.open);
         let of_token = open.of_tokens.get(jti).copied().unwrap_or_default();
         if of_token >= self.most_of_token {
             return Err(ApiError::TooManyStreams { most: self.most_of_token, of_token: true });
@@ -72,11 +72,6 @@ impl EventStreams {
     pub(super) async fn stopped(&self) {
         until_stopped(self.stopped.clone()).await;
     }
-
-    /// What is behind this lock is whole at any moment.
-    fn locked(&self) -> MutexGuard<'_, OpenStreams> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// An open stream or long poll. It ends with the value.
@@ -88,7 +83,7 @@ pub(super) struct OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        let mut open = self.streams.locked();
+        let mut open = locked(&self.streams.open);
         open.all -= 1;
         if let Some(of_token) = open.of_tokens.get_mut(&self.jti) {
             *of_token -= 1;
@@ -117,7 +112,7 @@ mod tests {
         assert_eq!(refusal("b"), Some((3, false)));
         assert_eq!(streams.gauge.get(), 3);
         drop((first, other));
-        assert!(streams.locked().of_tokens.is_empty());
+        assert!(locked(&streams.open).of_tokens.is_empty());
         assert_eq!((streams.gauge.get(), refusal("a")), (0, None));
     }
 }

@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     num::NonZeroU32,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -26,6 +26,7 @@ use tokio::{
 
 use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
 use crate::{
+    locked::locked,
     processor::Processor,
     shares::{Share, Shares},
     values::Rate,
@@ -125,23 +126,18 @@ impl Writes {
     /// Waits for the other writes on an ad.
     pub(crate) async fn only(&self, access: &Access, source_id: &str) -> Result<OnlyWrite, ApiError> {
         let ad = format!("{} {source_id}", access.name());
-        let lock = Arc::clone(self.all().entry(ad.clone()).or_default());
+        let lock = Arc::clone(locked(&self.0).entry(ad.clone()).or_default());
         let mut only = OnlyWrite { writes: self.clone(), ad, lock: None };
         let busy = |_| StoreError::Unavailable("the ad is being changed by many at once".into());
         only.lock = Some(timeout(TURN, lock.lock_owned()).await.map_err(busy)?);
         Ok(only)
-    }
-
-    /// What is behind this lock is whole at any moment.
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<AsyncMutex<()>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for OnlyWrite {
     fn drop(&mut self) {
         self.lock = None;
-        let mut all = self.writes.all();
+        let mut all = locked(&self.writes.0);
         if all.get(&self.ad).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             all.remove(&self.ad);
         }

@@ -3,13 +3,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use ad_core::{service::Access, violation::Code};
 use tokio::time::Instant;
 
 use super::ApiError;
+
+use crate::locked::locked;
 
 /// Maximum number of pairs of scope and code.
 const MOST: usize = 200;
@@ -38,7 +40,7 @@ impl LimitsMet {
         if !is_limit {
             return;
         }
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut met = locked(&self.0);
         let key = (scope.clone(), code);
         if met.len() >= MOST && !met.contains_key(&key) {
             let oldest = met.iter().min_by_key(|(_, met)| met.last).map(|(key, _)| key.clone());
@@ -50,7 +52,7 @@ impl LimitsMet {
 
     /// The latest first.
     pub(crate) fn latest(&self) -> Vec<(Access, Code, LimitMet)> {
-        let met = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let met = locked(&self.0).clone();
         let mut met: Vec<_> = met.into_iter().map(|((scope, code), met)| (scope, code, met)).collect();
         met.sort_by_key(|(.., met)| std::cmp::Reverse(met.last));
         met

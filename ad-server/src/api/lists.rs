@@ -7,7 +7,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -21,7 +21,10 @@ use poem::{
 use tokio::time::timeout;
 
 use super::{ApiError, compression::CodedBytes};
-use crate::shares::{Share, Shares};
+use crate::{
+    locked::locked,
+    shares::{Share, Shares},
+};
 
 /// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
 const IN_FLIGHT: usize = 64;
@@ -168,7 +171,7 @@ struct ListSlot {
 impl InFlight {
     /// A slot for one more list, if this holder may have one.
     fn enter(&self, holder: &str) -> Option<ListSlot> {
-        let mut places = self.places();
+        let mut places = locked(&self.0);
         let holder = places.get_key_value(holder).map_or_else(|| Arc::from(holder), |(key, _)| Arc::clone(key));
         let count = places.entry(Arc::clone(&holder)).or_default();
         if *count >= IN_FLIGHT {
@@ -177,16 +180,11 @@ impl InFlight {
         *count += 1;
         Some(ListSlot { all: self.clone(), holder })
     }
-
-    /// What is behind this lock is whole at any moment.
-    fn places(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for ListSlot {
     fn drop(&mut self) {
-        let mut places = self.all.places();
+        let mut places = locked(&self.all.0);
         if let Some(count) = places.get_mut(&self.holder) {
             *count -= 1;
             if *count == 0 {
@@ -208,7 +206,7 @@ mod tests {
         let places: Vec<_> = (0..IN_FLIGHT).map_while(|_| lists.enter("a")).collect();
         assert!(places.len() == IN_FLIGHT && lists.enter("a").is_none() && lists.enter("b").is_some());
         drop(places);
-        assert!(lists.places().is_empty());
+        assert!(locked(&lists.0).is_empty());
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use ad_core::{
@@ -21,7 +21,7 @@ use super::{
     ApiError, Context, body, compression::Coding, errors::json_bytes, headers, missing, observe::Routes,
     static_document::StaticDocument,
 };
-use crate::auth::Permission;
+use crate::{auth::Permission, locked::locked};
 
 /// Mounts the lookups.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
@@ -62,14 +62,14 @@ impl Lookup {
         let brand = query.iter().find(|(name, _)| name == "brand").map(|(_, brand)| brand.clone());
         let key = (category.id, attribute.to_owned(), brand);
         let is_plain = query.len() == usize::from(key.2.is_some());
-        let known = if is_plain { self.documents().get(&key).cloned() } else { None };
+        let known = if is_plain { locked(&self.documents).get(&key).cloned() } else { None };
         let document = if let Some(document) = known {
             document
         } else {
             let entries = Bytes::from(self.entries(vehicle_type, category, attribute, &query)?);
             let document = StaticDocument::new("application/json", headers::LOOKUP, move || entries.clone().into());
             if is_plain {
-                self.documents().insert(key, document.clone());
+                locked(&self.documents).insert(key, document.clone());
             }
             document
         };
@@ -98,11 +98,6 @@ impl Lookup {
         let mut errors = FieldErrors::default();
         errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
         Err(errors.into())
-    }
-
-    /// What is behind this lock is whole at any moment.
-    fn documents(&self) -> MutexGuard<'_, HashMap<Key, StaticDocument>> {
-        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn models(

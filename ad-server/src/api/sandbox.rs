@@ -2,7 +2,7 @@
 
 use std::{
     num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -11,6 +11,7 @@ use ad_core::{ports::StoreError, service::Access};
 use super::ApiError;
 use crate::{
     auth::TokenError,
+    locked::locked,
     marketplace::{Counts, PREFIX, times},
     values::Rate,
 };
@@ -44,7 +45,7 @@ impl ApiFaults {
         };
         if let Some(times) = words.next().and_then(times) {
             let key = (access.name().to_owned(), source_id.to_owned());
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = locked(&self.counts);
             if !counts.is_among_first(times, key) {
                 return Ok(());
             }

@@ -2,13 +2,13 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use ad_core::ports::Clock;
 
-use crate::store::Database;
+use crate::{locked::locked, store::Database};
 
 /// How often the last use of tokens is written to the database.
 const EVERY: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ pub(crate) struct UsedTokens(Mutex<HashSet<String>>);
 impl UsedTokens {
     /// Records that a token was used.
     pub(crate) fn add(&self, jti: &str) {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = locked(&self.0);
         if !used.contains(jti) {
             used.insert(jti.to_owned());
         }
@@ -30,7 +30,7 @@ impl UsedTokens {
     pub(crate) async fn keep_noting(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
         loop {
             tokio::time::sleep(EVERY).await;
-            let used = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let used = std::mem::take(&mut *locked(&self.0));
             if used.is_empty() {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use ad_core::ports::Clock;
@@ -14,7 +14,7 @@ use poem::{
 };
 use serde_json::Value;
 
-use crate::{http_server::ServerError, sandbox::Loopback};
+use crate::{http_server::ServerError, locked::locked, sandbox::Loopback};
 
 /// Maximum age of a message in seconds.
 const TOLERANCE: u64 = 300;
@@ -85,7 +85,7 @@ impl Endpoint for Receive {
 
 impl Seen {
     fn received<T>(&self, read: impl FnOnce(&mut Received) -> T) -> T {
-        read(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&mut locked(&self.events))
     }
 
     fn receive(&self, headers: &HeaderMap, body: &str) -> StatusCode {

@@ -7,11 +7,13 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use tokio::{sync::Notify, time::Instant};
+
+use crate::locked::locked;
 
 /// Connections beyond the limits at the same time.
 const RESERVE: usize = 32;
@@ -121,7 +123,7 @@ impl Admission {
 
     /// Open connections, with those beyond the limits.
     pub(super) fn connections(&self) -> usize {
-        let state = self.0.state();
+        let state = locked(&self.0.state);
         state.connections + state.reserve.len()
     }
 
@@ -135,7 +137,7 @@ impl Admission {
         let Shared { limits, .. } = &*self.0;
         let address = remote.filter(|address| !limits.proxies.contains(*address)).map(client);
         let close = Arc::new(Notify::new());
-        let mut state = self.0.state();
+        let mut state = locked(&self.0.state);
         let of_address = address.map_or(0, |address| state.by_address.get(&address).copied().unwrap_or(0));
         let beyond = if of_address >= limits.per_address {
             Some(ConnectionLimit::Address(limits.per_address))
@@ -163,13 +165,6 @@ fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
         address @ IpAddr::V4(_) => address,
-    }
-}
-
-impl Shared {
-    /// What is behind this lock is whole at any moment.
-    fn state(&self) -> MutexGuard<'_, AdmissionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,7 +204,7 @@ impl AdmissionState {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = locked(&self.shared.state);
         if self.beyond.is_some() {
             state.reserve.retain(|reserved| !Arc::ptr_eq(&reserved.close, &self.close));
             return;
@@ -258,7 +253,7 @@ mod tests {
         assert!(proxied.iter().all(|place| place.beyond.is_none()));
         assert_eq!(admit(&admission, "10.0.0.7").beyond, Some(ConnectionLimit::Total(10)));
         drop((second, proxied));
-        let state = admission.0.state();
+        let state = locked(&admission.0.state);
         assert_eq!((state.connections, state.by_address.len(), state.reserve.len()), (0, 0, 0));
     }
 
@@ -281,6 +276,6 @@ mod tests {
         assert_eq!((other.beyond, newcomer.beyond), (Some(ConnectionLimit::Total(1)), Some(ConnectionLimit::Total(1))));
         assert!(has_to_end(&greedy[0]) && !has_to_end(&greedy[1]) && !has_to_end(&other) && !has_to_end(&newcomer));
         drop((other, newcomer, greedy));
-        assert!(admission.0.state().reserve.is_empty());
+        assert!(locked(&admission.0.state).reserve.is_empty());
     }
 }

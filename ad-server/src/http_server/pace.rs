@@ -5,7 +5,7 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -17,6 +17,8 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, sleep_until},
 };
+
+use crate::locked::locked;
 
 /// Bytes a second that a client has to take on average.
 pub(super) const MIN_RATE: u64 = 16 * 1024;
@@ -111,7 +113,7 @@ impl<B: Body<Data = Bytes>> Paced<B> {
     fn hand_over(&mut self) -> Bytes {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if let Some(watched) = &self.watched {
-            let mut pace = lock(&watched.pace);
+            let mut pace = locked(&watched.pace);
             pace.took(piece.len());
             pace.wait();
         }
@@ -128,7 +130,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Paced<B> {
         if !this.rest.has_remaining() {
             if let Some(watched) = &this.watched {
                 // The client has read everything: now the producer of the response is waited for.
-                lock(&watched.pace).took(0);
+                locked(&watched.pace).took(0);
             }
             let frame = match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
                 Some(Ok(frame)) => frame,
@@ -161,17 +163,13 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Paced<B> {
 async fn watch(pace: Arc<Mutex<Pace>>, grace: Duration, too_slow: Arc<Notify>) {
     loop {
         let now = Instant::now();
-        let deadline = lock(&pace).deadline();
+        let deadline = locked(&pace).deadline();
         if deadline.is_some_and(|deadline| deadline <= now) {
             too_slow.notify_one();
             return;
         }
         sleep_until(deadline.unwrap_or(now + grace)).await;
     }
-}
-
-fn lock(pace: &Mutex<Pace>) -> MutexGuard<'_, Pace> {
-    pace.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

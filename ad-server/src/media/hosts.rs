@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use url::{Host, Url};
 
 use crate::{
     breaker::{Breaker, BreakerOptions, Open, Permit},
+    locked::locked,
     shares::{Share, Shares},
 };
 
@@ -156,11 +157,6 @@ impl Visit {
             self.permit.failed(Instant::now(), reason.to_owned(), None);
         }
     }
-}
-
-/// What is behind these locks is whole at any moment.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use ad_core::model::{Market, Timestamp};
@@ -13,8 +13,8 @@ use prometheus_client::{
 };
 
 use crate::{
-    auth::Verifier, directory::Directory, http_server::ServerWatch, marketplace::Circuits, store::Database,
-    telemetry::process,
+    auth::Verifier, directory::Directory, http_server::ServerWatch, locked::locked, marketplace::Circuits,
+    store::Database, telemetry::process,
 };
 
 /// The marketplaces.
@@ -91,17 +91,13 @@ debug_by_name!(Readings);
 impl Readings {
     /// Adds readings.
     pub(super) fn add(&self, read: Read) {
-        self.reads().push(read);
-    }
-
-    fn reads(&self) -> MutexGuard<'_, Vec<Read>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).push(read);
     }
 }
 
 impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let readings: Vec<_> = self.reads().iter().flat_map(|read| read()).chain(process::readings()).collect();
+        let readings: Vec<_> = locked(&self.0).iter().flat_map(|read| read()).chain(process::readings()).collect();
         readings.iter().try_for_each(|reading| reading.encode(&mut encoder))
     }
 }

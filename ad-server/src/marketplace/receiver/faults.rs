@@ -4,13 +4,12 @@
 //! source id of an ad can be a rule, so that clients of the API can provoke every failure. Random choices come from a seed: the
 //! same calls in the same order have the same result.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use ad_core::model::Market;
 use serde::{Deserialize, Serialize, de::value};
+
+use crate::locked::locked;
 
 /// Maximum number of ads whose calls are counted by rule. Beyond it, all counts are cleared.
 const MOST_COUNTED: usize = 100_000;
@@ -230,28 +229,23 @@ impl Faults {
         Self { sandbox, seed, state: Mutex::new(FaultState::new(rules, seed)) }
     }
 
-    fn state(&self) -> MutexGuard<'_, FaultState> {
-        // Each change under this lock is complete, so the value is consistent even after a panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn rules(&self) -> Rules {
-        self.state().rules.clone()
+        locked(&self.state).rules.clone()
     }
 
     /// Replaces the rules and clears all counts.
     pub(super) fn replace(&self, rules: Rules) {
-        *self.state() = FaultState::new(rules, self.seed);
+        *locked(&self.state) = FaultState::new(rules, self.seed);
     }
 
     /// Whether there are any rules.
     pub(super) fn is_on(&self) -> bool {
-        self.sandbox || !self.state().rules.rules.is_empty()
+        self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }
 
     /// The rule that applies to this call.
     pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         for index in 0..state.rules.rules.len() {
             let rule = &state.rules.rules[index];
             if !rule.meets(call) {
