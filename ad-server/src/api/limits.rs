@@ -185,7 +185,7 @@ type Limiter<C> = RateLimiter<String, HashMapStateStore<String>, C, StateInforma
 pub(super) type RateCell = Arc<OnceLock<u32>>;
 
 /// Counts the requests of each dealer or group, with all its tokens, in this process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DealerRate<C: Clock = MonotonicClock> {
     rate: Rate,
     /// `RateLimit-Policy`.
@@ -193,13 +193,6 @@ pub struct DealerRate<C: Clock = MonotonicClock> {
     limiter: Arc<Limiter<C>>,
     clock: C,
     since_sweep: Arc<AtomicU32>,
-}
-
-impl<C: Clock + Clone> Clone for DealerRate<C> {
-    fn clone(&self) -> Self {
-        let (limiter, since_sweep) = (Arc::clone(&self.limiter), Arc::clone(&self.since_sweep));
-        Self { rate: self.rate, policy: self.policy.clone(), limiter, clock: self.clock.clone(), since_sweep }
-    }
 }
 
 impl DealerRate {
