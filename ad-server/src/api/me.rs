@@ -6,15 +6,16 @@ use ad_core::{
     model::{ApiVersion, Dealer},
     parameters::AdParameters,
 };
-use poem::{Endpoint, Request, Response, Result, http::Method};
+use poem::{Request, Response};
 use serde_json::{Value, json};
 
 use super::{
     ApiError, Context, body,
     compression::{CodedBytes, Coding},
     errors::json_bytes,
-    headers, links,
+    links,
     observe::Routes,
+    reads,
 };
 use crate::values::Rate;
 
@@ -23,47 +24,29 @@ pub(super) const PATH: &str = "/v4/me";
 
 /// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Me { context: Arc::clone(context) })
+    route.at(PATH, reads::endpoint(context, answer))
 }
 
-struct Me {
-    context: Arc<Context>,
-}
-
-impl Endpoint for Me {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let response = self.answer(&request).await.unwrap_or_else(ApiError::response);
-        Ok(headers::to_token(response, headers::PRIVATE))
-    }
-}
-
-impl Me {
-    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(Some(request.method())));
-        }
-        let Context { service, limits, .. } = &*self.context;
-        let caller = self.context.caller(request)?;
-        AdParameters::parse(&[], &body::query(request)?)?;
-        let scope = &caller.scope;
-        // Counting ads takes the resources of a list.
-        let mut turn = limits.lists.turn(scope.name()).await?;
-        let dealers = service.dealers(scope).await?;
-        turn.has_read();
-        let bytes = json_bytes(&json!({
-            "scope": {scope.claim(): scope.name()},
-            "dealers": dealers.iter().map(|(dealer, ads)| described(dealer, *ads)).collect::<Vec<_>>(),
-            "permissions": caller.permissions.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
-            "token": {"jti": caller.jti, "label": caller.label, "issued": caller.issued, "expires": caller.expires},
-            "rate_limit": limits.rate.as_ref().map(|rate| limit(rate.rate())),
-            "versions": ApiVersion::NAMES,
-            "documentation": links::to(&self.context, request, "/docs/swagger-ui/"),
-        }))?;
-        let coding = request.data::<Coding>().copied();
-        Ok(turn.answer(CodedBytes::of(bytes, coding, &limits.processor, scope.name()).await?))
-    }
+async fn answer(context: Arc<Context>, request: Request) -> Result<Response, ApiError> {
+    let Context { service, limits, .. } = &*context;
+    let caller = context.caller(&request)?;
+    AdParameters::parse(&[], &body::query(&request)?)?;
+    let scope = &caller.scope;
+    // Counting ads takes the resources of a list.
+    let mut turn = limits.lists.turn(scope.name()).await?;
+    let dealers = service.dealers(scope).await?;
+    turn.has_read();
+    let bytes = json_bytes(&json!({
+        "scope": {scope.claim(): scope.name()},
+        "dealers": dealers.iter().map(|(dealer, ads)| described(dealer, *ads)).collect::<Vec<_>>(),
+        "permissions": caller.permissions.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
+        "token": {"jti": caller.jti, "label": caller.label, "issued": caller.issued, "expires": caller.expires},
+        "rate_limit": limits.rate.as_ref().map(|rate| limit(rate.rate())),
+        "versions": ApiVersion::NAMES,
+        "documentation": links::to(&context, &request, "/docs/swagger-ui/"),
+    }))?;
+    let coding = request.data::<Coding>().copied();
+    Ok(turn.answer(CodedBytes::of(bytes, coding, &limits.processor, scope.name()).await?))
 }
 
 fn described(dealer: &Dealer, ads: u64) -> Value {

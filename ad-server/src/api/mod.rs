@@ -31,6 +31,7 @@ pub(crate) mod pages;
 mod paths;
 mod prefer;
 mod problem;
+mod reads;
 pub(crate) mod requests;
 mod respond;
 mod sandbox;
