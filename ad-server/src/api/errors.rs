@@ -201,10 +201,9 @@ impl ApiError {
             Self::Service(error) => service(error),
             Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
             Self::UnsupportedCoding(_) => {
-                let mut response = detail(StatusCode::UNSUPPORTED_MEDIA_TYPE, self);
                 // RFC 7694, 3.
-                response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
-                response
+                let accepted = HeaderValue::from_static("gzip");
+                with(detail(StatusCode::UNSUPPORTED_MEDIA_TYPE, self), header::ACCEPT_ENCODING, accepted)
             }
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
             Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
@@ -212,9 +211,8 @@ impl ApiError {
                 retry_later(StatusCode::SERVICE_UNAVAILABLE, error)
             }
             Self::NoToken { .. } | Self::InvalidToken(_) => {
-                let mut response = detail(StatusCode::UNAUTHORIZED, self);
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("X-Auth-Token"));
-                response
+                let scheme = HeaderValue::from_static("X-Auth-Token");
+                with(detail(StatusCode::UNAUTHORIZED, self), header::WWW_AUTHENTICATE, scheme)
             }
             Self::Forbidden(_) | Self::OperatorToken | Self::ForeignOrigin => detail(StatusCode::FORBIDDEN, self),
             Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
@@ -225,9 +223,8 @@ impl ApiError {
                     ConnectionLimit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
                     ConnectionLimit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
                 };
-                let mut response = later(detail(status, self), CONNECTION_RETRY_AFTER);
-                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-                response
+                let response = later(detail(status, self), CONNECTION_RETRY_AFTER);
+                with(response, header::CONNECTION, HeaderValue::from_static("close"))
             }
             Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => {
                 retry_later(StatusCode::TOO_MANY_REQUESTS, self)
@@ -236,9 +233,7 @@ impl ApiError {
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
             Self::MethodNotAllowed { allow, .. } => {
                 let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, self);
-                if let Ok(allow) = HeaderValue::from_str(allow) {
-                    response.headers_mut().insert(header::ALLOW, allow);
-                }
+                response.headers_mut().extend(HeaderValue::from_str(allow).ok().map(|allow| (header::ALLOW, allow)));
                 response
             }
             Self::Malformed { status, .. } => detail(*status, self),
@@ -344,9 +339,7 @@ fn service(error: &ServiceError) -> Response {
             detail(StatusCode::NOT_FOUND, &versions::found_elsewhere(found, asked))
         }
         ServiceError::PreconditionFailed(tag) => {
-            let mut response = detail(StatusCode::PRECONDITION_FAILED, error);
-            response.headers_mut().insert(header::ETAG, conditional::etag(*tag));
-            response
+            with(detail(StatusCode::PRECONDITION_FAILED, error), header::ETAG, conditional::etag(*tag))
         }
         ServiceError::KeyUsed(_) => detail(StatusCode::UNPROCESSABLE_ENTITY, error),
         ServiceError::Duplicate { .. } => json_response(StatusCode::CONFLICT, &duplicate()),
@@ -391,8 +384,12 @@ pub(super) fn duplicate() -> Value {
 }
 
 /// An answer that says when to try again.
-fn later(mut response: Response, seconds: HeaderValue) -> Response {
-    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+fn later(response: Response, seconds: HeaderValue) -> Response {
+    with(response, header::RETRY_AFTER, seconds)
+}
+
+fn with(mut response: Response, name: HeaderName, value: HeaderValue) -> Response {
+    response.headers_mut().insert(name, value);
     response
 }
 
