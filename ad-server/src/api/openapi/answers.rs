@@ -1,4 +1,4 @@
-//! Schemas of responses about ads. Those that do not depend on a category are in [`common`], errors in [`responses`](super::responses).
+//! Schemas of responses about ads. Those that do not depend on a category are in `fixed.json`.
 
 use ad_core::{
     categories::{
@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use super::{
     any_of,
     bodies::name_of_written,
-    common,
     fields::{self, Form, is_sent},
     name_of, nullable, pascal_case, reference, require,
 };
@@ -47,8 +46,7 @@ pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
 
 /// Every schema of an answer.
 pub(super) fn schemas() -> Map<String, Value> {
-    let mut schemas = common::schemas();
-    schemas.extend(shared());
+    let mut schemas = shared();
     for (_, category) in categories::typed() {
         let of = name_of(category);
         let rows = category.fields().filter(|row| row.direction != Direction::Request);

@@ -14,10 +14,6 @@ pub(super) fn guide(service: &str, first_request: &str) -> String {
     guide.replace("{first_request}", first_request)
 }
 
-/// What every lookup says.
-pub(super) const LOOKUP: &str = "Use the ids in payloads, and the names to show them to people. The values change with the \
-    catalogue of the service only; keep them for some minutes.";
-
 /// The description of an operation on these paths, after its first sentences.
 pub(super) fn more(base: BasePath, act: Act) -> String {
     let category = base.category();
@@ -123,9 +119,3 @@ fn fields(category: Option<&Category>) -> String {
         list(false)
     )
 }
-
-/// Of the events.
-pub(super) const EVENTS: &str = "The log entries of all ads in the token's scope, as one sequence: those of an ad in the order of its log. Read a page, store its \
-`cursor`, and read on `after` it: every event comes once. With `wait`, the answer is sent as soon as there is an event (long poll). \
-With `Accept: text/event-stream` the answer is a stream of server-sent events, whose `id` is the cursor; it ends when the token is revoked or expires. \
-Neither counts as a request of the rate limit.";

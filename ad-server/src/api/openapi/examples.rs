@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use super::{
     bodies::{BodyKind, Group},
-    first, name_of, webhooks,
+    first, name_of,
 };
 use crate::{
     api::{
@@ -47,7 +47,7 @@ const DEALER: &str = "north-cars";
 
 /// Ids that look like ids.
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
-pub(super) const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
+const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
 const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
 
 const PHOTO: PhotoFacts =
@@ -96,7 +96,6 @@ pub(super) fn of(version: ApiVersion, category: &Category) -> String {
 /// Every example, by its name.
 pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     let mut examples = errors();
-    examples.extend(webhooks::examples());
     let mut put = |name: String, of: &str, value: Value| examples.insert(name, json!({"summary": of, "value": value}));
     for version in [ApiVersion::V4, ApiVersion::V3] {
         for category in categories::all().filter(|category| category.is_in(version)) {

@@ -1,17 +1,17 @@
 //! The OpenAPI document.
 //!
 //! It is built from the table of operations ([`operations`](crate::api::operations)), the field tables, the catalogue and the
-//! parameters of lists. It is built as JSON, because the registry of poem-openapi accepts only data known at compile time and has
+//! parameters of lists; what is always the same is in `fixed.json`. It is built as JSON, because the registry of poem-openapi accepts only data known at compile time and has
 //! no examples of bodies.
 
 mod answers;
 mod bodies;
 mod code_samples;
-mod common;
 mod descriptions;
 mod dialect;
 mod examples;
 mod fields;
+mod fixed;
 mod operations;
 mod parameters;
 mod property_examples;
@@ -26,9 +26,9 @@ use ad_core::{
 };
 use serde_json::{Map, Value, json};
 
-use self::bodies::Group;
 pub(crate) use self::code_samples::first_request;
 pub(super) use self::dialect::as_3_1;
+use self::{bodies::Group, fixed::FixedParts};
 use super::operations::bases;
 
 /// Name of the security scheme, and of the header.
@@ -36,10 +36,6 @@ const TOKEN: &str = "X-Auth-Token";
 
 /// The title of the document.
 pub(super) const TITLE: &str = "Vehicle ad import service";
-
-/// The tags that every document has.
-const COMMON_TAGS: [&str; 6] = [LOOKUPS, "requests", "events", "token", "summary", webhooks::TAG];
-const LOOKUPS: &str = "lookups";
 
 /// The name of the document that has only the operations of the common tags.
 pub(super) const COMMON: &str = "common";
@@ -53,6 +49,12 @@ pub(super) fn tags() -> Vec<&'static str> {
 /// those that every document has.
 pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> Value {
     let service = server.trim_end_matches('/');
+    let FixedParts { tags, paths, schemas: fixed, mut parameters, headers, examples: mut shown, .. } =
+        FixedParts::read();
+    let common_tags: Vec<_> = tags.iter().map(|tag| tag["name"].clone()).collect();
+    let paths = operations::paths(rulebook, paths, &shown);
+    parameters.extend(parameters::shared());
+    shown.extend(examples::all(rulebook));
     let mut document = json!({
         "openapi": "3.0.3",
         "info": {
@@ -64,29 +66,29 @@ pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> 
         },
         "servers": [{"url": server}],
         "security": [{TOKEN: []}],
-        "tags": operations::tags(),
-        "paths": operations::paths(rulebook),
+        "tags": operations::tags().into_iter().chain(tags).collect::<Vec<_>>(),
+        "paths": paths,
         "components": {
-            "schemas": schemas(rulebook),
-            "parameters": parameters::shared(),
+            "schemas": schemas(fixed, rulebook),
+            "parameters": parameters,
             "responses": responses::shared(),
-            "headers": responses::headers(),
-            "examples": examples::all(rulebook),
+            "headers": headers,
+            "examples": shown,
             "securitySchemes": {TOKEN: {"type": "apiKey", "in": "header", "name": TOKEN,
                 "description": "A JSON Web Token, issued with `ad-server token issue`"}},
         },
     });
     property_examples::add(&mut document);
     if let Some(tag) = tag {
-        keep_tag(&mut document, tag);
+        keep_tags(&mut document, &common_tags, tag);
     }
     drop_unused(&mut document);
     document
 }
 
 /// Drops the operations of other tags.
-fn keep_tag(document: &mut Value, tag: &str) {
-    let is_kept = |name: &Value| *name == tag || COMMON_TAGS.iter().any(|common| name == common);
+fn keep_tags(document: &mut Value, common: &[Value], tag: &str) {
+    let is_kept = |name: &Value| *name == tag || common.contains(name);
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| is_kept(&tag["name"]));
     }
@@ -126,15 +128,15 @@ fn references(place: &Value, used: &mut BTreeSet<String>) {
     }
 }
 
-fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
-    let mut schemas = fields::shared(&rulebook.catalogue);
+/// These schemas, and those that depend on tables.
+fn schemas(mut schemas: Map<String, Value>, rulebook: &Rulebook) -> Map<String, Value> {
+    responses::add_schemas(&mut schemas);
+    schemas.extend(fields::shared(&rulebook.catalogue));
     schemas.extend(bodies::shared(&rulebook.settings));
     schemas.extend(bodies::of_several_categories());
     let typed = categories::typed().map(|(_, category)| Group::typed(category));
     schemas.extend(typed.chain(Group::of_v3()).flat_map(|group| group.schemas()));
     schemas.extend(answers::schemas());
-    schemas.extend(responses::schemas());
-    schemas.extend(webhooks::schemas());
     schemas
 }
 

@@ -1,24 +1,14 @@
 //! Parameters of paths and queries, from the tables that parse them.
 
-use ad_core::{
-    categories,
-    parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes},
-};
+use ad_core::parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
 use serde_json::{Map, Value, json};
 
-use super::{fields::DATE, pascal_case, reference, referring};
+use super::{fields::DATE, referring};
 use crate::api::operations::{Act, OPERATIONS, Operation};
 
-/// The parameters of the operations, by the names of their components.
+/// The query parameters of the operations, by the names of their components.
 pub(super) fn shared() -> Map<String, Value> {
-    let mut shared = Map::from_iter([
-        ("ad.source_id".to_owned(), source_id()),
-        ("IfMatch".to_owned(), if_match()),
-        (IF_NONE_MATCH.to_owned(), if_none_match()),
-        ("IdempotencyKey".to_owned(), idempotency_key()),
-        ("Prefer".to_owned(), prefer()),
-        (CONTENT_ENCODING.to_owned(), content_encoding()),
-    ]);
+    let mut shared = Map::new();
     for operation in OPERATIONS {
         for parameter in operation.parameters {
             shared.insert(name(operation, parameter), query(parameter));
@@ -28,16 +18,9 @@ pub(super) fn shared() -> Map<String, Value> {
     shared
 }
 
-/// Those of events.
-pub(super) fn of_events() -> Vec<Value> {
-    let query = EVENT_PARAMETERS.iter().map(|parameter| referring("parameters", &format!("events.{}", parameter.name)));
-    query.chain([last_event_id()]).collect()
-}
-
-fn last_event_id() -> Value {
-    json!({"name": "Last-Event-ID", "in": "header",
-        "description": "The last cursor that a client of the stream has received; wins over `after`",
-        "schema": {"type": "string", "maxLength": MAX_TEXT}})
+/// The query parameters of events.
+pub(super) fn of_events() -> impl Iterator<Item = Value> {
+    EVENT_PARAMETERS.iter().map(|parameter| referring("parameters", &format!("events.{}", parameter.name)))
 }
 
 /// Those of an operation on ads.
@@ -72,48 +55,6 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
     format!("{of}.{}", parameter.name)
 }
 
-fn source_id() -> Value {
-    json!({"name": "source_id", "in": "path", "required": true, "description": "The client's identifier of the ad, percent-encoded",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 255}})
-}
-
-fn if_match() -> Value {
-    json!({"name": "If-Match", "in": "header",
-        "description": "Tags (`ETag`) of the ad, separated by commas, or `*`. The request is accepted only if the ad's content is as in one of them: the part \
-            before the point is compared. A weak tag never matches",
-        "schema": {"type": "string"}, "examples": {"read": {"value": "\"3.12\""}, "revision": {"value": "\"3\""}}})
-}
-
-fn if_none_match() -> Value {
-    json!({"name": "If-None-Match", "in": "header",
-        "description": "Tags (`ETag`) of earlier answers, separated by commas, or `*`: if one of them is current, the answer is 304 without a body",
-        "schema": {"type": "string"}, "examples": {"read": {"value": "\"3.12\""}, "several": {"value": "\"3.12\", \"3.14\""}}})
-}
-
-fn idempotency_key() -> Value {
-    json!({"name": "Idempotency-Key", "in": "header",
-        "description": "A key of 1 to 255 visible ASCII characters, quoted or not, that the client has not used for another request. The same request with the same \
-            key gets the first answer again, with `Idempotency-Replayed: true`, and does nothing",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 512}, "examples": {"uuid": {"value": "\"8e03978e-40d5-43dd-bc93-6894a57f9324\""}}})
-}
-
-fn prefer() -> Value {
-    json!({"name": "Prefer", "in": "header",
-        "description": "`wait=N`: send the answer when the request has finished, or after N seconds, with the ad as it then is",
-        "schema": {"type": "string"}, "examples": {"wait": {"value": "wait=5"}}})
-}
-
-/// The id of a request.
-pub(super) fn request_id() -> Value {
-    json!({"name": "request_id", "in": "path", "required": true, "description": "`X-Request-Id` of the answer to the request",
-        "schema": {"type": "string", "format": "uuid"}})
-}
-
-fn content_encoding() -> Value {
-    json!({"name": "Content-Encoding", "in": "header", "description": "Coding of the body, if it is compressed",
-        "schema": {"type": "string", "enum": ["gzip"]}})
-}
-
 /// A query parameter.
 pub(super) fn query(known: &Parameter) -> Value {
     let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1, "maxItems": MAX_ITEMS});
@@ -143,25 +84,4 @@ pub(super) fn query(known: &Parameter) -> Value {
         parameter["description"] = json!(format!("{}, {formats}", known.doc));
     }
     parameter
-}
-
-/// The vehicle type of a lookup.
-pub(super) fn vehicle_type() -> Value {
-    let types: Vec<_> = categories::typed().map(|(vehicle_type, _)| vehicle_type).collect();
-    json!({"name": "vehicle_type", "in": "path", "required": true, "description": "Vehicle type",
-        "schema": {"type": "string", "enum": types}})
-}
-
-/// The attribute of a lookup.
-pub(super) fn attribute() -> Value {
-    json!({"name": "attribute", "in": "path", "required": true, "example": "brand",
-        "description": "An attribute's id, as `attributes` lists it: `brand`, `powertrain.fuels`",
-        "schema": {"type": "string", "minLength": 1}})
-}
-
-/// The brand of a lookup of models; `example` is one.
-pub(super) fn brand(example: &str) -> Value {
-    json!({"name": "brand", "in": "query", "required": true, "example": example,
-        "description": "A car brand, as `GET /v4/vehicles/car/brand` lists it",
-        "schema": reference(&pascal_case("car.brand"))})
 }

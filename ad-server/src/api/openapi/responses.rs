@@ -15,7 +15,6 @@ use super::{
     first, reference, referring,
 };
 use crate::api::{
-    compression::Coding,
     operations::{Act, BasePath, Operation, bases},
     problem,
 };
@@ -169,59 +168,14 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     responses.into()
 }
 
-/// The responses of `GET /v4/me`.
-pub(super) fn of_me() -> Value {
-    let mut responses = shared_by_all();
-    responses.remove("403");
-    responses.insert("200".to_owned(), described("The token and its dealers", &reference("Me"), &["Me"]));
-    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
-    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
-    responses.into()
-}
-
-/// The responses of the counts by status.
-pub(super) fn of_summary() -> Value {
-    let mut responses = shared_by_all();
-    let found = described("The number of ads by status", &reference("Summary"), &["Summary"]);
-    responses.insert("200".to_owned(), found);
-    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
-    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
-    responses.into()
-}
-
-/// The responses of events.
-pub(super) fn of_events() -> Value {
-    let mut responses = shared_by_all();
-    let mut found = described("A page of events, or a stream of them", &reference("EventPage"), &["EventPage"]);
-    found["content"]["text/event-stream"] = json!({"schema": {"type": "string", "description": "Server-sent events: `id` is a cursor, `event` a type, `data` an `Event`"}});
-    responses.insert("200".to_owned(), found);
-    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
-    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
-    responses.into()
-}
-
-/// The responses of a lookup.
-pub(super) fn of_lookup(examples: &[&str], can_miss: bool) -> Value {
-    let mut responses = shared_by_all();
-    let found = described("The values, with their names", &reference("LookupEntries"), examples);
-    responses.insert("200".to_owned(), tagged(found));
-    responses.insert("304".to_owned(), referring("responses", "NotModified"));
-    responses.insert("400".to_owned(), referring("responses", BAD_LOOKUP));
-    if can_miss {
-        responses.insert("404".to_owned(), referring("responses", "NoSuchLookup"));
+/// Adds to the responses of an operation of `fixed.json` what all have; without a permission, the token needs none.
+pub(super) fn complete(responses: &mut Value, needs_permission: bool) {
+    for (name, header) in shared_headers() {
+        responses["200"]["headers"][name] = header;
     }
-    responses.into()
-}
-
-/// The responses of a request's status.
-pub(super) fn of_request() -> Value {
-    let mut responses = shared_by_all();
-    let found = described("The status of the request", &reference("RequestStatus"), &["RequestStatus"]);
-    responses.insert("200".to_owned(), found);
-    for (status, name) in [("400", "BadParameters"), ("404", "NoSuchRequest"), ("503", "Unavailable")] {
-        responses.insert(status.to_owned(), referring("responses", name));
+    for (status, response) in shared_by_all().into_iter().filter(|(status, _)| needs_permission || status != "403") {
+        responses[status] = response;
     }
-    responses.into()
 }
 
 /// The response to a write.
@@ -316,12 +270,16 @@ const SHARED_HEADERS: &[(&str, &str)] = &[
     ("RateLimit", "RateLimit"),
 ];
 
+fn shared_headers() -> impl Iterator<Item = (String, Value)> {
+    SHARED_HEADERS.iter().map(|(name, shared)| ((*name).to_owned(), referring("headers", shared)))
+}
+
 /// A response with a body.
 pub(super) fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
     json!({
         "description": description,
-        "headers": SHARED_HEADERS.iter().map(|(name, shared)| ((*name).to_owned(), referring("headers", shared))).collect::<Map<_, _>>(),
+        "headers": shared_headers().collect::<Map<_, _>>(),
         "content": {"application/json": {"schema": schema, "examples": examples}},
     })
 }
@@ -381,99 +339,15 @@ pub(super) fn shared() -> Value {
     responses
 }
 
-/// The headers that responses share.
-pub(super) fn headers() -> Value {
-    let text = |required: bool, description: &str, example: &str| json!({"required": required, "description": description, "schema": {"type": "string"}, "example": example});
-    json!({
-        "RequestId": {"required": true, "description": "Id of the request, and `request_id` of its log entries",
-            "schema": {"type": "string", "format": "uuid"}},
-        "ETag": {"required": true, "description": "Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well",
-            "schema": {"type": "string", "pattern": "^\"[!#-~]+\"$"}},
-        "Idempotency-Replayed": {"description": "The answer is that of the first request with this `Idempotency-Key`, and so is `X-Request-Id`",
-            "schema": {"type": "string", "enum": ["true"]}},
-        "Preference-Applied": {"description": "The answer was sent when the request had finished or the time of `Prefer` was over",
-            "schema": {"type": "string", "enum": ["wait"]}},
-        "Request-Coalesced-With": {"description": "No request was made: this unfinished one of the ad is to do the same",
-            "schema": {"type": "string", "format": "uuid"}},
-        "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
-            "schema": {"type": "integer", "minimum": 0}},
-        "CacheControl": text(true, "How caches may store the answer", "private, no-cache"),
-        "Vary": text(true, "Request headers on which the answer depends", "X-Auth-Token"),
-        "ContentEncoding": {"description": "Coding of the body, one that `Accept-Encoding` names; from 1 KiB on",
-            "schema": {"type": "string", "enum": Coding::ALL.map(|coding| coding.name().to_str().unwrap_or_default().to_owned())}},
-        "Link": text(true, "This document (`service-desc`) and its page (`service-doc`); in lists and logs also the `first`, `prev`, `next` \
-            and `last` page (RFC 8288)", "</openapi.json>; rel=\"service-desc\"; type=\"application/json\""),
-        "RateLimitPolicy": text(false, "If the operator has set a rate limit: requests at once (`q`), and the seconds after which all \
-            of them are possible again (`w`)", "\"scope\";q=100;w=5"),
-        "RateLimit": text(false, "If the operator has set a rate limit: requests that are possible now (`r`), and the seconds until all of \
-            the quota is available (`t`)", "\"scope\";r=99;t=1"),
-        "Location": {"required": true, "description": "Address of the ad", "schema": {"type": "string", "format": "uri"}},
-        "AcceptEncoding": text(true, "Codings that are accepted", "gzip"),
-    })
-}
-
-/// The shapes of errors.
-pub(super) fn schemas() -> Map<String, Value> {
-    let text = json!({"type": "string"});
-    let complete = |properties: Value| {
-        let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-        json!({"type": "object", "required": required, "properties": properties})
-    };
-    let identified = |error: &str, mut properties: Value| {
-        properties["error"] = json!({"type": "string", "enum": [error]});
-        complete(properties)
-    };
-    let texts = json!({"type": "array", "minItems": 1, "items": text});
-    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$", "description": "See `/docs/errors/`"});
-    let option =
-        complete(json!({"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}));
+/// The schemas of errors that depend on tables: `fixed` are those that do not.
+pub(super) fn add_schemas(fixed: &mut Map<String, Value>) {
     let fields = [IDENTITY, WRITTEN].into_iter().flatten().map(|row| row.path.split('.').next().unwrap_or(row.path));
-    let mut schemas = json!({
-        "Detail": complete(json!({"detail": text})),
-        "FieldErrors": {"type": "object", "minProperties": 1,
-            "description": "Keys are fields, parameters, or indexes of arrays; leaves are lists of messages",
-            "properties": fields.map(|name| (name.to_owned(), reference("FieldError"))).collect::<Map<_, _>>(),
-            "additionalProperties": reference("FieldError")},
-        "FieldError": {"description": "What is wrong with a field, or with its members",
-            "oneOf": [reference("Messages"), reference("FieldErrors")]},
-        "Messages": texts,
-        "BusinessErrors": {"type": "array", "minItems": 1, "description": "Violated business rules", "items": text},
-        "TrailerCreateDisabled": identified("trailer_create_disabled", json!({})),
-        "IncompatibleApiVersion": identified("incompatible_api_version",
-            json!({"message": text, "migration_options": {"type": "array", "minItems": 1, "items": option}})),
-        "AdAlreadyV4": identified("ad_already_v4", json!({"message": text, "suggestion": text})),
-        "Problem": {"type": "object",
-            "description": "Problem details (RFC 9457), if `Accept` prefers them to JSON",
-            "required": ["type", "title", "status", "detail", "instance", "code"],
-            "properties": {
-                "type": {"type": "string", "format": "uri", "description": "Address of the documentation of the code"},
-                "title": text,
-                "status": {"type": "integer", "minimum": 400, "maximum": 599},
-                "detail": text,
-                "instance": {"type": "string", "description": "`urn:uuid:` followed by the id of the request"},
-                "code": code,
-                "errors": {"type": "array", "minItems": 1, "items": reference("FieldProblem"),
-                    "description": "All invalid fields and parameters, if the code is `validation_failed`"},
-            }},
-        "FieldProblem": {"type": "object", "required": ["code", "detail"],
-            "properties": {
-                "pointer": {"type": "string", "description": "JSON pointer into the payload, as a fragment: `#/category_fields/model_year`"},
-                "parameter": {"type": "string", "description": "Query parameter, instead of `pointer`"},
-                "code": code,
-                "detail": text,
-                "suggestion": {"type": "string", "description": "Nearest valid value or name"},
-                "allowed": {"type": "array", "items": text, "description": "All allowed values, if there are few"},
-                "rule": {"type": "string", "description": "The violated rule over several fields"},
-            }},
-    });
+    let fields: Map<_, _> = fields.map(|name| (name.to_owned(), reference("FieldError"))).collect();
+    fixed["FieldErrors"]["properties"] = fields.into();
     for (name, wrongs) in bad_requests() {
         let several: Vec<_> = schemas_of(&wrongs).into_iter().map(reference).collect();
         if several.len() > 1 {
-            schemas[name] = json!({"oneOf": several});
+            fixed.insert(name, json!({"oneOf": several}));
         }
-    }
-    match schemas {
-        Value::Object(schemas) => schemas,
-        _ => Map::new(),
     }
 }
