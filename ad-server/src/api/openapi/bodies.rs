@@ -18,7 +18,7 @@ use super::{
 };
 use crate::api::operations::BasePath;
 
-/// The kind of a payload.
+/// The kind of a payload. The names of its schemas and examples end with that of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     /// POST.
@@ -34,17 +34,6 @@ pub(super) enum BodyKind {
 }
 
 impl BodyKind {
-    /// The suffix of the names of its schemas and examples.
-    pub(super) const fn suffix(self) -> &'static str {
-        match self {
-            Self::Create => "Create",
-            Self::Validate => "Validate",
-            Self::Update => "Update",
-            Self::Migrate => "Migrate",
-            Self::MigrateTo => "MigrateTo",
-        }
-    }
-
     /// Whether the ad is a new one.
     fn is_new(self) -> bool {
         matches!(self, Self::Create | Self::Validate)
@@ -98,7 +87,7 @@ impl Group {
 
     /// The name of one of its schemas.
     pub(super) fn name(&self, shape: BodyKind) -> String {
-        format!("{}{}", self.name, shape.suffix())
+        format!("{}{shape:?}", self.name)
     }
 
     /// The first category. All of them have the same fields around `category_fields`.
@@ -229,7 +218,7 @@ fn price_name(registered: bool, new: bool, form: Form) -> String {
 /// The name of payloads of several categories.
 pub(super) fn name_of_several(base: BasePath, shape: BodyKind) -> String {
     let of = if base.version() == ApiVersion::V3 { "V3" } else { "" };
-    format!("{of}{}", shape.suffix())
+    format!("{of}{shape:?}")
 }
 
 /// The schemas of payloads that may be of several categories.

@@ -72,15 +72,7 @@ pub(super) enum AnswerExample {
 impl AnswerExample {
     /// The name of the example of a category.
     pub(super) fn name(self, of: &str) -> String {
-        format!(
-            "{of}{}",
-            match self {
-                Self::Ad => "Ad",
-                Self::Read => "Read",
-                Self::Page => "Page",
-                Self::Validated => "Validated",
-            }
-        )
+        format!("{of}{self:?}")
     }
 }
 
@@ -99,8 +91,8 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     let mut put = |name: String, of: &str, value: Value| examples.insert(name, json!({"summary": of, "value": value}));
     for version in [ApiVersion::V4, ApiVersion::V3] {
         for category in categories::all().filter(|category| category.is_in(version)) {
-            let of = of(version, category);
-            let create = category.example(version, rulebook);
+            let (of, shown) = (of(version, category), Example { rulebook, version, category });
+            let create = shown.create();
             put(format!("{of}Update"), category.name, category.example_update(version, rulebook).into());
             if version == ApiVersion::V4 && Group::typed(category).is_target() {
                 let mut migrate = create.clone();
@@ -109,8 +101,8 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
                 migrate.remove("category_id");
                 put(format!("{of}Migrate"), category.name, migrate.into());
             }
-            for (shown, value) in answers(rulebook, version, category, &create) {
-                put(shown.name(&of), category.name, value);
+            for (answer, value) in shown.answers() {
+                put(answer.name(&of), category.name, value);
             }
             put(format!("{of}Create"), category.name, create.into());
         }
@@ -132,36 +124,75 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     examples
 }
 
-/// Answers about an ad; `None` if the catalogue of this process refuses the payload.
-fn answers(
-    rulebook: &Rulebook,
+/// The example of a category in a version.
+#[derive(Clone, Copy)]
+struct Example<'a> {
+    rulebook: &'a Rulebook,
     version: ApiVersion,
     category: &'static Category,
-    create: &Map<String, Value>,
-) -> Vec<(AnswerExample, Value)> {
-    let mut answers = Vec::new();
-    // Of V3 one category is shown for all.
-    if version == ApiVersion::V3 && category.id != first().id {
-        return answers;
+}
+
+impl Example<'_> {
+    /// The car of V4 of which answers about one ad are shown.
+    fn car(rulebook: &Rulebook) -> Example<'_> {
+        Example { rulebook, version: ApiVersion::V4, category: first() }
     }
-    if let Some(ad) = stored(rulebook, version, category, create.clone()) {
-        answers.push((AnswerExample::Ad, json!(ad.view(None))));
+
+    /// The payload that creates it.
+    fn create(self) -> Map<String, Value> {
+        self.category.example(self.version, self.rulebook)
     }
-    let mut brief = create.clone();
-    brief
-        .retain(|name, _| !matches!(name.as_str(), "price" | "url" | "video_url" | "product_declaration" | "location"));
-    shorten(&mut brief);
-    if let Some(ad) = stored(rulebook, version, category, brief.clone()) {
-        let published = published(ad, category);
-        answers.push((AnswerExample::Read, json!(published.view(Some(&log())))));
-        let fields = ["source_id", "category_id", "state", "title", "updated"];
-        answers.push((AnswerExample::Page, page(&json!([published.view(None).only(Some(&fields))]))));
+
+    /// Answers about it; none if the catalogue of this process refuses the payload.
+    fn answers(self) -> Vec<(AnswerExample, Value)> {
+        let mut answers = Vec::new();
+        // Of V3 one category is shown for all.
+        if self.version == ApiVersion::V3 && self.category.id != first().id {
+            return answers;
+        }
+        if let Some(ad) = self.stored(self.create()) {
+            answers.push((AnswerExample::Ad, json!(ad.view(None))));
+        }
+        let mut brief = self.create();
+        brief.retain(|name, _| {
+            !matches!(name.as_str(), "price" | "url" | "video_url" | "product_declaration" | "location")
+        });
+        shorten(&mut brief);
+        if let Some(ad) = self.stored(brief.clone()) {
+            let published = published(ad, self.category);
+            answers.push((AnswerExample::Read, json!(published.view(Some(&log())))));
+            let fields = ["source_id", "category_id", "state", "title", "updated"];
+            answers.push((AnswerExample::Page, page(&json!([published.view(None).only(Some(&fields))]))));
+        }
+        brief.remove("image_urls");
+        answers.extend(self.validated(brief).map(|validated| (AnswerExample::Validated, validated)));
+        answers
     }
-    brief.remove("image_urls");
-    if let Some(validated) = validated(rulebook, version, category, brief) {
-        answers.push((AnswerExample::Validated, validated));
+
+    fn stored(self, payload: Map<String, Value>) -> Option<Ad> {
+        let checked = self.checked(payload, SourceId::Required)?;
+        Some(ad(checked.source_id, self.version, self.category, checked.content))
     }
-    answers
+
+    /// The payload after validation.
+    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::Checked> {
+        let Self { rulebook, version, category } = self;
+        let dealer = Dealer::named(DEALER);
+        rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
+    }
+
+    fn validated(self, payload: Map<String, Value>) -> Option<Value> {
+        let checked = self.checked(payload, SourceId::Optional)?;
+        let quality = Measured::new(self.category, checked.content.fields(), now()).quality();
+        Some(crate::api::respond::validation(&ad_core::service::Validated {
+            source_id: Some(checked.source_id),
+            dealer_code: DEALER.to_owned(),
+            category_id: self.category.id,
+            content: checked.content,
+            warnings: checked.warnings,
+            quality,
+        }))
+    }
 }
 
 /// Removes all but a few of the category fields.
@@ -193,28 +224,6 @@ pub(super) fn brief(
     payload.retain(|name, _| names.contains(&name.as_str()));
     shorten(&mut payload);
     payload
-}
-
-fn stored(
-    rulebook: &Rulebook,
-    version: ApiVersion,
-    category: &'static Category,
-    payload: Map<String, Value>,
-) -> Option<Ad> {
-    let checked = checked(rulebook, version, category, payload, SourceId::Required)?;
-    Some(ad(checked.source_id, version, category, checked.content))
-}
-
-/// The payload after validation.
-fn checked(
-    rulebook: &Rulebook,
-    version: ApiVersion,
-    category: &'static Category,
-    payload: Map<String, Value>,
-    source_id: SourceId,
-) -> Option<rulebook::Checked> {
-    let dealer = Dealer::named(DEALER);
-    rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
 }
 
 fn ad(source_id: String, api_version: ApiVersion, category: &Category, content: Content) -> Ad {
@@ -249,24 +258,6 @@ fn published(ad: Ad, category: &Category) -> Ad {
         offer_id: category.registered.then(|| "S1001".to_owned()),
         ..ad
     }
-}
-
-fn validated(
-    rulebook: &Rulebook,
-    version: ApiVersion,
-    category: &'static Category,
-    payload: Map<String, Value>,
-) -> Option<Value> {
-    let checked = checked(rulebook, version, category, payload, SourceId::Optional)?;
-    let quality = Measured::new(category, checked.content.fields(), now()).quality();
-    Some(crate::api::respond::validation(&ad_core::service::Validated {
-        source_id: Some(checked.source_id),
-        dealer_code: DEALER.to_owned(),
-        category_id: category.id,
-        content: checked.content,
-        warnings: checked.warnings,
-        quality,
-    }))
 }
 
 fn page(rows: &Value) -> Value {
@@ -365,13 +356,11 @@ fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The answer of `GET /v4/me`.
 /// The status of an ad that one marketplace has refused.
 fn ad_status(rulebook: &Rulebook) -> Value {
-    let (category, version) = (first(), ApiVersion::V4);
-    let payload = category.example(version, rulebook);
-    let Some(checked) = checked(rulebook, version, category, payload, SourceId::Required) else { return Value::Null };
-    let ad = Ad { offer_id: None, ..published(ad(checked.source_id, version, category, checked.content), category) };
+    let example = Example::car(rulebook);
+    let Some(ad) = example.stored(example.create()) else { return Value::Null };
+    let ad = Ad { offer_id: None, ..published(ad, example.category) };
     let refused = "Refused: price too low".to_owned();
     let failure = ChannelFailure { code: Code::MarketplaceRefused, reason: refused, attempts: 1, paused: false };
     let channel = |listed, failure| PublishedChannel { listed, since: now(), failure };
@@ -393,16 +382,14 @@ fn ad_status(rulebook: &Rulebook) -> Value {
 
 /// The prices of an ad that was reduced a week after it was created.
 fn price_history(rulebook: &Rulebook) -> Value {
-    let (category, version) = (first(), ApiVersion::V4);
-    let payload = category.example(version, rulebook);
-    let Some(checked) = checked(rulebook, version, category, payload, SourceId::Required) else { return Value::Null };
+    let example = Example::car(rulebook);
+    let Some(ad) = example.stored(example.create()) else { return Value::Null };
     let price =
         |kind: &str, amount: u32| Price { kind: kind.to_owned(), amount: amount.into(), currency: "SEK".to_owned() };
     let (list, reduced) = (price("list", 189_900), price("reduced", 179_900));
-    let mut fields = checked.content.into_fields();
+    let mut fields = ad.content.into_fields();
     fields.insert("price".to_owned(), json!([list, reduced]));
-    let ad =
-        Ad { created: now() - Duration::from_hours(7 * 24), ..ad(checked.source_id, version, category, fields.into()) };
+    let ad = Ad { created: now() - Duration::from_hours(7 * 24), content: fields.into(), ..ad };
     json!(prices::history(&ad, vec![EarlierPrices { until: now(), prices: Some(vec![list]) }], now()))
 }
 
@@ -415,6 +402,7 @@ fn summary() -> Value {
     json!(status::summary(counts.map(|(words, category_id)| StatusCount { words, category_id, ads: 1 })))
 }
 
+/// The answer of `GET /v4/me`.
 fn me() -> Value {
     json!({
         "scope": {"dealer_code": "north-cars"},

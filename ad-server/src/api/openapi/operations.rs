@@ -101,12 +101,12 @@ fn request_body(base: BasePath, shape: BodyKind) -> Value {
         _ => bodies::name_of_several(base, shape),
     };
     // A validation takes the payload of a create.
-    let suffix = if shape == BodyKind::Validate { BodyKind::Create } else { shape }.suffix();
+    let shown_as = if shape == BodyKind::Validate { BodyKind::Create } else { shape };
     let mut shown = Map::new();
     for group in &groups {
         for category in &group.categories {
             let of = examples::of(group.version, category);
-            shown.insert(of.clone(), referring("examples", &format!("{of}{suffix}")));
+            shown.insert(of.clone(), referring("examples", &format!("{of}{shown_as:?}")));
         }
     }
     json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
