@@ -63,27 +63,13 @@ impl AdAction {
         matches!(self, Self::Bump | Self::PolePosition | Self::Delete)
     }
 
-    pub(super) const fn label(self, texts: &Texts) -> &'static str {
-        match self {
-            Self::Retry => texts.retry,
-            Self::Bump => texts.bump,
-            Self::PolePosition => texts.pole_position,
-            Self::Show => texts.show_ad,
-            Self::Hide => texts.hide_ad,
-            Self::Delete => texts.delete_ad,
-        }
+    pub(super) fn label(self, texts: &Texts) -> &'static str {
+        texts.word("ad_action", self.name())
     }
 
     /// What it does, and what it costs.
-    const fn consequence(self, texts: &Texts) -> &'static str {
-        match self {
-            Self::Retry => texts.retry_does,
-            Self::Bump => texts.bump_does,
-            Self::PolePosition => texts.pole_position_does,
-            Self::Show => texts.show_ad_does,
-            Self::Hide => texts.hide_ad_does,
-            Self::Delete => texts.delete_ad_does,
-        }
+    pub(super) fn consequence(self, texts: &Texts) -> &'static str {
+        texts.word("ad_action_does", self.name())
     }
 
     /// The class of its button.

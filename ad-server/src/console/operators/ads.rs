@@ -10,6 +10,7 @@ use url::form_urlencoded;
 
 use super::{
     super::{
+        act::AdAction,
         badges,
         page::{self, NoticeKind},
         route::{Answer, Visit, value},
@@ -131,9 +132,9 @@ pub(in crate::console) async fn retry(visit: Visit) -> Answer {
         let question = Question {
             path: PATH,
             title: format!("{} ({})", texts.retry_matching, page::number(ads.len() as u64)),
-            button: texts.retry,
+            button: AdAction::Retry.label(texts),
             consequence: html! {
-                (texts.retry_does) " " (texts.most_retries) " " (MOST_RETRIES) "."
+                (AdAction::Retry.consequence(texts)) " " (texts.most_retries) " " (MOST_RETRIES) "."
                 @if !shown.is_empty() { br; code { (shown) } }
             },
             hidden: &given,
