@@ -1,10 +1,14 @@
 //! What developers need: facts about the token, a first request to copy, the failures of a sandbox, and links to the documents.
 
+use std::sync::Arc;
+
+use ad_core::model::Dealer;
 use maud::{Markup, html};
 
 use super::{
     page::{self, Section},
     route::{Answer, Visit},
+    texts::Texts,
 };
 use crate::{
     api::first_request,
@@ -43,7 +47,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
                 section.panel.wide {
                     h2 { (texts.sandbox) }
                     p { (texts.sandbox_lead) }
-                    @for rows in [API, MARKETPLACES, IMAGES] { (failures(&visit, rows)) }
+                    @for rows in [API, MARKETPLACES, IMAGES] { (failures(texts, rows)) }
                 }
             }
         }
@@ -54,13 +58,21 @@ pub(super) async fn page(visit: Visit) -> Answer {
 /// The facts that `GET /v4/me` answers.
 async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
     let texts = visit.visitor.texts;
-    let (caller, limits) = (visit.caller(), &visit.visitor.context.limits);
+    let (caller, limits) = (&visit.caller(), &visit.visitor.context.limits);
     let dealers = {
         // Ads are counted, as for a list.
         let mut turn = limits.lists.turn(caller.scope.name()).await?;
         let dealers = visit.visitor.context.service.dealers(&caller.scope).await?;
         turn.has_read();
         dealers
+    };
+    let row = |(dealer, ads): &(Arc<Dealer>, u64)| {
+        html! {
+            td { code { (dealer.code) } }
+            td { (dealer.name) }
+            td { (dealer.products.join(", ")) }
+            td.number { (page::number(*ads)) }
+        }
     };
     Ok(html! {
         dl {
@@ -72,32 +84,12 @@ async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
             @if let Some(rate) = &limits.rate { dt { (texts.rate_limit) } dd { (rate.rate()) } }
         }
         h3 { (texts.dealers) }
-        div.scrolls tabindex="0" role="region" aria-label=(texts.dealers) {
-            table {
-                thead { tr { th { (texts.dealer) } th { (texts.name) } th { (texts.products) } th { (texts.ads_heading) } } }
-                tbody {
-                    @for (dealer, ads) in &dealers {
-                        tr {
-                            td { code { (dealer.code) } }
-                            td { (dealer.name) }
-                            td { (dealer.products.join(", ")) }
-                            td.number { (page::number(*ads)) }
-                        }
-                    }
-                }
-            }
-        }
+        (page::table(texts.dealers, [texts.dealer, texts.name, texts.products, texts.ads_heading], dealers.iter().map(row)))
     })
 }
 
-fn failures(visit: &Visit, rows: &[SandboxFailure]) -> Markup {
-    let texts = visit.visitor.texts;
-    html! {
-        div.scrolls tabindex="0" role="region" aria-label={ (texts.sandbox) ": " (rows[0].trigger) } {
-            table {
-                thead { tr { th { (texts.trigger) } th { (texts.effect) } th { (texts.what_to_do) } } }
-                tbody { @for row in rows { tr { td { code { (row.trigger) } } td { (row.effect) } td { (row.cure) } } } }
-            }
-        }
-    }
+fn failures(texts: &Texts, rows: &[SandboxFailure]) -> Markup {
+    let name = format!("{}: {}", texts.sandbox, rows[0].trigger);
+    let row = |it: &SandboxFailure| html! { td { code { (it.trigger) } } td { (it.effect) } td { (it.cure) } };
+    page::table(&name, [texts.trigger, texts.effect, texts.what_to_do], rows.iter().map(row))
 }

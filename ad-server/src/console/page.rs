@@ -32,7 +32,7 @@ pub(super) enum Section {
 }
 
 /// A text in each language.
-pub(super) type Text = fn(&Texts) -> &'static str;
+type Text = fn(&Texts) -> &'static str;
 
 /// The navigation: each part with its path, its name, and the permission without which it is not offered.
 const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[
@@ -299,6 +299,18 @@ pub(super) fn paging(
             }
             @if !matches!(total, Total::Exactly(count) if count <= end) {
                 a.button rel="next" href=(link(end)) { (texts.next) " →" }
+            }
+        }
+    }
+}
+
+/// A table that scrolls, with a name for those who do not see it.
+pub(super) fn table<const N: usize>(name: &str, header: [&str; N], rows: impl Iterator<Item = Markup>) -> Markup {
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(name) {
+            table {
+                thead { tr { @for title in header { th { (title) } } } }
+                tbody { @for row in rows { tr { (row) } } }
             }
         }
     }

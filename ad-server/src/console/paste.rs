@@ -171,12 +171,7 @@ fn report(visit: &Visit, rows: &[Row]) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         section.panel #report aria-label=(texts.report) {
-            div.scrolls tabindex="0" role="region" aria-label=(texts.report) {
-                table {
-                    thead { tr { th { (texts.line) } th { (texts.ad) } th { (texts.status) } th { (texts.details) } } }
-                    tbody { @for row in rows { tr { (cells(visit, row)) } } }
-                }
-            }
+            (page::table(texts.report, [texts.line, texts.ad, texts.status, texts.details], rows.iter().map(|row| cells(visit, row))))
         }
     }
 }

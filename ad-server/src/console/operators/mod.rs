@@ -76,7 +76,7 @@ pub(super) async fn overview(visit: Visit) -> Answer {
 
 /// The operator for the audit log: label and id of the token.
 fn operator(visit: &Visit) -> Operator<'_> {
-    let (console, caller) = (&visit.visitor.console, visit.caller());
+    let (console, caller) = (&visit.visitor.console, &visit.caller());
     let name = match &caller.label {
         Some(label) => format!("{label} (token {})", caller.jti),
         None => format!("token {}", caller.jti),
@@ -182,15 +182,9 @@ fn filter_form(visit: &Visit, path: &str, filters: &[Filter<'_>]) -> Markup {
 
 fn table<const N: usize>(texts: &Texts, name: &str, header: [&str; N], rows: impl Iterator<Item = Markup>) -> Markup {
     let mut rows = rows.peekable();
-    if rows.peek().is_none() {
-        return html! { p { (texts.no_rows) } };
-    }
-    html! {
-        div.scrolls tabindex="0" role="region" aria-label=(name) {
-            table {
-                thead { tr { @for title in header { th { (title) } } } }
-                tbody { @for row in rows { tr { (row) } } }
-            }
-        }
+    if rows.peek().is_some() {
+        page::table(name, header, rows)
+    } else {
+        html! { p { (texts.no_rows) } }
     }
 }
