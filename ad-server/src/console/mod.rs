@@ -92,72 +92,40 @@ debug_by_name!(Console);
 
 /// Mounts the console.
 pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
-    let at = |path: route::Path| path.of(context, console);
     let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {
         let events = Arc::clone(&events);
         async move { events.stream(visit.session.caller, &visit.query, &visit.headers).await }
     };
-    session::mount(assets::mount(routes), context, console)
-        .at("/console", at(path().get(None, start)))
-        .at("/console/stock", at(path().get(Permission::Read, stock::page)))
-        .at("/console/ad", at(path().get(Permission::Read, ad::page)))
-        .at("/console/act", at(path().post(None, act::act)))
-        .at(
-            "/console/ad/edit",
-            at(path()
-                .get(Permission::Write, editor::edit)
-                .post(Permission::Write, editor::save)
-                .with_forms_of(editor::MOST_FORM_BYTES)),
-        )
-        .at(
-            "/console/new",
-            at(path()
-                .get(Permission::Write, editor::new)
-                .post(Permission::Write, editor::create)
-                .with_forms_of(editor::MOST_FORM_BYTES)),
-        )
-        .at(
-            "/console/paste",
-            at(path()
-                .get(Permission::Write, paste::form)
-                .post(Permission::Write, paste::submit)
-                .with_forms_of(paste::MOST_FORM_BYTES)),
-        )
-        .at(
-            "/console/webhooks",
-            at(path().get(Permission::Webhooks, webhooks::list).post(Permission::Webhooks, webhooks::create)),
-        )
-        .at(
-            "/console/webhook",
-            at(path().get(Permission::Webhooks, webhooks::one).post(Permission::Webhooks, webhooks::change)),
-        )
-        .at("/console/requests", at(path().get(Permission::Read, requests::page)))
-        .at("/console/developers", at(path().get(None, developers::page)))
-        .at("/console/operators", at(path().get(Permission::Operate, operators::overview)))
-        .at("/console/operators/marketplaces", at(path().post(Permission::Operate, operators::change_marketplace)))
-        .at("/console/operators/queue", at(path().get(Permission::Operate, operators::queue)))
-        .at(
-            "/console/operators/ads",
-            at(path().get(Permission::Operate, operators::ads).post(Permission::Operate, operators::retry)),
-        )
-        .at("/console/operators/dealers", at(path().get(Permission::Operate, operators::dealers)))
-        .at(
-            "/console/operators/dealer",
-            at(path().get(Permission::Operate, operators::dealer).post(Permission::Operate, operators::change_dealer)),
-        )
-        .at(
-            "/console/operators/tokens",
-            at(path().get(Permission::Operate, operators::tokens).post(Permission::Operate, operators::revoke)),
-        )
-        .at("/console/operators/limits", at(path().get(Permission::Operate, operators::limits)))
-        .at("/console/operators/audit", at(path().get(Permission::Operate, operators::audit)))
-        .at(
-            "/console/operators/erase",
-            at(path().get(Permission::Operate, operators::erasure).post(Permission::Operate, operators::erase)),
-        )
-        .at("/console/events", at(path().get(Permission::Read, stream)))
-        .at("/console/*path", at(path().get(None, async |_| Err(ApiError::unknown_path()))))
+    let pages = [
+        ("", path().get(None, start)),
+        ("/stock", path().get(Permission::Read, stock::page)),
+        ("/ad", path().get(Permission::Read, ad::page)),
+        ("/act", path().post(None, act::act)),
+        ("/ad/edit", path().both(Permission::Write, editor::edit, editor::save).with_forms_of(editor::MOST_FORM_BYTES)),
+        ("/new", path().both(Permission::Write, editor::new, editor::create).with_forms_of(editor::MOST_FORM_BYTES)),
+        ("/paste", path().both(Permission::Write, paste::form, paste::submit).with_forms_of(paste::MOST_FORM_BYTES)),
+        ("/webhooks", path().both(Permission::Webhooks, webhooks::list, webhooks::create)),
+        ("/webhook", path().both(Permission::Webhooks, webhooks::one, webhooks::change)),
+        ("/requests", path().get(Permission::Read, requests::page)),
+        ("/developers", path().get(None, developers::page)),
+        ("/operators", path().get(Permission::Operate, operators::overview)),
+        ("/operators/marketplaces", path().post(Permission::Operate, operators::change_marketplace)),
+        ("/operators/queue", path().get(Permission::Operate, operators::queue)),
+        ("/operators/ads", path().both(Permission::Operate, operators::ads, operators::retry)),
+        ("/operators/dealers", path().get(Permission::Operate, operators::dealers)),
+        ("/operators/dealer", path().both(Permission::Operate, operators::dealer, operators::change_dealer)),
+        ("/operators/tokens", path().both(Permission::Operate, operators::tokens, operators::revoke)),
+        ("/operators/limits", path().get(Permission::Operate, operators::limits)),
+        ("/operators/audit", path().get(Permission::Operate, operators::audit)),
+        ("/operators/erase", path().both(Permission::Operate, operators::erasure, operators::erase)),
+        ("/events", path().get(Permission::Read, stream)),
+        ("/*path", path().get(None, async |_: Visit| -> route::Answer { Err(ApiError::unknown_path()) })),
+    ];
+    let routes = session::mount(assets::mount(routes), context, console);
+    pages
+        .into_iter()
+        .fold(routes, |routes, (path, page)| routes.at(format!("/console{path}"), page.of(context, console)))
 }
 
 /// The first page: the overview, or that of operators, who have no ads.

@@ -140,12 +140,21 @@ pub(super) fn value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a
     pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-type Handler = Box<dyn Fn(Visit) -> BoxFuture<'static, Answer> + Send + Sync>;
+/// Answers a visit.
+pub(super) trait Handler: Send + Sync + 'static {
+    fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer>;
+}
+
+impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = Answer> + Send + 'static> Handler for F {
+    fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer> {
+        self(visit).boxed()
+    }
+}
 
 /// The handler of a path for a method, with its permission.
 struct Action {
     permission: Option<Permission>,
-    handler: Handler,
+    handler: Box<dyn Handler>,
 }
 
 /// A path with its page and the handler of its forms.
@@ -160,32 +169,20 @@ pub(super) fn path() -> Path {
     Path { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
 }
 
-fn action<F, A>(permission: impl Into<Option<Permission>>, handler: F) -> Action
-where
-    F: Fn(Visit) -> A + Send + Sync + 'static,
-    A: Future<Output = Answer> + Send + 'static,
-{
-    let handler: Handler = Box::new(move |visit| handler(visit).boxed());
-    Action { permission: permission.into(), handler }
-}
-
 impl Path {
     /// The page, for those with a permission; `None`: for everybody who has signed in.
-    pub(super) fn get<F, A>(self, permission: impl Into<Option<Permission>>, handler: F) -> Self
-    where
-        F: Fn(Visit) -> A + Send + Sync + 'static,
-        A: Future<Output = Answer> + Send + 'static,
-    {
-        Self { get: Some(action(permission, handler)), ..self }
+    pub(super) fn get(self, permission: impl Into<Option<Permission>>, handler: impl Handler) -> Self {
+        Self { get: Some(Action { permission: permission.into(), handler: Box::new(handler) }), ..self }
     }
 
     /// The handler of its forms, for visitors with a permission.
-    pub(super) fn post<F, A>(self, permission: impl Into<Option<Permission>>, handler: F) -> Self
-    where
-        F: Fn(Visit) -> A + Send + Sync + 'static,
-        A: Future<Output = Answer> + Send + 'static,
-    {
-        Self { post: Some(action(permission, handler)), ..self }
+    pub(super) fn post(self, permission: impl Into<Option<Permission>>, handler: impl Handler) -> Self {
+        Self { post: Some(Action { permission: permission.into(), handler: Box::new(handler) }), ..self }
+    }
+
+    /// The page and the handler of its forms, for visitors with a permission.
+    pub(super) fn both(self, permission: Permission, page: impl Handler, forms: impl Handler) -> Self {
+        self.get(permission, page).post(permission, forms)
     }
 
     /// The same for forms of at most so many bytes.
@@ -248,7 +245,7 @@ impl PathEndpoint {
         };
         let request_id = request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0);
         let headers = std::mem::take(request.headers_mut());
-        (action.handler)(Visit { visitor, session, request_id, query, form, headers }).await
+        action.handler.answer(Visit { visitor, session, request_id, query, form, headers }).await
     }
 
     fn not_allowed(&self, method: &Method) -> ApiError {
