@@ -111,7 +111,7 @@ impl AdKey {
 
 /// Runs it on an ad, as the API would for the same caller.
 async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<Accepted, ApiError> {
-    let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let _only = context.limits.writes.only(scope, &ad.source_id).await?;
     let _turn = context.limits.turns.take(scope).await?;
     let (service, target, origin) = (&context.service, ad.target(), visit.origin());
@@ -182,7 +182,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
     let texts = visit.visitor.texts;
     let mut dealers = Vec::new();
     if action == AdAction::Bump {
-        dealers = visit.visitor.context.service.dealers(&visit.caller().scope).await?;
+        dealers = visit.visitor.context.service.dealers(&visit.caller.scope).await?;
         dealers
             .retain(|(dealer, _)| ads.iter().any(|ad| ad.dealer_code.as_ref().is_none_or(|code| *code == dealer.code)));
     }

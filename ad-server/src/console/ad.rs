@@ -18,7 +18,7 @@ use super::{
 
 /// `GET /console/ad?source_id=…&dealer_code=…`.
 pub(super) async fn page(visit: Visit) -> Answer {
-    let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
     let turn = context.limits.turns.take(scope).await?;
     let (shown, log) = context.service.read(scope, key.target()).await?;

@@ -58,7 +58,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
 /// The facts that `GET /v4/me` answers.
 async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
     let texts = visit.visitor.texts;
-    let (caller, limits) = (&visit.caller(), &visit.visitor.context.limits);
+    let (caller, limits) = (&visit.caller, &visit.visitor.context.limits);
     let dealers = {
         // Ads are counted, as for a list.
         let mut turn = limits.lists.turn(caller.scope.name()).await?;

@@ -70,7 +70,7 @@ pub(super) async fn create(mut visit: Visit) -> Answer {
     let category = creatable(visit.parameter("type").unwrap_or_default())?;
     let (values, checks) = sent(&mut visit, category, true);
     let payload = values.payload(category);
-    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let outcome = {
         let _turn = context.limits.turns.take(access).await?;
         if checks {
@@ -95,7 +95,7 @@ pub(super) async fn validate(
     payload: Map<String, Value>,
 ) -> Result<Validated, ServiceError> {
     let has_source_id = payload.contains_key("source_id");
-    let checked = visit.visitor.context.service.validate(&visit.caller().scope, category, payload).await;
+    let checked = visit.visitor.context.service.validate(&visit.caller.scope, category, payload).await;
     if has_source_id {
         return checked;
     }
@@ -124,7 +124,7 @@ pub(super) async fn save(mut visit: Visit) -> Answer {
     let (values, checks) = sent(&mut visit, category, false);
     let stored = shown.ad.content.fields();
     let patch = values.patch(stored, category);
-    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let edited = Edited::of(&shown);
     let revisions = [revision];
     let target = Target { revisions: Some(&revisions), ..edited.target() };
@@ -179,7 +179,7 @@ pub(super) fn creatable(vehicle_type: &str) -> Result<&'static Category, ApiErro
 /// The ad of the query, whose category has a form.
 async fn read(visit: &Visit) -> Result<(TaggedAd, &'static Category), ApiError> {
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
-    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let _turn = context.limits.turns.take(access).await?;
     let shown = context.service.read_without_log(access, key.target()).await?;
     let category = shown.ad.category().ok_or(ApiError::Internal)?;
@@ -235,7 +235,7 @@ impl Edited {
 impl Editor {
     async fn page(&self, visit: &Visit) -> Answer {
         let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
-        let access = &visit.caller().scope;
+        let access = &visit.caller.scope;
         let mut dealers = visitor.context.service.dealers(access).await?;
         if let Some(edited) = &self.edited {
             dealers.retain(|(dealer, _)| dealer.code == edited.dealer_code);

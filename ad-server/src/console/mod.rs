@@ -95,7 +95,7 @@ pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
     let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {
         let events = Arc::clone(&events);
-        async move { events.stream(visit.session.caller, &visit.query, &visit.headers).await }
+        async move { events.stream(visit.caller, &visit.query, &visit.headers).await }
     };
     let pages = [
         ("", path().get(None, start)),

@@ -40,7 +40,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 /// `GET /console/`.
 pub(super) async fn page(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
-    let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller().scope);
+    let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);
     let dealers = context.service.dealers_of_events(scope, None);
     let now = console.clock.now();
     let first_hour = Timestamp::from_millis((now.as_millis().div_euclid(HOUR_MILLIS) + 1 - HOURS) * HOUR_MILLIS);

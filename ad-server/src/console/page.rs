@@ -14,10 +14,12 @@ use url::form_urlencoded;
 use super::{
     assets::{MODULE, STYLESHEET},
     route::{Visit, Visitor},
-    session::Session,
     texts::{Language, Texts},
 };
-use crate::{api::ApiError, auth::Permission};
+use crate::{
+    api::ApiError,
+    auth::{Caller, Permission},
+};
 
 /// A part of the console in its navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ pub(super) fn page_with_status(
     title: &str,
     content: &Markup,
 ) -> Response {
-    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.session), Some(section), title, content))
+    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content))
 }
 
 /// A page for everybody.
@@ -67,7 +69,7 @@ pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str
 }
 
 /// The page of an error, with the status that the API would answer.
-pub(super) fn error(visitor: &Visitor, session: Option<&Session>, error: &ApiError) -> Response {
+pub(super) fn error(visitor: &Visitor, caller: Option<&Caller>, error: &ApiError) -> Response {
     let texts = visitor.texts;
     let answered = error.default_response();
     let status = answered.status();
@@ -87,14 +89,14 @@ pub(super) fn error(visitor: &Visitor, session: Option<&Session>, error: &ApiErr
             p { code { (error.code().name()) } }
         }
         p {
-            @if session.is_some() {
+            @if caller.is_some() {
                 a.button href=(visitor.address("/")) { (texts.to_overview) }
             } @else {
                 a.button href=(visitor.address("/sign-in")) { (texts.sign_in) }
             }
         }
     };
-    let mut response = answer(visitor, status, layout(visitor, session, None, title, &content));
+    let mut response = answer(visitor, status, layout(visitor, caller, None, title, &content));
     for name in [header::RETRY_AFTER, header::ALLOW] {
         if let Some(value) = answered.headers().get(&name) {
             response.headers_mut().insert(name, value.clone());
@@ -139,7 +141,7 @@ fn answer(visitor: &Visitor, status: StatusCode, page: Markup) -> Response {
 
 fn layout(
     visitor: &Visitor,
-    session: Option<&Session>,
+    caller: Option<&Caller>,
     section: Option<Section>,
     title: &str,
     content: &Markup,
@@ -162,16 +164,16 @@ fn layout(
                 script type="module" src=(MODULE.address(&assets)) {}
                 title { (title) " – " (texts.console) }
             }
-            @let reads = session.filter(|it| it.caller.permissions.contains(Permission::Read));
+            @let reads = caller.filter(|it| it.permissions.contains(Permission::Read));
             body data-events=[reads.map(|_| visitor.address("/events"))] data-event-types=[reads.map(|_| event_types())] {
                 a.skip href="#content" { (texts.skip_to_content) }
                 header.top {
                     a.brand href=(visitor.address("/")) { (texts.console) }
-                    @if let Some(session) = session {
+                    @if let Some(caller) = caller {
                         nav aria-label=(texts.navigation) {
                             ul {
                                 @for (own, path, name, permission) in NAVIGATION {
-                                    @if permission.is_none_or(|it| session.caller.permissions.contains(it)) {
+                                    @if permission.is_none_or(|it| caller.permissions.contains(it)) {
                                         li {
                                             a href=(visitor.address(path))
                                                 aria-current=[(section == Some(*own)).then_some("page")] { (name(texts)) }
@@ -182,7 +184,7 @@ fn layout(
                         }
                     }
                     div.account {
-                        @if let Some(session) = session { (account(visitor, session)) }
+                        @if let Some(caller) = caller { (account(visitor, caller)) }
                         (languages(visitor))
                     }
                 }
@@ -200,9 +202,9 @@ fn event_types() -> String {
 }
 
 /// The signed-in visitor, and the sign-out button.
-fn account(visitor: &Visitor, session: &Session) -> Markup {
+fn account(visitor: &Visitor, caller: &Caller) -> Markup {
     let texts = visitor.texts;
-    let scope = match &session.caller.scope {
+    let scope = match &caller.scope {
         Access::Dealer(_) => texts.dealer,
         Access::Group(_) => texts.dealer_group,
         Access::Operator => texts.operator,
@@ -212,8 +214,8 @@ fn account(visitor: &Visitor, session: &Session) -> Markup {
             span.unseen { (texts.signed_in_as) " " }
             span.scope { (scope) " " }
             // The scope of operators is everything.
-            @if session.caller.scope != Access::Operator { strong { (session.caller.scope.name()) } }
-            @if let Some(label) = &session.caller.label { " " span.faint { (label) } }
+            @if caller.scope != Access::Operator { strong { (caller.scope.name()) } }
+            @if let Some(label) = &caller.label { " " span.faint { (label) } }
         }
         form method="post" action=(visitor.address("/sign-out")) {
             button.quiet { (texts.sign_out) }

@@ -111,7 +111,7 @@ fn object(json: &str) -> Result<Map<String, Value>, ApiError> {
 }
 
 async fn handle(visit: &Visit, json: &str, payload: Map<String, Value>, creates: bool) -> Result<Outcome, ApiError> {
-    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let category = category_of(&payload)?;
     let _turn = context.limits.turns.take(access).await?;
     if creates {

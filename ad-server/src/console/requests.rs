@@ -50,7 +50,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
 
 async fn find(visit: &Visit, id: &str) -> Result<RequestStatus, ApiError> {
     let uuid: Uuid = id.parse().map_err(|_| unknown(id))?;
-    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let _turn = context.limits.turns.take(access).await?;
     match context.service.request(access, uuid).await {
         Err(ServiceError::NotFound) => Err(unknown(id)),

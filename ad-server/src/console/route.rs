@@ -11,8 +11,7 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
-    Console, page,
-    session::{self, Ended, Session},
+    Console, page, session,
     texts::{Language, Texts},
 };
 use crate::{
@@ -44,7 +43,8 @@ pub(super) struct Visitor {
 /// A visit of a signed-in visitor with the permission of the page.
 pub(super) struct Visit {
     pub(super) visitor: Arc<Visitor>,
-    pub(super) session: Session,
+    /// Who has signed in.
+    pub(super) caller: Caller,
     /// Id of the HTTP request, and of what it changes.
     pub(super) request_id: Uuid,
     pub(super) query: Vec<(String, String)>,
@@ -111,17 +111,12 @@ impl Visitor {
 impl Visit {
     /// Where what it changes comes from.
     pub(super) fn origin(&self) -> RequestOrigin {
-        api::origin(&self.session.caller)
-    }
-
-    /// Who has signed in.
-    pub(super) fn caller(&self) -> &Caller {
-        &self.session.caller
+        api::origin(&self.caller)
     }
 
     /// Whether the visitor's token has a permission.
     pub(super) fn may(&self, permission: Permission) -> bool {
-        self.session.caller.permissions.contains(permission)
+        self.caller.permissions.contains(permission)
     }
 
     /// A value of the query.
@@ -208,10 +203,10 @@ impl Endpoint for PathEndpoint {
 
     async fn call(&self, request: Request) -> Result<Response> {
         let visitor = Arc::new(Visitor::of(&self.context, &self.console, &request));
-        let session = session::of(&visitor, &request);
-        let signed_in = session.as_ref().ok().cloned();
+        let caller = session::of(&visitor, &request);
+        let signed_in = caller.as_ref().ok().cloned();
         let is_page = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(match self.answer(Arc::clone(&visitor), session, request).await {
+        Ok(match self.answer(Arc::clone(&visitor), caller, request).await {
             Ok(response) => response,
             // Only GET can be repeated after sign-in.
             Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => session::ask(&visitor),
@@ -221,37 +216,39 @@ impl Endpoint for PathEndpoint {
 }
 
 impl PathEndpoint {
-    async fn answer(&self, visitor: Arc<Visitor>, session: Result<Session, Ended>, mut request: Request) -> Answer {
+    async fn answer(&self, visitor: Arc<Visitor>, caller: Result<Caller, ApiError>, mut request: Request) -> Answer {
         let action = match *request.method() {
             Method::GET | Method::HEAD => self.path.get.as_ref(),
             Method::POST => self.path.post.as_ref(),
             _ => None,
         };
-        let action = action.ok_or_else(|| self.not_allowed(request.method()))?;
+        let action =
+            action.ok_or_else(|| not_allowed(self.path.get.is_some(), self.path.post.is_some(), request.method()))?;
         if *request.method() == Method::POST {
             check_origin(&visitor, &request)?;
         }
-        let session = session.map_err(Ended::into_error)?;
-        self.context.count(&session.caller, &request)?;
-        if let Some(permission) = action.permission.filter(|needed| !session.caller.permissions.contains(*needed)) {
+        let caller = caller?;
+        self.context.count(&caller, &request)?;
+        if let Some(permission) = action.permission.filter(|needed| !caller.permissions.contains(*needed)) {
             return Err(ApiError::Forbidden(permission));
         }
         let query = body::query(&request)?;
         let form = if *request.method() == Method::POST {
-            let scope = &session.caller.scope;
+            let scope = &caller.scope;
             body::form(&mut request, &self.context.limits, Some(scope), self.path.most_form_bytes).await?
         } else {
             Vec::new()
         };
         let request_id = request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0);
         let headers = std::mem::take(request.headers_mut());
-        action.handler.answer(Visit { visitor, session, request_id, query, form, headers }).await
+        action.handler.answer(Visit { visitor, caller, request_id, query, form, headers }).await
     }
+}
 
-    fn not_allowed(&self, method: &Method) -> ApiError {
-        let methods = [self.path.get.as_ref().map(|_| "GET"), self.path.post.as_ref().map(|_| "POST")];
-        ApiError::only(&methods.into_iter().flatten().collect::<Vec<_>>(), Some(method))
-    }
+/// The refusal of a method by a path that has these.
+pub(super) fn not_allowed(has_get: bool, has_post: bool, method: &Method) -> ApiError {
+    let methods = [has_get.then_some("GET"), has_post.then_some("POST")];
+    ApiError::only(&methods.into_iter().flatten().collect::<Vec<_>>(), Some(method))
 }
 
 /// Refuses forms from other sites, by the headers `Origin` and `Sec-Fetch-Site` of the browser.

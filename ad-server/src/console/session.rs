@@ -6,7 +6,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -21,12 +21,13 @@ use url::form_urlencoded;
 
 use super::{
     Console, page,
-    route::{Answer, Visitor, check_origin, value},
+    route::{Answer, Visitor, check_origin, not_allowed, value},
     texts::Language,
 };
 use crate::{
     api::{ApiError, Context, body, observe::Routes},
-    auth::{Caller, TokenError},
+    auth::Caller,
+    locked::locked,
     secret::Secret,
 };
 
@@ -51,41 +52,15 @@ const LINK_BYTES: usize = 24;
 /// How long a link that signs in can be used.
 const LINK_LIFETIME: Duration = Duration::from_mins(30);
 
-/// A session.
-#[derive(Debug, Clone)]
-pub(super) struct Session {
-    /// The signed-in caller, as the API would see it. It expires with the session.
-    pub(super) caller: Caller,
-}
-
-/// Why there is no session.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Ended {
-    /// The visitor has not signed in, or the session is over.
-    No,
-    /// The token is no longer valid.
-    Token(TokenError),
-}
-
-impl Ended {
-    pub(super) fn into_error(self) -> ApiError {
-        match self {
-            Self::No => ApiError::NoToken { in_authorization: false },
-            Self::Token(error) => ApiError::InvalidToken(error),
-        }
-    }
-}
-
-/// The session of a request.
-pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Session, Ended> {
-    let (until, token) = cookie(request, COOKIE).and_then(|value| opened(&visitor.console, value)).ok_or(Ended::No)?;
-    if until <= visitor.console.clock.now() {
-        return Err(Ended::No);
-    }
-    let mut caller = visitor.context.authenticator.authenticate(token.reveal()).map_err(Ended::Token)?;
+/// The signed-in caller of a request, as the API would see it. It expires with the session.
+pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Caller, ApiError> {
+    let session = cookie(request, COOKIE).and_then(|value| opened(&visitor.console, value));
+    let session = session.filter(|(until, _)| *until > visitor.console.clock.now());
+    let (until, token) = session.ok_or(ApiError::NoToken { in_authorization: false })?;
+    let mut caller = visitor.context.authenticator.authenticate(token.reveal()).map_err(ApiError::InvalidToken)?;
     // So event streams end with the session.
     caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
-    Ok(Session { caller })
+    Ok(caller)
 }
 
 /// The value of a cookie of the request.
@@ -153,43 +128,36 @@ impl SignInLinks {
         getrandom::fill(&mut code)?;
         let code = BASE64.encode(code);
         let link = (clock.now() + LINK_LIFETIME, Secret::from(token.to_owned()));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(code.clone(), link);
+        locked(&self.0).insert(code.clone(), link);
         Ok(format!("/console/link?code={code}"))
     }
 
     /// The token of a link, which cannot be used again.
     fn take(&self, code: &str, now: Timestamp) -> Option<Secret> {
-        let link = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(code);
+        let link = locked(&self.0).remove(code);
         link.filter(|(until, _)| *until > now).map(|(_, token)| token)
     }
 }
 
 /// Mounts sign-in, sign-out and the choice of the language.
 pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
-    let step = |step| Steps { step, context: Arc::clone(context), console: console.clone() };
+    let open = |get, post| OpenPath { get, post, context: Arc::clone(context), console: console.clone() };
     routes
-        .at("/console/sign-in", step(Step::SignIn))
-        .at("/console/sign-out", step(Step::SignOut))
-        .at("/console/link", step(Step::Link))
-        .at("/console/language", step(Step::Language))
+        .at("/console/sign-in", open(Some(ask_for_token), Some(sign_in)))
+        .at("/console/sign-out", open(None, Some(sign_out)))
+        .at("/console/link", open(Some(link), None))
+        .at("/console/language", open(None, Some(choose_language)))
 }
 
-/// Handlers that need no session.
-#[derive(Debug, Clone, Copy)]
-enum Step {
-    SignIn,
-    SignOut,
-    Link,
-    Language,
-}
-
-struct Steps {
-    step: Step,
+/// A path that needs no session, with the handlers of its page and of its form.
+struct OpenPath {
+    get: Option<fn(&Visitor, &Request) -> Answer>,
+    post: Option<fn(&Visitor, &[(String, String)]) -> Answer>,
     context: Arc<Context>,
     console: Console,
 }
 
-impl Endpoint for Steps {
+impl Endpoint for OpenPath {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> Result<Response> {
@@ -198,34 +166,26 @@ impl Endpoint for Steps {
     }
 }
 
-impl Steps {
+impl OpenPath {
     async fn answer(&self, visitor: &Visitor, request: &mut Request) -> Answer {
-        let is_form = *request.method() == Method::POST;
-        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        match self.step {
-            Step::SignIn if reads => {
-                // A signed-in visitor need not sign in again.
-                let query = body::query(request)?;
-                Ok(match of(visitor, request) {
-                    Ok(_) => visitor.redirect(next(&query)),
-                    Err(_) => sign_in_page(visitor, StatusCode::OK, next(&query), None),
-                })
-            }
-            Step::Link if reads => link(visitor, request),
-            Step::SignIn | Step::SignOut | Step::Language if is_form => {
+        match (request.method(), self.get, self.post) {
+            (&Method::GET | &Method::HEAD, Some(get), _) => get(visitor, request),
+            (&Method::POST, _, Some(post)) => {
                 check_origin(visitor, request)?;
-                let form = body::form(request, &self.context.limits, None, MOST_FORM_BYTES).await?;
-                match self.step {
-                    Step::SignIn => sign_in(visitor, &form),
-                    Step::SignOut => sign_out(visitor),
-                    _ => choose_language(visitor, &form),
-                }
+                post(visitor, &body::form(request, &self.context.limits, None, MOST_FORM_BYTES).await?)
             }
-            Step::SignIn => Err(ApiError::only(&["GET", "POST"], Some(request.method()))),
-            Step::Link => Err(ApiError::only(&["GET"], Some(request.method()))),
-            Step::SignOut | Step::Language => Err(ApiError::only(&["POST"], Some(request.method()))),
+            (method, get, post) => Err(not_allowed(get.is_some(), post.is_some(), method)),
         }
     }
+}
+
+/// The sign-in page. A signed-in visitor need not sign in again.
+fn ask_for_token(visitor: &Visitor, request: &Request) -> Answer {
+    let query = body::query(request)?;
+    Ok(match of(visitor, request) {
+        Ok(_) => visitor.redirect(next(&query)),
+        Err(_) => sign_in_page(visitor, StatusCode::OK, next(&query), None),
+    })
 }
 
 fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
@@ -245,7 +205,7 @@ fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     Ok(response)
 }
 
-fn sign_out(visitor: &Visitor) -> Answer {
+fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> Answer {
     let mut response = visitor.redirect("/sign-in");
     response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, COOKIE, "", Duration::ZERO)?);
     Ok(response)

@@ -51,7 +51,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
         Ok(query) => (StatusCode::OK, Some(query), None),
         Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
     };
-    let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     // Reserves memory for the rows and the page.
     let mut turn = context.limits.lists.turn(scope.name()).await?;
     let list = match query {
@@ -83,7 +83,7 @@ struct Stock {
 
 async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiError> {
     let query = AdQuery { fields: None, included: Included { quality: true, ..Included::default() }, ..query };
-    let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let common = match scope {
         Access::Dealer(code) => visit.visitor.console.database.common_search(code, &query, COMMON).await?,
         Access::Group(_) | Access::Operator => None,

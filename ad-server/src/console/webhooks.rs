@@ -42,7 +42,7 @@ pub(super) async fn create(visit: Visit) -> Answer {
         sent.insert("types".to_owned(), types.into());
     }
     let created = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
         of_scope(&visit)?.create(&sent).await
     };
     match created {
@@ -64,7 +64,7 @@ pub(super) async fn one(visit: Visit) -> Answer {
     let page = Page { limit: page.limit.min(DELIVERIES), ..page };
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
     let (webhook, pending, deliveries, count) = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
         let (webhook, pending) = webhooks.find(id).await?;
         let (deliveries, count) = webhooks.deliveries(id, state, page).await?;
         (webhook, pending, deliveries, count)
@@ -87,7 +87,7 @@ pub(super) async fn one(visit: Visit) -> Answer {
 /// `POST /console/webhook?id=…`: does what a button says.
 pub(super) async fn change(visit: Visit) -> Answer {
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
-    let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+    let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     let sent = |value: Value| value.as_object().cloned().unwrap_or_default();
     match visit.field("do").unwrap_or_default() {
         "test" => drop(webhooks.test(id).await?),
@@ -113,7 +113,7 @@ fn of_scope(visit: &Visit) -> Result<ScopedWebhooks<'_>, ApiError> {
     let context = &*visit.visitor.context;
     let webhooks =
         context.webhooks.as_ref().ok_or_else(|| ApiError::NotFound("This service has no webhooks.".to_owned()))?;
-    Ok(ScopedWebhooks { context, webhooks, access: &visit.caller().scope })
+    Ok(ScopedWebhooks { context, webhooks, access: &visit.caller.scope })
 }
 
 fn id(visit: &Visit) -> &str {
@@ -123,7 +123,7 @@ fn id(visit: &Visit) -> &str {
 /// The list, with why a new endpoint was refused.
 async fn show(visit: &Visit, refused: Option<ApiError>) -> Answer {
     let texts = visit.visitor.texts;
-    let scope = &visit.caller().scope;
+    let scope = &visit.caller.scope;
     let (all, dealers) = {
         let _turn = visit.visitor.context.limits.turns.take(scope).await?;
         let dealers = match scope {

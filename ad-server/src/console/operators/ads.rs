@@ -62,7 +62,7 @@ pub(in crate::console) async fn list(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let filter = filter(&visit.query)?;
     let found = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
         visit.visitor.console.database.ads_by_status(&filter, None, ROWS).await?
     };
     let row = |it: &AdByStatus| {
@@ -125,7 +125,7 @@ pub(in crate::console) async fn retry(visit: Visit) -> Answer {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&given).extend_pairs(counts).finish();
         format!("{PATH}?{query}")
     };
-    let _turn = context.limits.turns.take(&visit.caller().scope).await?;
+    let _turn = context.limits.turns.take(&visit.caller.scope).await?;
     let ads = visit.visitor.console.database.ads_by_status(&filter, None, MOST_RETRIES).await?;
     if !is_confirmed(&visit) {
         let shown = given.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");

@@ -27,7 +27,7 @@ pub(in crate::console) async fn list(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let page = list_parameters(&visit)?;
     let (all, ads, holds) = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
         let database = &visit.visitor.console.database;
         let all = database.dealers().await?;
         let shown: Vec<_> = on_page(&all, page).iter().map(|dealer| dealer.code.clone()).collect();
@@ -67,7 +67,7 @@ pub(in crate::console) async fn one(visit: Visit) -> Answer {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let code = code(&visit.query)?;
     let facts = {
-        let _turn = visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visitor.context.limits.turns.take(&visit.caller.scope).await?;
         let (console, store) = (&visitor.console, &*visitor.context.store);
         DealerFacts::read(&console.database, store, console.quotas, code, console.clock.now()).await?
     };

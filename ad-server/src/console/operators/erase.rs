@@ -50,7 +50,7 @@ pub(in crate::console) async fn erase(visit: Visit) -> Answer {
         let notice = page::notice(NoticeKind::Error, &problem);
         return page(&visit, StatusCode::BAD_REQUEST, Some(dealer_code), source_id, &notice).await;
     }
-    let turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+    let turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     super::operator(&visit).record("erase", dealer_code, source_id.unwrap_or_default()).await?;
     let erasure = Erasure { database: &console.database, dealer_code, source_id };
     let (erased, images, left) = step(&visit, &erasure).await?;
@@ -122,7 +122,7 @@ async fn page(
     let texts = visit.visitor.texts;
     let counts = match dealer_code {
         Some(code) => {
-            let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+            let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
             Some((code, visit.visitor.console.database.count_erasure(code, source_id).await?))
         }
         None => None,

@@ -42,7 +42,7 @@ const ROWS: u32 = 100;
 pub(super) async fn overview(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let (database, now) = (&visit.visitor.console.database, visit.visitor.console.clock.now());
-    let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+    let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     let codes: Vec<_> = database.dealers().await?.into_iter().map(|dealer| dealer.code).collect();
     let counts = visit.visitor.context.store.count_by_status(Scope::Dealers(&codes)).await?;
     let (queue, failing, summary) =
@@ -76,7 +76,7 @@ pub(super) async fn overview(visit: Visit) -> Answer {
 
 /// The operator for the audit log: label and id of the token.
 fn operator(visit: &Visit) -> Operator<'_> {
-    let (console, caller) = (&visit.visitor.console, &visit.caller());
+    let (console, caller) = (&visit.visitor.console, &visit.caller);
     let name = match &caller.label {
         Some(label) => format!("{label} (token {})", caller.jti),
         None => format!("token {}", caller.jti),

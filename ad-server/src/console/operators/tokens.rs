@@ -22,7 +22,7 @@ pub(in crate::console) async fn list(visit: Visit) -> Answer {
     let page = list_parameters(&visit)?;
     let dealer = visit.parameter("dealer_code").filter(|code| !code.is_empty());
     let mut all = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
+        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
         visit.visitor.console.database.tokens().await?
     };
     all.retain(|token| dealer.is_none_or(|code| token.is_of(code)));
@@ -84,7 +84,7 @@ pub(in crate::console) async fn revoke(visit: Visit) -> Answer {
             button: texts.revoke,
             consequence: html! {
                 (texts.revoke_does)
-                @if jti == visit.caller().jti { " " strong { (texts.revoke_own) } }
+                @if jti == visit.caller.jti { " " strong { (texts.revoke_own) } }
             },
             hidden: &[("jti", jti)],
             asks_reason: false,
