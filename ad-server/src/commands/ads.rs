@@ -3,7 +3,7 @@
 use std::{io::BufRead, path::PathBuf, sync::Arc};
 
 use ad_core::{
-    model::{Action, AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport, Timestamp},
+    model::{Action, AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport},
     ports::Clock,
     service::{Access, Service, ServiceError},
     violation::Code,
@@ -11,7 +11,7 @@ use ad_core::{
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     app::AppError,
     config::{Layer, Settings},
@@ -129,10 +129,9 @@ pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), Com
         AdsCommand::List { filter, limit, list: args } => list(base, &filter.into(), limit, &args).await,
         AdsCommand::Retry { filter, all, yes } => {
             if filter.is_empty() && !all {
-                return Err(CommandError::Input(
-                    "no ads selected: use --status, --dealer-code, --code, --marketplace, --older-than or --all"
-                        .to_owned(),
-                ));
+                return refused(
+                    "no ads selected: use --status, --dealer-code, --code, --marketplace, --older-than or --all",
+                );
             }
             retry(base, &filter.into(), yes).await
         }
@@ -157,9 +156,7 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
     let service = service(&settings, &opened, Arc::new(RandomIds::new(Arc::new(SystemClock)))).await?;
     let report = match service.status(&Access::Dealer(dealer_code.clone()), source_id.into()).await {
         Err(ServiceError::NotFound) => {
-            return Err(CommandError::Input(format!(
-                "dealer {dealer_code:?} has no ad with the source id {source_id:?}"
-            )));
+            return refused(format!("dealer {dealer_code:?} has no ad with the source id {source_id:?}"));
         }
         report => opened.answer(report)?,
     };
@@ -175,12 +172,18 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         [[source_id, status.to_string(), output::minute(since), text]],
     )?;
     output::text("\n")?;
-    let time = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
-    let known = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let row = |it: ChannelReport| {
-        let code = known(it.code.map(|code| code.to_string()));
-        let (attempts, next) = (it.attempts.to_string(), time(it.next_attempt));
-        [it.marketplace.to_string(), it.status.to_string(), known(it.listing_id), code, attempts, next, it.text]
+        let code = output::or_dash(it.code);
+        let (attempts, next) = (it.attempts.to_string(), output::or_dash(it.next_attempt));
+        [
+            it.marketplace.to_string(),
+            it.status.to_string(),
+            output::or_dash(it.listing_id),
+            code,
+            attempts,
+            next,
+            it.text,
+        ]
     };
     let header = ["MARKETPLACE", "STATUS", "LISTING", "CODE", "ATTEMPTS", "NEXT ATTEMPT", "MEANING"];
     output::table(header, channels.into_iter().map(row))?;
@@ -199,7 +202,13 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         let row = |it: Promotion| {
             let AskedBy { token, label } = it.asked_by;
             let action = if it.action == Action::Boost { "pole_position" } else { it.action.name() };
-            [action.to_owned(), it.state.to_string(), it.accepted.to_string(), known(token), known(label)]
+            [
+                action.to_owned(),
+                it.state.to_string(),
+                it.accepted.to_string(),
+                output::or_dash(token),
+                output::or_dash(label),
+            ]
         };
         let header = ["PROMOTION", "STATE", "REQUESTED", "SENT WITH TOKEN", "LABEL"];
         output::table(header, promotions.into_iter().map(row))?;
@@ -255,9 +264,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
     }
     if !yes {
         let what = output::counted(found, "ad");
-        return Err(CommandError::Input(format!(
-            "{what} would be retried; repeat the command with --yes to retry them"
-        )));
+        return refused(format!("{what} would be retried; repeat the command with --yes to retry them"));
     }
     let Retried { accepted, under_way, refused } = retried;
     output::note(&format!("{} will be retried", output::counted(accepted, "ad")));
@@ -294,10 +301,8 @@ async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(),
             output::note(&format!("imported {} from {name}", output::counted(ads, "ad")));
             Ok(())
         }
-        Ok(None) => {
-            Err(CommandError::Input(format!("{name} has {}; nothing was imported", output::counted(wrong, "error"))))
-        }
-        Err(ImportAdsError::Read(error)) => Err(CommandError::Input(format!("cannot read {name}: {error}"))),
+        Ok(None) => refused(format!("{name} has {}; nothing was imported", output::counted(wrong, "error"))),
+        Err(ImportAdsError::Read(error)) => refused(format!("cannot read {name}: {error}")),
         Err(ImportAdsError::Store(error)) => opened.answer(Err(error)),
     }
 }

@@ -9,7 +9,7 @@ use ad_core::{
 use clap::Args;
 use serde::Serialize;
 
-use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, output};
+use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, output, refused};
 use crate::{
     auth::KeySource,
     config::{Layer, Settings},
@@ -86,7 +86,7 @@ pub(super) async fn run(base: GlobalArgs, args: CheckArgs) -> Result<(), Command
         let row = |it: Checked| [it.check.to_owned(), if it.ok { "ok" } else { "FAILED" }.to_owned(), it.detail];
         output::table(["CHECK", "RESULT", "DETAIL"], report.0.into_iter().map(row))?;
     }
-    if failed == 0 { Ok(()) } else { Err(CommandError::Input(format!("{} failed", output::counted(failed, "check")))) }
+    if failed == 0 { Ok(()) } else { refused(format!("{} failed", output::counted(failed, "check"))) }
 }
 
 /// Everything that a server with these settings needs.

@@ -6,7 +6,7 @@ use ad_core::{model::Dealer, ports::Clock};
 use clap::{Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     config::Layer,
     dealers_file,
@@ -74,7 +74,7 @@ pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(),
         DealersCommand::Resume { code } => {
             let opened = base.database().await?;
             if !opened.answer(opened.operator().end_suspension(&code).await)? {
-                return Err(CommandError::Input(format!("dealer {code:?} is not suspended")));
+                return refused(format!("dealer {code:?} is not suspended"));
             }
             output::note(&format!("resumed {code}"));
             Ok(())
@@ -89,9 +89,9 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
     let facts = DealerFacts::read(database, &store, settings.dealer_quotas(), code, SystemClock.now()).await;
     let facts = opened.answer(facts)?;
     if !facts.is_known() {
-        return Err(CommandError::Input(format!(
+        return refused(format!(
             "there is no dealer {code:?}: it was not imported and has no ads and no valid tokens; `ad-server dealers list` lists the codes"
-        )));
+        ));
     }
     let DealerFacts { dealer, suspended, ads, tokens, limits } = facts;
     if args.json {
@@ -99,7 +99,6 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
         let all = json!({"code": code, "dealer": dealer, "suspended": suspended, "ads": ads, "tokens": tokens, "limits": limits});
         return Ok(output::json_value(&all)?);
     }
-    let known = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let state = suspended.map_or_else(
         || "active".to_owned(),
         |Hold { since, reason }| format!("suspended since {}: {reason}", output::minute(since)),
@@ -108,8 +107,8 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
         ["DEALER", "NAME", "GROUP", "TOKENS", "STATE"],
         [[
             code.to_owned(),
-            known(dealer.as_ref().map(|dealer| dealer.name.clone())),
-            known(dealer.and_then(|dealer| dealer.group)),
+            output::or_dash(dealer.as_ref().map(|dealer| &dealer.name)),
+            output::or_dash(dealer.and_then(|dealer| dealer.group)),
             tokens.to_string(),
             state,
         ]],
@@ -117,8 +116,7 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
     output::text("\n")?;
     output::table(["STATUS", "ADS"], ads.into_iter().map(|(status, ads)| [status.to_string(), ads.to_string()]))?;
     output::text("\n")?;
-    let limit = |limit: Option<u64>| limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string());
-    let row = |it: Used| [it.what.to_owned(), it.number.to_string(), limit(it.limit), it.setting.to_owned()];
+    let row = |it: Used| [it.what.to_owned(), it.number.to_string(), output::or_dash(it.limit), it.setting.to_owned()];
     Ok(output::table(["USES", "NUMBER", "LIMIT", "SETTING"], limits.into_iter().map(row))?)
 }
 

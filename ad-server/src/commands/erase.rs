@@ -6,7 +6,7 @@ use ad_core::ports::Clock;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output, refused};
 use crate::{
     app,
     config::{Layer, Settings, help},
@@ -62,9 +62,7 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
         if args.dry_run {
             return Ok(());
         }
-        return Err(CommandError::Input(
-            "repeat the command with --yes to erase them; this cannot be undone".to_owned(),
-        ));
+        return refused("repeat the command with --yes to erase them; this cannot be undone");
     }
     opened.audit("erase", dealer_code, source_id.unwrap_or_default()).await?;
     let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
@@ -99,9 +97,7 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
     compacted?;
     match left {
         0 => Ok(()),
-        _ => Err(CommandError::Input(
-            "some ads are not deleted yet: see `ad-server queue`, and repeat the command when they are".to_owned(),
-        )),
+        _ => refused("some ads are not deleted yet: see `ad-server queue`, and repeat the command when they are"),
     }
 }
 
@@ -114,7 +110,7 @@ async fn media(settings: &Settings) -> Result<Media, CommandError> {
             "there is no folder of images {}; repeat the command with the --media of the server",
             path.display()
         );
-        return Err(CommandError::Input(problem));
+        return refused(problem);
     }
     Ok(app::operator_media(settings).await?)
 }

@@ -10,7 +10,7 @@ use ad_core::ports::StoreError;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde::Deserialize;
 
-use super::{CommandError, GlobalArgs, output};
+use super::{CommandError, GlobalArgs, output, refused};
 
 /// Flags of `export`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(super) async fn run(base: GlobalArgs, args: ExportArgs) -> Result<(), Comman
     let opened = base.database().await?;
     let failed = |error: std::io::Error| CommandError::Input(format!("cannot write {}: {error}", path.display()));
     if path.exists() {
-        return Err(CommandError::Input(format!("{} exists; name a new file", path.display())));
+        return refused(format!("{} exists; name a new file", path.display()));
     }
     opened.audit("export", &dealer_code, &path.display().to_string()).await?;
     // Readable by its owner only, and complete or not there.

@@ -6,7 +6,7 @@ use ad_core::ports::Clock;
 use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     lines::{ImportError, LineError},
     marketplace::{ListingFilter, ListingRow, import_listings, list_listings},
@@ -49,8 +49,8 @@ async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(),
     let opened = base.database().await?;
     opened.audit("listings import", name, "").await?;
     let imported = match import_listings(&opened.database, lines, SystemClock.now()).await {
-        Err(ImportError::Lines(errors)) => return Err(CommandError::Input(summary(name, &errors))),
-        Err(ImportError::Read(error)) => return Err(CommandError::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportError::Lines(errors)) => return refused(summary(name, &errors)),
+        Err(ImportError::Read(error)) => return refused(format!("cannot read {name}: {error}")),
         Err(ImportError::Store(error)) => return opened.answer(Err(error)),
         Ok(imported) => imported,
     };

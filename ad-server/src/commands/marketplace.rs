@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use super::{CommandError, GlobalArgs};
+use super::{CommandError, GlobalArgs, refused};
 use crate::{
     app::stop_signal,
     marketplace::{self, ReceiverOptions, Rule, Rules},
@@ -59,12 +59,12 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplaceArgs) -> Result<(), C
 
 fn token(file: Option<PathBuf>) -> Result<Secret, CommandError> {
     let source = match (Secret::from_environment(TOKEN), file) {
-        (Some(_), Some(_)) => return Err(CommandError::Input(format!("set either {TOKEN} or --token-file, not both"))),
+        (Some(_), Some(_)) => return refused(format!("set either {TOKEN} or --token-file, not both")),
         (Some(text), None) => TokenSource::Text(text),
         (None, Some(path)) => TokenSource::File(path),
         (None, None) => {
             let problem = format!("no token for callers: set {TOKEN}, or pass a file with the token by --token-file");
-            return Err(CommandError::Input(problem));
+            return refused(problem);
         }
     };
     source.load().map_err(|error| CommandError::Input(error.to_string()))
@@ -90,6 +90,6 @@ fn rule(text: &str) -> Result<Rule, CommandError> {
         rules.and_then(Rules::check).map_err(|problem| CommandError::Input(format!("--fault {text:?}: {problem}")))?;
     match <[Rule; 1]>::try_from(checked.rules) {
         Ok([rule]) => Ok(rule),
-        Err(_) => Err(CommandError::Input(format!("--fault {text:?}: expected one rule"))),
+        Err(_) => refused(format!("--fault {text:?}: expected one rule")),
     }
 }

@@ -4,7 +4,7 @@ use ad_core::{model::Market, violation::Code};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, output};
+use super::{CommandError, GlobalArgs, ListArgs, output, refused};
 use crate::store::{Held, Hold};
 
 /// Without a subcommand: the state of both marketplaces.
@@ -56,7 +56,7 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplacesArgs) -> Result<(), 
         Some(MarketplacesCommand::Resume { marketplace }) => {
             let opened = base.database().await?;
             if !opened.answer(opened.operator().resume(marketplace).await)? {
-                return Err(CommandError::Input(format!("{marketplace} is not paused")));
+                return refused(format!("{marketplace} is not paused"));
             }
             output::note(&format!("resumed {marketplace}; requests that have waited continue within a second"));
             Ok(())

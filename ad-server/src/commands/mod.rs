@@ -218,6 +218,11 @@ enum CommandError {
     Output(#[from] io::Error),
 }
 
+/// Fails because of the input.
+fn refused<T>(problem: impl Into<String>) -> Result<T, CommandError> {
+    Err(CommandError::Input(problem.into()))
+}
+
 impl CommandError {
     /// Whether stdout was closed, as by `| head`. That is no error.
     fn is_broken_pipe(&self) -> bool {

@@ -81,6 +81,11 @@ pub(crate) fn minute(time: Timestamp) -> String {
     text.get(..16).map_or(text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
 }
 
+/// A value of a table that may be missing.
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
 /// `1 dealer`, `2 dealers`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })

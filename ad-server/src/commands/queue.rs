@@ -6,7 +6,7 @@ use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock, violat
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     app,
     config::Layer,
@@ -101,9 +101,7 @@ pub(super) async fn run(base: GlobalArgs, args: QueueArgs) -> Result<(), Command
         Some(QueueCommand::List { filter, limit, list: args }) => list(base, &filter.into(), limit, &args).await,
         Some(QueueCommand::Retry { filter, all }) => {
             if filter.is_empty() && !all {
-                return Err(CommandError::Input(
-                    "no requests selected: use --dealer-code, --reason, --code or --all".to_owned(),
-                ));
+                return refused("no requests selected: use --dealer-code, --reason, --code or --all");
             }
             let opened = base.database().await?;
             opened.audit("queue retry", &filter.described(), "").await?;
@@ -128,7 +126,7 @@ async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
         let all = serde_json::json!({"queue": state, "failing": failing, "dealers": dealers});
         return Ok(output::json_value(&all)?);
     }
-    let since = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| age(now, time));
+    let since = |time: Option<Timestamp>| output::or_dash(time.map(|time| age(now, time)));
     output::table(
         ["UNFINISHED", "DUE NOW", "BLOCKED", "OLDEST", "OLDEST DUE"],
         [[
@@ -142,7 +140,7 @@ async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     if !dealers.is_empty() {
         output::text("\n")?;
         let row = |it: DealerQueue| {
-            let drains = it.drains_in.map_or_else(|| "-".to_owned(), |seconds| format!("in {}", span(seconds)));
+            let drains = output::or_dash(it.drains_in.map(|seconds| format!("in {}", span(seconds))));
             let numbers = [it.unfinished, it.due, it.finished].map(|number| number.to_string());
             let [unfinished, due, finished] = numbers;
             [it.dealer_code, unfinished, due, age(now, it.oldest), finished, drains]
@@ -185,9 +183,7 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
     let settings = base.settings(Layer::default())?;
     if !yes {
         let what = output::counted(requests.len(), "request");
-        return Err(CommandError::Input(format!(
-            "{what} would be dropped; repeat the command with --yes to drop them"
-        )));
+        return refused(format!("{what} would be dropped; repeat the command with --yes to drop them"));
     }
     let (database, pipeline) = app::operator_pipeline(&settings).await?;
     let opened = Opened::of(database, &settings);
@@ -197,7 +193,7 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
         {
             Ok(claimed) => claimed,
             Err(TakeError::Store(error)) => return opened.answer(Err(error)),
-            Err(error) => return Err(CommandError::Input(error.to_string())),
+            Err(error) => return refused(error.to_string()),
         };
         opened.answer(pipeline.give_up(claimed, GIVEN_UP).await)?;
         output::note(&format!("dropped {request}"));

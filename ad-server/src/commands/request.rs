@@ -1,14 +1,14 @@
 //! `ad-server request`: what has become of an accepted request, and who sent it.
 
 use ad_core::{
-    model::{ActionStatus, RequestStatus, Timestamp, WaitingFor},
+    model::{ActionStatus, RequestStatus, WaitingFor},
     ports::Clock,
 };
 use clap::Args;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CommandError, GlobalArgs, ListArgs, output};
+use super::{CommandError, GlobalArgs, ListArgs, output, refused};
 use crate::{store::AskedBy, system::SystemClock};
 
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(super) struct RequestArgs {
 pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let Some(request) = opened.answer(opened.database.request(id).await)? else {
-        return Err(CommandError::Input(format!("no accepted request has the id {id}")));
+        return refused(format!("no accepted request has the id {id}"));
     };
     let token = request.asked_by.clone();
     let label = match &token {
@@ -40,23 +40,22 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
     let RequestStatus {
         source_id, dealer_code, accepted, finished, state, attempts, next_attempt, waiting_for, ..
     } = status;
-    let time = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
     output::table(
         ["STATE", "WAITING FOR", "ATTEMPTS", "NEXT ATTEMPT", "ACCEPTED", "FINISHED", "DEALER", "SOURCE ID"],
         [[
             state.to_string(),
             waiting_for.map_or("-", WaitingFor::name).to_owned(),
             attempts.to_string(),
-            time(next_attempt),
+            output::or_dash(next_attempt),
             accepted.to_string(),
-            time(finished),
+            output::or_dash(finished),
             dealer_code,
             source_id,
         ]],
     )?;
     if let AskedBy { token: Some(jti), label } = asked_by {
         output::text("\n")?;
-        output::table(["SENT WITH TOKEN", "LABEL"], [[jti, label.unwrap_or_else(|| "-".to_owned())]])?;
+        output::table(["SENT WITH TOKEN", "LABEL"], [[jti, output::or_dash(label)]])?;
     }
     if status.actions.is_empty() {
         return Ok(());
@@ -67,8 +66,7 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
             Value::String(text) => text,
             details => details["message"].as_str().unwrap_or_default().to_owned(),
         };
-        let code = code.map_or_else(|| "-".to_owned(), |code| code.to_string());
-        [action.to_string(), state.to_string(), created.to_string(), code, text]
+        [action.to_string(), state.to_string(), created.to_string(), output::or_dash(code), text]
     };
     Ok(output::table(["ACTION", "STATE", "SINCE", "CODE", "MESSAGE"], status.actions.into_iter().map(row))?)
 }

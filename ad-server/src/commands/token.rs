@@ -8,7 +8,7 @@ use ad_core::{
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
-use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, Opened, output, refused};
 use crate::{
     auth::{self, IssueRequest, Permission},
     config::Layer,
@@ -193,7 +193,6 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 11] {
         (None, Some(end)) if end <= now => "expired".to_owned(),
         (None, _) => "valid".to_owned(),
     };
-    let unknown = || "-".to_owned();
     let (all, never) = match token.issued {
         Some(_) => ("all", "never"),
         // Another issuer's: what it says is not known.
@@ -201,16 +200,16 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 11] {
     };
     [
         token.jti,
-        token.scope_type.unwrap_or_else(unknown),
-        token.scope.unwrap_or_else(unknown),
+        output::or_dash(token.scope_type),
+        output::or_dash(token.scope),
         token.permissions.map_or(all.to_owned(), |names| names.join(",")),
-        token.issued.map_or_else(unknown, output::minute),
+        output::or_dash(token.issued.map(output::minute)),
         token.expires.map_or(never.to_owned(), output::minute),
         state,
-        token.last_used.map_or_else(unknown, output::minute),
-        token.label.unwrap_or_else(unknown),
-        token.issued_by.unwrap_or_else(unknown),
-        token.kid.unwrap_or_else(unknown),
+        output::or_dash(token.last_used.map(output::minute)),
+        output::or_dash(token.label),
+        output::or_dash(token.issued_by),
+        output::or_dash(token.kid),
     ]
 }
 
@@ -219,9 +218,7 @@ async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandEr
     let mut tokens = opened.answer(opened.database.tokens().await)?;
     tokens.retain(|token| token.is_of(dealer_code) && token.revoked.is_none());
     if tokens.is_empty() {
-        return Err(CommandError::Input(format!(
-            "no token that is not revoked was issued here for dealer {dealer_code:?}"
-        )));
+        return refused(format!("no token that is not revoked was issued here for dealer {dealer_code:?}"));
     }
     for TokenRecord { jti, .. } in &tokens {
         opened.answer(opened.operator().revoke(jti, dealer_code).await)?;
