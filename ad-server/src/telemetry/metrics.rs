@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -22,8 +22,9 @@ use prometheus_client::{
 
 use super::{
     readings::{MARKETS, Reading, Readings, seconds_of},
-    state::{QueueSource, Seen},
+    state::{self, QueueLoad, QueueSource},
 };
+use crate::locked::locked;
 
 /// Type of the text, for the header of its answer.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -108,7 +109,8 @@ struct Inner {
     busy_workers: Gauge,
     readings: Readings,
     queue: Arc<dyn QueueSource>,
-    seen: Seen,
+    /// The latest state of the queue; `None` if it could not be read.
+    seen: Arc<Mutex<Option<QueueLoad>>>,
 }
 
 debug_by_name!(Metrics);
@@ -147,7 +149,9 @@ impl Metrics {
             drop(expired.get_or_create(&kind.labels()));
         }
         let (event_streams, workers, busy_workers) = <(Gauge, Gauge, Gauge)>::default();
-        let (seen, readings) = <(Seen, Readings)>::default();
+        let (seen, readings) = <(Arc<Mutex<Option<QueueLoad>>>, Readings)>::default();
+        let latest = Arc::clone(&seen);
+        readings.add(Box::new(move || state::readings(*locked(&latest))));
         let started = ConstGauge::new(seconds_of(started));
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("ad_build", "The version that runs", build);
@@ -171,7 +175,6 @@ impl Metrics {
         registry.register("ad_event_streams", "Open event streams and long polls", event_streams.clone());
         registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
         registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
-        registry.register_collector(Box::new(seen.clone()));
         registry.register_collector(Box::new(readings.clone()));
         Self(Arc::new(Inner {
             registry,
@@ -207,7 +210,7 @@ impl Metrics {
             }
             Err(_) => None,
         };
-        self.0.seen.set(state);
+        *locked(&self.0.seen) = state;
         let mut written = String::new();
         if let Err(error) = text::encode(&mut written, &self.0.registry) {
             tracing::error!(%error, "cannot encode metrics");

@@ -1,19 +1,14 @@
 //! Gauges that are read from the database when metrics are requested: the queue, the last backup, whether the database answers.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::Timestamp,
     ports::{Clock, StoreError},
 };
 use async_trait::async_trait;
-use prometheus_client::{collector::Collector, encoding::DescriptorEncoder, metrics::MetricType};
 
-use super::readings::seconds_of;
+use super::readings::{Reading, seconds_of};
 use crate::store::Database;
 
 /// The state of the queue, and other data of the database.
@@ -65,52 +60,27 @@ impl QueueSource for DatabaseQueue {
     }
 }
 
-/// The latest state of the queue; `None` if it could not be read.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Option<QueueLoad>>>);
-
-impl Seen {
-    pub(super) fn set(&self, state: Option<QueueLoad>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
-    }
-}
-
-impl Collector for Seen {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
-        let state = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut gauge = |name, help, value: f64| {
-            encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
-        };
-        gauge(
-            "ad_store_up",
-            "Whether the database could be read when this was asked",
-            f64::from(u8::from(state.is_some())),
-        )?;
-        let Some(QueueLoad { depth, oldest, oldest_due, pending_deliveries, last_backup }) = state else {
-            return Ok(());
-        };
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-        let (depth, pending) = (depth as f64, pending_deliveries as f64);
-        gauge("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth)?;
-        gauge(
-            "ad_webhook_pending_deliveries",
-            "Deliveries to webhooks that are pending, in the whole database",
-            pending,
-        )?;
-        // Zero when the queue is empty: an alert needs a value.
-        let seconds = |age: Option<Duration>| age.unwrap_or_default().as_secs_f64();
-        gauge("ad_queue_oldest_seconds", "For how long the oldest unfinished request has waited", seconds(oldest))?;
-        let help = "For how long the oldest request that could be worked on has waited";
-        gauge("ad_queue_oldest_due_seconds", help, seconds(oldest_due))?;
-        if let Some(at) = last_backup {
-            gauge(
-                "ad_last_backup_timestamp_seconds",
-                "When the last backup was recorded, in seconds since 1970",
-                seconds_of(at),
-            )?;
-        }
-        Ok(())
-    }
+/// The readings of the queue; `None` if it could not be read.
+pub(super) fn readings(state: Option<QueueLoad>) -> Vec<Reading> {
+    let is_up = f64::from(u8::from(state.is_some()));
+    let up = Reading::gauge("ad_store_up", "Whether the database could be read when this was asked", is_up);
+    let Some(QueueLoad { depth, oldest, oldest_due, pending_deliveries, last_backup }) = state else { return vec![up] };
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+    let (depth, pending) = (depth as f64, pending_deliveries as f64);
+    // Zero when the queue is empty: an alert needs a value.
+    let seconds = |age: Option<Duration>| age.unwrap_or_default().as_secs_f64();
+    let deliveries = "Deliveries to webhooks that are pending, in the whole database";
+    let due = "For how long the oldest request that could be worked on has waited";
+    let queue = [
+        ("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth),
+        ("ad_webhook_pending_deliveries", deliveries, pending),
+        ("ad_queue_oldest_seconds", "For how long the oldest unfinished request has waited", seconds(oldest)),
+        ("ad_queue_oldest_due_seconds", due, seconds(oldest_due)),
+    ];
+    let help = "When the last backup was recorded, in seconds since 1970";
+    let backup = last_backup.map(|at| Reading::gauge("ad_last_backup_timestamp_seconds", help, seconds_of(at)));
+    let queue = queue.map(|(name, help, value)| Reading::gauge(name, help, value));
+    [up].into_iter().chain(queue).chain(backup).collect()
 }
 
 #[cfg(test)]
