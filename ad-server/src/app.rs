@@ -41,7 +41,7 @@ use crate::{
     scoring,
     store::{Database, DatabaseStore, OpenError, Schema},
     system::{RandomIds, SystemClock},
-    telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace, readings},
+    telemetry::{DatabaseQueue, MarketplaceCalls, Metrics, Observed, readings},
     values::{Period, PublicUrl},
     webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks, WorkerParts},
     worker::Worker,
@@ -210,10 +210,8 @@ impl Common {
         let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
         self.circuits.get_or_init(|| markets.circuits);
         let observed = |inner, market| {
-            let (metrics, clock) = (self.metrics.clone(), Arc::clone(&self.clock));
-            let observed = ObservedMarketplace { inner, market, metrics, clock };
-            let directory = Arc::clone(&self.directory);
-            Arc::new(PausableMarketplace { inner: Arc::new(observed), market, directory })
+            let calls = MarketplaceCalls { market, metrics: self.metrics.clone(), clock: Arc::clone(&self.clock) };
+            Arc::new(PausableMarketplace { inner, calls, directory: Arc::clone(&self.directory) })
         };
         let ports = PipelinePorts {
             store: self.store.clone(),

@@ -3,30 +3,36 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    model::{Market, Timestamp},
+    model::Timestamp,
     ports::{IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
     violation::Code,
 };
 use async_trait::async_trait;
 
-use crate::directory::Directory;
+use crate::{directory::Directory, telemetry::MarketplaceCalls};
 
 /// When a request that meets a pause asks again. The end of a pause makes such requests due at once.
 const ASK_AGAIN: Duration = Duration::from_secs(30);
 
-/// Calls a marketplace unless an operator has paused it.
+/// Calls a marketplace unless an operator has paused it. The calls are observed.
 pub(crate) struct PausableMarketplace {
     /// What is called.
     pub(crate) inner: Arc<dyn Marketplace>,
-    /// Which marketplace it is.
-    pub(crate) market: Market,
+    pub(crate) calls: MarketplaceCalls,
     /// Knows whether it is paused.
     pub(crate) directory: Arc<Directory>,
 }
 
 impl PausableMarketplace {
-    fn check(&self) -> Result<(), MarketplaceError> {
-        let Some(reason) = self.directory.paused(self.market) else { return Ok(()) };
+    async fn call<T>(
+        &self,
+        action: &'static str,
+        key: Option<IdempotencyKey>,
+        call: impl Future<Output = Result<T, MarketplaceError>>,
+    ) -> Result<T, MarketplaceError> {
+        let Some(reason) = self.directory.paused(self.calls.market) else {
+            return self.calls.observe(action, key, call).await;
+        };
         let reason = format!("paused by the operator of the service: {reason}");
         Err(MarketplaceError::NotAsked { code: Code::MarketplacePaused, reason, retry_after: ASK_AGAIN })
     }
@@ -35,32 +41,26 @@ impl PausableMarketplace {
 #[async_trait]
 impl Marketplace for PausableMarketplace {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
-        self.check()?;
-        self.inner.publish(key, listing).await
+        self.call("publish", Some(key), self.inner.publish(key, listing)).await
     }
 
     async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        self.check()?;
-        self.inner.update(key, id, listing).await
+        self.call("update", Some(key), self.inner.update(key, id, listing)).await
     }
 
     async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.check()?;
-        self.inner.unpublish(key, id).await
+        self.call("unpublish", Some(key), self.inner.unpublish(key, id)).await
     }
 
     async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.check()?;
-        self.inner.bump(key, id).await
+        self.call("bump", Some(key), self.inner.bump(key, id)).await
     }
 
     async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
-        self.check()?;
-        self.inner.boost(key, id, until).await
+        self.call("boost", Some(key), self.inner.boost(key, id, until)).await
     }
 
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
-        self.check()?;
-        self.inner.find_by_plate(dealer_code, plate).await
+        self.call("find_by_plate", None, self.inner.find_by_plate(dealer_code, plate)).await
     }
 }

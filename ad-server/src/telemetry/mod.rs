@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`logs`] | the log on stderr, as text or JSON, and the set-up of log and traces |
 //! | [`metrics`] | counters and their text |
-//! | [`observed`] | decorators around ports that count and time calls |
+//! | [`observed`] | counts and times calls of ports |
 //! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
 //! | `process` | metrics of the process from the operating system |
 //! | [`state`] | gauges that are read on request from the database: the queue |
@@ -23,6 +23,7 @@ pub mod traces;
 
 pub use logs::{LogFormat, Telemetry, TelemetryError};
 pub use metrics::Metrics;
-pub use observed::{Observed, ObservedMarketplace};
+pub(crate) use observed::MarketplaceCalls;
+pub use observed::Observed;
 pub use state::{DatabaseQueue, QueueLoad, QueueSource};
 pub use traces::in_request;

@@ -1,12 +1,12 @@
-//! Decorators around ports that count, time and trace calls.
+//! Counts, times and traces calls of ports.
 
 use std::{future::Future, sync::Arc, time::Instant};
 
 use ad_core::{
     model::{Market, Timestamp},
     ports::{
-        Clock, Fetched, IdempotencyKey, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Listing,
-        Marketplace, MarketplaceError, MediaStore, PlateListing,
+        Clock, Fetched, IdempotencyKey, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError,
+        MarketplaceError, MediaStore,
     },
     violation::Code,
 };
@@ -16,21 +16,16 @@ use uuid::Uuid;
 
 use super::{Metrics, traces::SPANS};
 
-/// An observed marketplace.
-#[expect(missing_debug_implementations, reason = "ports have none")]
-pub struct ObservedMarketplace {
-    /// What does the work.
-    pub inner: Arc<dyn Marketplace>,
-    /// Which one it is.
-    pub market: Market,
-    /// What counts it.
-    pub metrics: Metrics,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
+/// Counts, times and traces the calls of a marketplace.
+pub(crate) struct MarketplaceCalls {
+    pub(crate) market: Market,
+    pub(crate) metrics: Metrics,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
-impl ObservedMarketplace {
-    async fn call<T>(
+impl MarketplaceCalls {
+    /// Makes a call.
+    pub(crate) async fn observe<T>(
         &self,
         action: &'static str,
         key: Option<IdempotencyKey>,
@@ -78,33 +73,6 @@ fn time_of(request: Uuid) -> Option<Timestamp> {
     let (seconds, nanos) = request.get_timestamp()?.to_unix();
     let millis = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanos / 1_000_000))?;
     Some(Timestamp::from_millis(millis))
-}
-
-#[async_trait]
-impl Marketplace for ObservedMarketplace {
-    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
-        self.call("publish", Some(key), self.inner.publish(key, listing)).await
-    }
-
-    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        self.call("update", Some(key), self.inner.update(key, id, listing)).await
-    }
-
-    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.call("unpublish", Some(key), self.inner.unpublish(key, id)).await
-    }
-
-    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.call("bump", Some(key), self.inner.bump(key, id)).await
-    }
-
-    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
-        self.call("boost", Some(key), self.inner.boost(key, id, until)).await
-    }
-
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
-        self.call("find_by_plate", None, self.inner.find_by_plate(dealer_code, plate)).await
-    }
 }
 
 /// An observed fetcher of images or image store.
