@@ -28,17 +28,6 @@ const MOST_CALLS: usize = 16;
 /// When calls to a register that fails are stopped.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 5, pause: Duration::from_secs(10) };
 
-/// How a register is called.
-#[derive(Debug, Clone)]
-pub struct HttpRegistryOptions {
-    /// Its address: the path of the contract is below it.
-    pub base: Url,
-    /// Bearer token, if it wants one.
-    pub token: Option<Secret>,
-    /// For one call, from name resolution to the end of the answer.
-    pub timeout: Duration,
-}
-
 /// A register over HTTP.
 pub struct HttpRegistry {
     base: Url,
@@ -50,13 +39,13 @@ pub struct HttpRegistry {
 debug_by_name!(HttpRegistry);
 
 impl HttpRegistry {
-    /// A register with connections of its own.
+    /// A register with connections of its own, at this address: the path of the contract is below it. It may want a bearer token. A
+    /// call has `timeout` from name resolution to the end of the answer.
     ///
     /// # Errors
     /// When there can be no HTTP client.
-    pub fn new(options: HttpRegistryOptions) -> Result<Self, reqwest::Error> {
-        let HttpRegistryOptions { base, token, timeout } = options;
-        let client = outbound::json_client(token.as_ref()).timeout(timeout).build()?;
+    pub fn new(base: Url, token: Option<&Secret>, timeout: Duration) -> Result<Self, reqwest::Error> {
+        let client = outbound::json_client(token).timeout(timeout).build()?;
         Ok(Self { base, client, calls: Semaphore::new(MOST_CALLS), breaker: Breaker::new(BREAKER, BREAKER.pause / 4) })
     }
 

@@ -11,7 +11,7 @@ use url::Url;
 
 pub use self::{
     file::{FileRegistry, FileRegistryError},
-    http::{HttpRegistry, HttpRegistryOptions},
+    http::HttpRegistry,
 };
 use crate::{
     secret::{TokenSource, TokenSourceError},
@@ -71,7 +71,7 @@ pub(crate) fn connect(
         RegistryAddress::Http(address) => {
             let base = Url::parse(address.as_str()).expect("it was read as an address");
             let token = token_file.map(|path| TokenSource::File(path).load()).transpose()?;
-            Arc::new(HttpRegistry::new(HttpRegistryOptions { base, token, timeout })?)
+            Arc::new(HttpRegistry::new(base, token.as_ref(), timeout)?)
         }
     })
 }
