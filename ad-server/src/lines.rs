@@ -1,6 +1,6 @@
 //! Errors of files with one JSON object per line.
 
-use std::{fmt, io};
+use std::io;
 
 use ad_core::ports::StoreError;
 
@@ -17,7 +17,7 @@ pub struct LineError {
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Every line that is wrong.
-    #[error("{}", Lines(.0))]
+    #[error("{}", listed(.0))]
     Lines(Vec<LineError>),
     /// The lines cannot be read.
     #[error("cannot read the lines: {0}")]
@@ -27,14 +27,6 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-struct Lines<'a>(&'a [LineError]);
-
-impl fmt::Display for Lines<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, error) in self.0.iter().enumerate() {
-            let newline = if index == 0 { "" } else { "\n" };
-            write!(formatter, "{newline}line {}: {}", error.line, error.message)?;
-        }
-        Ok(())
-    }
+fn listed(errors: &[LineError]) -> String {
+    errors.iter().map(|error| format!("line {}: {}", error.line, error.message)).collect::<Vec<_>>().join("\n")
 }
