@@ -149,10 +149,12 @@ pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         .at("/console/language", open(None, Some(choose_language)))
 }
 
+type FormHandler = fn(&Visitor, &[(String, String)]) -> Answer;
+
 /// A path that needs no session, with the handlers of its page and of its form.
 struct OpenPath {
     get: Option<fn(&Visitor, &Request) -> Answer>,
-    post: Option<fn(&Visitor, &[(String, String)]) -> Answer>,
+    post: Option<FormHandler>,
     context: Arc<Context>,
     console: Console,
 }
