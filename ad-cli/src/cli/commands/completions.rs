@@ -10,8 +10,8 @@ use crate::{
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Completes commands, options, source ids, profiles, fields, values and brands. For source ids and values, the script asks the service, which \
-has 1 second to answer. Add one of these lines to the file that your shell reads when it starts:
+Completes commands, options, source ids, dealer codes, ids of webhooks, profiles, fields, values, brands, and PATH=VALUE of `update --set`. For \
+ids, dealer codes, values and --set, the script asks the service, which has 1 second to answer. Add one of these lines to the file that your shell reads when it starts:
 
   bash, in ~/.bashrc:                  source <(ad-cli completions bash)
   zsh, in ~/.zshrc behind compinit:    source <(ad-cli completions zsh)
