@@ -63,13 +63,27 @@ impl AdAction {
         matches!(self, Self::Bump | Self::PolePosition | Self::Delete)
     }
 
-    pub(super) fn label(self, texts: &Texts) -> &'static str {
-        texts.word("ad_action", self.name())
+    pub(super) const fn label(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Retry => texts.retry,
+            Self::Bump => texts.bump,
+            Self::PolePosition => texts.pole_position,
+            Self::Show => texts.show_ad,
+            Self::Hide => texts.hide_ad,
+            Self::Delete => texts.delete_ad,
+        }
     }
 
     /// What it does, and what it costs.
-    pub(super) fn consequence(self, texts: &Texts) -> &'static str {
-        texts.word("ad_action_does", self.name())
+    const fn consequence(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Retry => texts.retry_does,
+            Self::Bump => texts.bump_does,
+            Self::PolePosition => texts.pole_position_does,
+            Self::Show => texts.show_ad_does,
+            Self::Hide => texts.hide_ad_does,
+            Self::Delete => texts.delete_ad_does,
+        }
     }
 
     /// The class of its button.

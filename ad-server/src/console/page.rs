@@ -34,7 +34,7 @@ pub(super) enum Section {
 }
 
 /// A text in each language.
-type Text = fn(&Texts) -> &'static str;
+pub(super) type Text = fn(&Texts) -> &'static str;
 
 /// The navigation: each part with its path, its name, and the permission without which it is not offered.
 const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[

@@ -1,7 +1,7 @@
 //! What has become of a request, by its id.
 
 use ad_core::{
-    model::{ActionStatus, RequestState, RequestStatus},
+    model::{ActionStatus, RequestStatus},
     service::ServiceError,
 };
 use maud::{Markup, html};
@@ -70,7 +70,7 @@ fn shown(visit: &Visit, request: &RequestStatus) -> Markup {
                 dt { (texts.dealer) } dd { (request.dealer_code) }
                 dt { (texts.accepted) } dd { (page::time(request.accepted)) }
                 @if let Some(at) = request.finished { dt { (texts.finished) } dd { (page::time(at)) } }
-                @if let Some(what) = request.waiting_for { dt { (texts.request_state(RequestState::Waiting)) } dd { (texts.waits_for) " " (texts.waiting_for(what)) } }
+                @if let Some(what) = request.waiting_for { dt { (texts.status_waiting) } dd { (texts.waits_for) " " (texts.waiting_for(what)) } }
                 @if request.attempts > 0 { dt { (texts.attempts) } dd { (request.attempts) } }
                 @if let Some(at) = request.next_attempt { dt { (texts.next_attempt) } dd { (page::time(at)) } }
             }

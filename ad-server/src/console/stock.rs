@@ -15,7 +15,7 @@ use url::form_urlencoded;
 use super::{
     act::{self, AdAction, AdKey},
     badges,
-    page::{self, NoticeKind, Section, Total},
+    page::{self, NoticeKind, Section, Text, Total},
     route::{Answer, Visit},
     show,
     texts::Texts,
@@ -34,8 +34,15 @@ const FILTERS: [&str; 5] = ["search", "status", "ordering", "offset", "done"];
 /// Parameters that the form shows on demand.
 const MORE: [&str; 3] = ["registration_number", "category_id", "quality_score__lt"];
 
-/// The orders of a list.
-const ORDERS: [&str; 6] = ["-created", "created", "-updated", "updated", "source_id", "-source_id"];
+/// The orders of a list, by their value.
+const ORDERS: [(&str, Text); 6] = [
+    ("-created", |texts| texts.newest_first),
+    ("created", |texts| texts.oldest_first),
+    ("-updated", |texts| texts.changed_first),
+    ("updated", |texts| texts.changed_last),
+    ("source_id", |texts| texts.by_source_id),
+    ("-source_id", |texts| texts.by_source_id_reversed),
+];
 
 /// `GET /console/stock`, with the parameters of `GET /v4/ad`.
 pub(super) async fn page(visit: Visit) -> Answer {
@@ -163,7 +170,7 @@ fn filters(visit: &Visit) -> Markup {
             div {
                 label for="ordering" { (texts.order) }
                 select #ordering name="ordering" {
-                    @for order in ORDERS { (option("ordering", order, texts.word("order", order))) }
+                    @for (order, text) in ORDERS { (option("ordering", order, text(texts))) }
                 }
             }
             button.primary { (texts.show) }
@@ -269,8 +276,8 @@ fn head(visit: &Visit, query: &AdQuery) -> Markup {
                 th scope="col" { (texts.plate) }
                 th.number scope="col" { (texts.price) }
                 th scope="col" { (texts.status) }
-                th scope="col" { (texts.market(Market::Primary)) }
-                th scope="col" { (texts.market(Market::Secondary)) }
+                th scope="col" { (texts.market_primary) }
+                th scope="col" { (texts.market_secondary) }
                 th scope="col" { (texts.quality) }
                 th scope="col" aria-sort=[sorted(AdOrder::Created)] { (texts.age) }
             }

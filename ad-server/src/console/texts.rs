@@ -1,5 +1,4 @@
-//! The texts of the console, in English and Swedish; those for names of the API are in `words.toml`. Errors of a payload are shown in
-//! the words of the API, in English.
+//! Every text of the console, in English and Swedish. Errors of a payload are shown in the words of the API, in English.
 
 use poem::{Request, http::header};
 
@@ -71,12 +70,11 @@ macro_rules! texts {
         /// The texts in one language.
         #[derive(Debug)]
         pub(super) struct Texts {
-            pub(super) in_language: Language,
             $(pub(super) $name: &'static str,)+
         }
 
-        static ENGLISH: Texts = Texts { in_language: Language::English, $($name: $english,)+ };
-        static SWEDISH: Texts = Texts { in_language: Language::Swedish, $($name: $swedish,)+ };
+        static ENGLISH: Texts = Texts { $($name: $english,)+ };
+        static SWEDISH: Texts = Texts { $($name: $swedish,)+ };
     };
 }
 
@@ -128,8 +126,40 @@ texts! {
 
     // Overview.
     ads_by_status: "Ads by status", "Annonser efter status";
+    do_live: "Nothing to do.", "Inget att göra.";
+    do_partly_live: "Open the ad: it says which marketplace lacks it, and why.", "Öppna annonsen: där står vilken marknadsplats som saknar den, och varför.";
+    do_hidden: "Show the ad when it may be published.", "Visa annonsen när den får publiceras.";
+    do_processing: "The service is working on it.", "Tjänsten arbetar med den.";
+    do_waiting: "The service tries again by itself. The ad says who can help.", "Tjänsten försöker igen av sig själv. Annonsen säger vem som kan hjälpa till.";
+    do_failed: "Open the ad, correct the cause, and retry.", "Öppna annonsen, åtgärda orsaken och försök igen.";
+    do_deleted: "Nothing to do.", "Inget att göra.";
     failures: "Failures by cause", "Fel efter orsak";
     no_failures: "No ad has a failure.", "Ingen annons har något fel.";
+    failure_image_failed: "A photo could not be fetched", "Ett foto kunde inte hämtas";
+    helps_image_failed: "Make the photos available at their addresses and retry, or change the addresses.",
+        "Gör fotona tillgängliga på sina adresser och försök igen, eller ändra adresserna.";
+    failure_image_store: "Photos could not be stored", "Foton kunde inte sparas";
+    helps_image_store: "Retry later. If it fails again, the operator has to look at the image store.",
+        "Försök igen senare. Om det misslyckas igen måste den driftansvarige se till bildlagret.";
+    failure_quota: "A quota is used up", "En kvot är förbrukad";
+    helps_quota: "Delete ads that are sold, or ask the operator for a higher quota.",
+        "Ta bort sålda annonser, eller be den driftansvarige om en högre kvot.";
+    failure_held: "Not published because a photo is missing", "Inte publicerad eftersom ett foto saknas";
+    helps_held: "Make the photo available and retry, or allow publication without it.",
+        "Gör fotot tillgängligt och försök igen, eller tillåt publicering utan det.";
+    failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
+    helps_refused: "Correct what the marketplace objects to: the ad says it.", "Rätta det som marknadsplatsen invänder mot: det står i annonsen.";
+    failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";
+    failure_busy: "The marketplace is busy", "Marknadsplatsen är upptagen";
+    helps_later: "Retry later.", "Försök igen senare.";
+    failure_credentials: "The marketplace rejects the service's credentials", "Marknadsplatsen godtar inte tjänstens inloggning";
+    helps_credentials: "Correct the credentials; retry afterwards.", "Rätta inloggningen; försök igen därefter.";
+    failure_not_listed: "Not listed, so not promoted", "Inte publicerad, därför inte lyft";
+    helps_not_listed: "Retry publishes the ad; promote it again then.", "Försök igen publicerar annonsen; lyft den igen därefter.";
+    failure_paused: "The operator has paused the marketplace", "Den driftansvarige har pausat marknadsplatsen";
+    helps_paused: "Wait: the service goes on by itself after the pause.", "Vänta: tjänsten fortsätter av sig själv efter pausen.";
+    failure_given_up: "Stopped by the operator", "Stoppad av den driftansvarige";
+    helps_given_up: "Retry, or ask the operator for the reason.", "Försök igen, eller fråga den driftansvarige om orsaken.";
     marketplaces: "Marketplaces", "Marknadsplatser";
     working: "Working", "Fungerar";
     retrying: "Ads are being retried", "Nya försök pågår";
@@ -182,6 +212,12 @@ texts! {
     below_good: "Below 50", "Under 50";
     below_excellent: "Below 80", "Under 80";
     order: "Order", "Ordning";
+    newest_first: "Newest first", "Nyast först";
+    oldest_first: "Oldest first", "Äldst först";
+    changed_first: "Last changed first", "Senast ändrad först";
+    changed_last: "Last changed last", "Senast ändrad sist";
+    by_source_id: "Source id, A to Z", "Käll-id, A till Ö";
+    by_source_id_reversed: "Source id, Z to A", "Käll-id, Ö till A";
     reset: "Reset", "Återställ";
     more_filters: "More filters", "Fler filter";
     no_ads_found: "No ads match.", "Inga annonser matchar.";
@@ -190,8 +226,24 @@ texts! {
     select_all: "Select all", "Välj alla";
 
     // What is done with ads.
+    retry: "Retry", "Försök igen";
+    retry_does: "Runs the steps that failed again: photos, publishing, deletion. If nothing has failed, publishes again.",
+        "Gör om de steg som misslyckades: foton, publicering, borttagning. Om inget har misslyckats publiceras annonsen igen.";
+    bump: "Bump", "Förnya";
+    bump_does: "Each ad appears as new on its marketplaces, as far as the dealer has the permission. Charges apply for each ad.",
+        "Varje annons visas som ny på sina marknadsplatser, i den mån handlaren har behörighet. En avgift tas ut för varje annons.";
     may_bump_on: "may bump on:", "får förnya på:";
     nowhere: "no marketplace", "ingen marknadsplats";
+    pole_position: "Pole position", "Toppläge";
+    pole_position_does: "Each ad appears first on the primary marketplace for 3 days. Charges apply for each ad.",
+        "Varje annons visas först på den primära marknadsplatsen i 3 dagar. En avgift tas ut för varje annons.";
+    show_ad: "Show", "Visa";
+    show_ad_does: "Publishes the ad.", "Publicerar annonsen.";
+    hide_ad: "Hide", "Dölj";
+    hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
+    delete_ad: "Sold: delete", "Såld: ta bort";
+    delete_ad_does: "Takes each ad off the marketplaces for good. Its source id cannot be used again.",
+        "Tar bort varje annons från marknadsplatserna för gott. Dess käll-id kan inte användas igen.";
     nothing_selected: "No ad is selected.", "Ingen annons är vald.";
     accepted: "Accepted", "Mottaget";
     accepted_and_done_soon: "accepted. The worker does it now; the page shows the progress.",
@@ -209,6 +261,13 @@ texts! {
     api_version: "API version", "API-version";
     created: "Created", "Skapad";
     updated: "Changed", "Ändrad";
+    photo_undecodable: "Not readable", "Går inte att läsa";
+    photo_repeated: "Shown twice", "Visas två gånger";
+    photo_small: "Too small", "För litet";
+    photo_upright: "Upright: lists crop it", "På höjden: listor beskär det";
+    photo_dark: "Dark", "Mörkt";
+    photo_blurred: "Blurred", "Oskarpt";
+    photo_in_other_ad: "In another ad too", "Finns även i en annan annons";
     no_photos: "The ad has no photos.", "Annonsen har inga foton.";
     first_photo: "First photo", "Första fotot";
     warning: "Warning", "Varning";
@@ -247,6 +306,19 @@ texts! {
     stored_now: "Stored now, where it differs", "Sparat nu, där det skiljer sig";
     save_overwrites: "Your entries are still in the form. Save again to replace what is stored now with them.",
         "Dina uppgifter finns kvar i formuläret. Spara igen för att ersätta det som är sparat nu med dem.";
+    section_vehicle: "Vehicle", "Fordon";
+    section_powertrain: "Powertrain", "Drivlina";
+    section_environment: "Consumption and emissions", "Förbrukning och utsläpp";
+    section_condition: "Condition", "Skick";
+    section_history: "Wheels, ratings and history", "Hjul, omdömen och historik";
+    section_price: "Price", "Pris";
+    section_leasing: "Leasing", "Leasing";
+    section_photos: "Photos", "Foton";
+    section_texts: "Texts", "Texter";
+    section_terms: "Links and terms", "Länkar och villkor";
+    section_dimensions: "Dimensions and weights", "Mått och vikter";
+    section_contact: "Contact and place", "Kontakt och plats";
+    section_publication: "Publication", "Publicering";
 
     // Pasted ads.
     paste: "Paste JSON", "Klistra in JSON";
@@ -289,6 +361,10 @@ texts! {
     change: "Change", "Ändra";
     done: "Done", "Klart";
     pending: "Pending", "Väntande";
+    delivered: "Delivered", "Levererad";
+    disabled_requested: "by request", "på begäran";
+    disabled_gone: "the receiver answered 410", "mottagaren svarade 410";
+    disabled_failing: "no delivery has succeeded for long", "ingen leverans har lyckats på länge";
     last_success: "Last success", "Senast lyckad";
     last_failure: "Last failure", "Senast misslyckad";
     deliveries: "Deliveries", "Leveranser";
@@ -395,6 +471,9 @@ texts! {
     limit: "Limit", "Gräns";
     no_limit: "none", "ingen";
     setting: "Setting", "Inställning";
+    ads_not_deleted: "Ads that are not deleted", "Annonser som inte är borttagna";
+    image_bytes: "Bytes of images", "Byte bilder";
+    idempotency_keys: "Idempotency keys", "Idempotensnycklar";
     last_used: "Last used", "Senast använd";
     revoke: "Revoke", "Återkalla";
     revoke_does: "Servers refuse the token within a second, and its sessions of the console end. This cannot be undone.",
@@ -429,7 +508,44 @@ texts! {
     log_entries: "Log entries", "Loggrader";
     local_listings: "Local listings", "Lokala annonser";
 
+    // Words of the API.
     status: "Status", "Status";
+    status_live: "Live", "Publicerad";
+    status_partly_live: "Partly live", "Delvis publicerad";
+    status_hidden: "Hidden", "Dold";
+    status_processing: "Processing", "Behandlas";
+    status_waiting: "Waiting", "Väntar";
+    status_failed: "Failed", "Misslyckad";
+    status_deleted: "Deleted", "Borttagen";
+    channel_outdated: "Outdated", "Inaktuell";
+    channel_not_listed: "Not listed", "Inte publicerad";
+    channel_paused: "Paused", "Pausad";
+    image_stored: "Stored", "Sparad";
+    market_primary: "Primary marketplace", "Primär marknadsplats";
+    market_secondary: "Secondary marketplace", "Sekundär marknadsplats";
+    who_nobody: "Nobody has to do anything", "Ingen behöver göra något";
+    who_dealer: "You", "Du";
+    who_image_host: "The host of the photos", "Fotonas värd";
+    who_marketplace: "The marketplace", "Marknadsplatsen";
+    who_operator: "The operator of the service", "Tjänstens driftansvarige";
+    action_create: "Create", "Skapa";
+    action_update: "Update", "Uppdatera";
+    action_bump: "Bump", "Förnya";
+    action_boost: "Pole position", "Toppläge";
+    action_handle_media: "Photos", "Foton";
+    action_publish: "Publish", "Publicera";
+    action_delete: "Delete", "Ta bort";
+    action_unpublish: "Unpublish", "Avpublicera";
+    state_processing: "Started", "Påbörjad";
+    state_done: "Done", "Klar";
+    state_error: "Failed", "Misslyckad";
+    request_queued: "Queued", "I kö";
+    for_request: "an earlier request of the ad", "en tidigare begäran för annonsen";
+    for_images: "the host of the photos", "fotonas värd";
+    for_image_store: "the image store", "bildlagret";
+    level_basic: "Basic", "Enkel";
+    level_good: "Good", "Bra";
+    level_excellent: "Excellent", "Utmärkt";
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! The words of the console for names of the API, which `words.toml` has in English and Swedish: states, failures, fields.
-
-use std::{collections::BTreeMap, sync::LazyLock};
+//! The words of the API for states and failures, as the console shows them.
 
 use ad_core::{
     model::{
@@ -10,98 +8,183 @@ use ad_core::{
     violation::Code,
 };
 
-use super::texts::{Language, Texts};
-
-/// The English and the Swedish word of each name, by its kind.
-static WORDS: LazyLock<BTreeMap<String, BTreeMap<String, [String; 2]>>> =
-    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("a test reads it"));
-
-/// The word for a name of this kind, if there is one.
-pub(super) fn word(language: Language, kind: &str, name: &str) -> Option<&'static str> {
-    let [english, swedish] = WORDS.get(kind)?.get(name)?;
-    Some(match language {
-        Language::English => english,
-        Language::Swedish => swedish,
-    })
-}
+use super::texts::Texts;
 
 impl Texts {
-    /// The word for a name that has one.
-    pub(super) fn word(&self, kind: &str, name: &'static str) -> &'static str {
-        word(self.in_language, kind, name).unwrap_or(name)
+    pub(super) const fn ad_status(&self, status: AdStatus) -> &'static str {
+        match status {
+            AdStatus::Live => self.status_live,
+            AdStatus::PartlyLive => self.status_partly_live,
+            AdStatus::Hidden => self.status_hidden,
+            AdStatus::Processing => self.status_processing,
+            AdStatus::Waiting => self.status_waiting,
+            AdStatus::Failed => self.status_failed,
+            AdStatus::Deleted => self.status_deleted,
+        }
     }
 
-    pub(super) fn ad_status(&self, status: AdStatus) -> &'static str {
-        self.word("ad_status", status.name())
-    }
-
-    pub(super) fn channel_status(&self, status: ChannelStatus) -> &'static str {
-        self.word("channel_status", status.name())
+    pub(super) const fn channel_status(&self, status: ChannelStatus) -> &'static str {
+        match status {
+            ChannelStatus::Live => self.status_live,
+            ChannelStatus::Outdated => self.channel_outdated,
+            ChannelStatus::NotListed => self.channel_not_listed,
+            ChannelStatus::Processing => self.status_processing,
+            ChannelStatus::Waiting => self.status_waiting,
+            ChannelStatus::Failed => self.status_failed,
+            ChannelStatus::Paused => self.channel_paused,
+        }
     }
 
     /// What went wrong, by its code.
-    pub(super) fn failure(&self, code: Code) -> &'static str {
-        word(self.in_language, "failure", code.name()).unwrap_or(code.about().title)
+    pub(super) const fn failure(&self, code: Code) -> &'static str {
+        match code {
+            Code::ImageFailed => self.failure_image_failed,
+            Code::ImageStoreUnavailable => self.failure_image_store,
+            Code::QuotaExceeded => self.failure_quota,
+            Code::HeldByImages => self.failure_held,
+            Code::MarketplaceRefused => self.failure_refused,
+            Code::MarketplaceUnreachable => self.failure_unreachable,
+            Code::MarketplaceBusy => self.failure_busy,
+            Code::MarketplaceCredentials => self.failure_credentials,
+            Code::MarketplacePaused => self.failure_paused,
+            Code::NotListed => self.failure_not_listed,
+            Code::GivenUp => self.failure_given_up,
+            other => other.about().title,
+        }
     }
 
     /// What to do about it.
-    pub(super) fn what_helps(&self, code: Code) -> &'static str {
-        word(self.in_language, "what_helps", code.name()).unwrap_or(code.about().cure)
+    pub(super) const fn what_helps(&self, code: Code) -> &'static str {
+        match code {
+            Code::ImageFailed => self.helps_image_failed,
+            Code::ImageStoreUnavailable => self.helps_image_store,
+            Code::QuotaExceeded => self.helps_quota,
+            Code::HeldByImages => self.helps_held,
+            Code::MarketplaceRefused => self.helps_refused,
+            Code::MarketplaceUnreachable | Code::MarketplaceBusy => self.helps_later,
+            Code::MarketplaceCredentials => self.helps_credentials,
+            Code::MarketplacePaused => self.helps_paused,
+            Code::NotListed => self.helps_not_listed,
+            Code::GivenUp => self.helps_given_up,
+            other => other.about().cure,
+        }
     }
 
     /// What is wrong with a photo, in the few words that fit below it.
-    pub(super) fn wrong_with_photo(&self, code: Code) -> Option<&'static str> {
-        word(self.in_language, "wrong_with_photo", code.name())
+    pub(super) const fn wrong_with_photo(&self, code: Code) -> Option<&'static str> {
+        Some(match code {
+            Code::PhotoUndecodable => self.photo_undecodable,
+            Code::PhotoRepeated => self.photo_repeated,
+            Code::PhotoSmall => self.photo_small,
+            Code::PhotoUpright => self.photo_upright,
+            Code::PhotoDark => self.photo_dark,
+            Code::PhotoBlurred => self.photo_blurred,
+            Code::PhotoInOtherAd => self.photo_in_other_ad,
+            _ => return None,
+        })
     }
 
     /// What to do about ads with a status.
-    pub(super) fn what_to_do(&self, status: AdStatus) -> &'static str {
-        self.word("what_to_do", status.name())
+    pub(super) const fn what_to_do(&self, status: AdStatus) -> &'static str {
+        match status {
+            AdStatus::Live => self.do_live,
+            AdStatus::PartlyLive => self.do_partly_live,
+            AdStatus::Hidden => self.do_hidden,
+            AdStatus::Processing => self.do_processing,
+            AdStatus::Waiting => self.do_waiting,
+            AdStatus::Failed => self.do_failed,
+            AdStatus::Deleted => self.do_deleted,
+        }
     }
 
-    pub(super) fn image_status(&self, status: ImageStatus) -> &'static str {
-        self.word("image_status", status.name())
+    pub(super) const fn image_status(&self, status: ImageStatus) -> &'static str {
+        match status {
+            ImageStatus::Stored => self.image_stored,
+            ImageStatus::Waiting => self.status_waiting,
+            ImageStatus::Failed => self.status_failed,
+        }
     }
 
-    pub(super) fn request_state(&self, state: RequestState) -> &'static str {
-        self.word("request_state", state.name())
+    pub(super) const fn request_state(&self, state: RequestState) -> &'static str {
+        match state {
+            RequestState::Queued => self.request_queued,
+            RequestState::Processing => self.status_processing,
+            RequestState::Waiting => self.status_waiting,
+            RequestState::Done => self.state_done,
+            RequestState::Error => self.state_error,
+        }
     }
 
-    pub(super) fn waiting_for(&self, what: WaitingFor) -> &'static str {
-        self.word("waiting_for", what.name())
+    pub(super) const fn waiting_for(&self, what: WaitingFor) -> &'static str {
+        match what {
+            WaitingFor::Request => self.for_request,
+            WaitingFor::Images => self.for_images,
+            WaitingFor::ImageStore => self.for_image_store,
+            WaitingFor::Primary => self.market_primary,
+            WaitingFor::Secondary => self.market_secondary,
+        }
     }
 
-    pub(super) fn market(&self, market: Market) -> &'static str {
-        self.word("market", market.name())
+    pub(super) const fn market(&self, market: Market) -> &'static str {
+        match market {
+            Market::Primary => self.market_primary,
+            Market::Secondary => self.market_secondary,
+        }
     }
 
-    pub(super) fn who_acts(&self, who: WhoActs) -> &'static str {
-        self.word("who_acts", who.name())
+    pub(super) const fn who_acts(&self, who: WhoActs) -> &'static str {
+        match who {
+            WhoActs::Nobody => self.who_nobody,
+            WhoActs::Dealer => self.who_dealer,
+            WhoActs::ImageHost => self.who_image_host,
+            WhoActs::Marketplace => self.who_marketplace,
+            WhoActs::Operator => self.who_operator,
+        }
     }
 
-    pub(super) fn action(&self, action: Action) -> &'static str {
-        self.word("action", action.name())
+    pub(super) const fn action(&self, action: Action) -> &'static str {
+        match action {
+            Action::Create => self.action_create,
+            Action::Update => self.action_update,
+            Action::Bump => self.action_bump,
+            Action::Boost => self.action_boost,
+            Action::HandleMedia => self.action_handle_media,
+            Action::Publish => self.action_publish,
+            Action::Delete => self.action_delete,
+            Action::Unpublish => self.action_unpublish,
+        }
     }
 
-    pub(super) fn action_state(&self, state: ActionState) -> &'static str {
-        self.word("action_state", state.name())
+    pub(super) const fn action_state(&self, state: ActionState) -> &'static str {
+        match state {
+            ActionState::Processing => self.state_processing,
+            ActionState::Done => self.state_done,
+            ActionState::Error => self.state_error,
+        }
     }
 
-    pub(super) fn delivery_state(&self, state: DeliveryState) -> &'static str {
-        self.word("delivery_state", state.name())
+    pub(super) const fn delivery_state(&self, state: DeliveryState) -> &'static str {
+        match state {
+            DeliveryState::Pending => self.pending,
+            DeliveryState::Delivered => self.delivered,
+            DeliveryState::Failed => self.status_failed,
+        }
     }
 
-    pub(super) fn disabled_reason(&self, reason: DisabledReason) -> &'static str {
-        self.word("disabled_reason", reason.name())
+    pub(super) const fn disabled_reason(&self, reason: DisabledReason) -> &'static str {
+        match reason {
+            DisabledReason::Requested => self.disabled_requested,
+            DisabledReason::Gone => self.disabled_gone,
+            DisabledReason::Failing => self.disabled_failing,
+        }
     }
 
-    /// The name of a section of the form.
-    pub(super) fn section(&self, id: &'static str) -> &'static str {
-        self.word("section", id)
-    }
-
-    pub(super) fn level(&self, level: Level) -> &'static str {
-        self.word("level", level.name())
+    pub(super) const fn level(&self, level: Level) -> &'static str {
+        match level {
+            Level::Basic => self.level_basic,
+            Level::Good => self.level_good,
+            Level::Excellent => self.level_excellent,
+        }
     }
 }
 
@@ -124,39 +207,7 @@ pub(super) const fn channel_in_swedish(status: ChannelStatus) -> &'static str {
 mod tests {
     use ad_core::status;
 
-    use super::*;
-
-    #[test]
-    fn every_name_of_the_api_has_a_word() {
-        let all = [
-            ("ad_status", AdStatus::NAMES),
-            ("what_to_do", AdStatus::NAMES),
-            ("channel_status", ChannelStatus::NAMES),
-            ("image_status", ImageStatus::NAMES),
-            ("request_state", RequestState::NAMES),
-            ("waiting_for", WaitingFor::NAMES),
-            ("market", Market::NAMES),
-            ("who_acts", WhoActs::NAMES),
-            ("action", Action::NAMES),
-            ("action_state", ActionState::NAMES),
-            ("delivery_state", DeliveryState::NAMES),
-            ("disabled_reason", DisabledReason::NAMES),
-            ("level", Level::NAMES),
-        ];
-        for (kind, names) in all {
-            let mut expected = names.to_vec();
-            expected.sort_unstable();
-            assert_eq!(WORDS[kind].keys().collect::<Vec<_>>(), expected, "{kind}");
-        }
-        for (kind, count) in [("ad_action", 6), ("ad_action_does", 6), ("order", 6), ("limit", 4), ("section", 13)] {
-            assert_eq!(WORDS[kind].len(), count, "{kind}");
-        }
-        for kind in ["failure", "what_helps", "wrong_with_photo"] {
-            for name in WORDS[kind].keys() {
-                assert_ne!(Code::from_name(name), Code::Unknown, "{kind} {name}");
-            }
-        }
-    }
+    use crate::console::texts::Language;
 
     #[test]
     fn every_code_of_a_failure_has_both_languages() {

@@ -52,12 +52,12 @@ impl Form<'_> {
                 @let content = html! { @for field in &fields { (self.field(*field, &field.path())) } };
                 @if section.is_rare {
                     details.panel #{ "section-" (section.id) } open[self.is_in_use(&fields)] {
-                        summary { (self.texts.section(section.id)) }
+                        summary { ((section.name)(self.texts)) }
                         div.fields { (content) }
                     }
                 } @else {
                     section.panel aria-labelledby={ "section-" (section.id) } {
-                        h2 #{ "section-" (section.id) } { (self.texts.section(section.id)) }
+                        h2 #{ "section-" (section.id) } { ((section.name)(self.texts)) }
                         div.fields { (content) }
                     }
                 }

@@ -1,12 +1,16 @@
 //! The order of a form: which field is in which section.
 
-use super::values::{FormField, fields};
+use super::{
+    super::texts::Texts,
+    values::{FormField, fields},
+};
 use ad_core::categories::Category;
 
 /// A section of the form of every category.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) id: &'static str,
+    pub(super) name: fn(&Texts) -> &'static str,
     /// Whether most ads leave it empty, so that it begins closed.
     pub(super) is_rare: bool,
     /// Paths at or below which its fields are. A field is in the section with the longest of them.
@@ -16,27 +20,27 @@ pub(super) struct Section {
 /// The sections, in the order in which a form shows them.
 #[rustfmt::skip]
 static SECTIONS: &[Section] = &[
-    Section { id: "vehicle", is_rare: false,
+    Section { id: "vehicle", name: |texts| texts.section_vehicle, is_rare: false,
         paths: &["dealer_code", "source_id", "title", "category_fields"] },
-    Section { id: "powertrain", is_rare: false, paths: &["category_fields.powertrain"] },
-    Section { id: "environment", is_rare: true, paths: &["category_fields.powertrain.environmental"] },
-    Section { id: "condition", is_rare: false, paths: &["category_fields.condition"] },
-    Section { id: "history", is_rare: true, paths: &[
+    Section { id: "powertrain", name: |texts| texts.section_powertrain, is_rare: false, paths: &["category_fields.powertrain"] },
+    Section { id: "environment", name: |texts| texts.section_environment, is_rare: true, paths: &["category_fields.powertrain.environmental"] },
+    Section { id: "condition", name: |texts| texts.section_condition, is_rare: false, paths: &["category_fields.condition"] },
+    Section { id: "history", name: |texts| texts.section_history, is_rare: true, paths: &[
         "category_fields.condition.wheels", "category_fields.condition.vehicle_ratings", "category_fields.has_damages",
         "category_fields.damages_details", "category_fields.has_repairs", "category_fields.repairs_details", "category_fields.has_been_tuned",
         "category_fields.tuning_details", "category_fields.has_liabilities", "category_fields.liabilities_details",
         "category_fields.eu_check_last", "category_fields.eu_check_next"] },
-    Section { id: "price", is_rare: false,
+    Section { id: "price", name: |texts| texts.section_price, is_rare: false,
         paths: &["price", "category_fields.is_vat_deductible", "category_fields.online_purchasable"] },
-    Section { id: "leasing", is_rare: true, paths: &["category_fields.leasing_details"] },
-    Section { id: "photos", is_rare: false, paths: &["image_urls", "video_url", "dont_publish_on_failed_images"] },
-    Section { id: "texts", is_rare: false, paths: &["body", "category_fields.equipments"] },
-    Section { id: "terms", is_rare: true, paths: &[
+    Section { id: "leasing", name: |texts| texts.section_leasing, is_rare: true, paths: &["category_fields.leasing_details"] },
+    Section { id: "photos", name: |texts| texts.section_photos, is_rare: false, paths: &["image_urls", "video_url", "dont_publish_on_failed_images"] },
+    Section { id: "texts", name: |texts| texts.section_texts, is_rare: false, paths: &["body", "category_fields.equipments"] },
+    Section { id: "terms", name: |texts| texts.section_terms, is_rare: true, paths: &[
         "url", "product_declaration", "category_fields.product_declaration", "category_fields.warranty", "category_fields.return_policy",
         "category_fields.service_history", "category_fields.home_delivery"] },
-    Section { id: "dimensions", is_rare: true, paths: &["category_fields.physics"] },
-    Section { id: "contact", is_rare: false, paths: &["contact", "location", "category_fields.salesperson"] },
-    Section { id: "publication", is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
+    Section { id: "dimensions", name: |texts| texts.section_dimensions, is_rare: true, paths: &["category_fields.physics"] },
+    Section { id: "contact", name: |texts| texts.section_contact, is_rare: false, paths: &["contact", "location", "category_fields.salesperson"] },
+    Section { id: "publication", name: |texts| texts.section_publication, is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
 ];
 
 /// The sections of a category's form with their fields.

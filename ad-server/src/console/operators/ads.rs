@@ -10,7 +10,6 @@ use url::form_urlencoded;
 
 use super::{
     super::{
-        act::AdAction,
         badges,
         page::{self, NoticeKind},
         route::{Answer, Visit, value},
@@ -132,9 +131,9 @@ pub(in crate::console) async fn retry(visit: Visit) -> Answer {
         let question = Question {
             path: PATH,
             title: format!("{} ({})", texts.retry_matching, page::number(ads.len() as u64)),
-            button: AdAction::Retry.label(texts),
+            button: texts.retry,
             consequence: html! {
-                (AdAction::Retry.consequence(texts)) " " (texts.most_retries) " " (MOST_RETRIES) "."
+                (texts.retry_does) " " (texts.most_retries) " " (MOST_RETRIES) "."
                 @if !shown.is_empty() { br; code { (shown) } }
             },
             hidden: &given,

@@ -129,9 +129,15 @@ fn state(texts: &Texts, suspended: Option<&Hold>) -> Markup {
 }
 
 fn limits(texts: &Texts, limits: &[Used]) -> Markup {
+    let name = |setting: &str| match setting {
+        "dealer_requests" => texts.unfinished,
+        "dealer_ads" => texts.ads_not_deleted,
+        "dealer_image_bytes" => texts.image_bytes,
+        _ => texts.idempotency_keys,
+    };
     let row = |it: &Used| {
         html! {
-            td { (texts.word("limit", it.setting)) }
+            td { (name(it.setting)) }
             td.number { (page::number(it.number)) }
             td.number { @match it.limit { Some(limit) => (page::number(limit)), None => (texts.no_limit) } }
             td { code { (it.setting) } }
