@@ -73,7 +73,7 @@ impl RowChecker<'_> {
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
         if let (Some(category), Ok(checked), true) = (category, &checked, can_go) {
             let measured = Measured::new(category, checked.content.fields(), self.now);
-            let (quality, doubts) = rated(measured);
+            let (quality, doubts) = rated(&measured);
             verdict.quality = Some(quality);
             verdict.figures = Some(Figures::of(checked.content.fields(), self.year));
             findings.extend(doubts.into_iter().map(|doubt| doubtful(bound, row, doubt)));
@@ -107,7 +107,7 @@ impl RowChecker<'_> {
 }
 
 /// The quality of a valid row, and the findings about values that are probably wrong.
-fn rated(measured: Measured<'_>) -> (RowQuality, Vec<quality::Finding>) {
+fn rated(measured: &Measured<'_>) -> (RowQuality, Vec<quality::Finding>) {
     let all = measured.findings();
     let mut findings: Vec<_> = all.iter().map(|finding| finding.code).collect();
     findings.dedup();
