@@ -85,6 +85,10 @@ async fn serve(pool: PgPool, queue: BatchQueue, kind: BatchKind) {
         for batch in batches(items) {
             run(&pool, &mut connection, batch, kind).await;
         }
+        if matches!(kind, BatchKind::Reads(_)) {
+            // The pool is also for reads outside batches: whoever waits for a connection longest gets it.
+            connection = None;
+        }
     }
 }
 
