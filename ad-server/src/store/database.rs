@@ -7,7 +7,7 @@ use ad_core::{
     ports::{EventWatch, Scope, StoreError},
 };
 use futures_util::{Stream, TryStreamExt};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
 use crate::shares::{Share, Shares};
@@ -202,17 +202,21 @@ impl Database {
         Ok(rows)
     }
 
-    /// Reads a few rows for a client, likewise. Each row is handed over before the next one is read. PostgreSQL runs statements of a
-    /// batch together; such a read is not interrupted.
+    /// Reads a few rows for a client, likewise. Each row is handed over before the next one is read. Statements of a batch run together;
+    /// such a read is not interrupted when its client leaves.
     pub(super) async fn look_up_each(
         &self,
         statement: Statement,
         take: impl FnMut(Row) -> Result<(), StoreError> + Send,
     ) -> Result<(), StoreError> {
-        if let Engine::Postgres(postgres) = &self.engine
-            && statement.is_batch()
-        {
-            return postgres.look_up_in_batch(self.read_timeout, statement).await?.into_iter().try_for_each(take);
+        if statement.is_batch(self.dialect()) {
+            let batches = match &self.engine {
+                Engine::Sqlite(sqlite) => &sqlite.look_up_batches,
+                Engine::Postgres(postgres) => &postgres.look_up_batches,
+            };
+            let ran = timeout(self.read_timeout + postgres::GRACE, batches.run(statement)).await;
+            let ran = ran.map_err(|_| StoreError::TimedOut(self.read_timeout))??;
+            return ran.rows.into_iter().try_for_each(take);
         }
         let _turn = self.look_ups.take(statement.dealer().unwrap_or_default(), 1).await;
         self.read_for_client(ReadSize::LookUp, &statement, take).await
@@ -244,7 +248,7 @@ impl Database {
         let ran = match &self.engine {
             Engine::Sqlite(it) => {
                 let readers = if is_list { &it.lists } else { &it.look_ups };
-                sqlite::read_within(readers, self.read_timeout, statement, read).await
+                readers.read(self.read_timeout, statement.for_sqlite(), read).await
             }
             Engine::Postgres(it) if is_list => it.list(self.read_timeout, statement, read).await,
             Engine::Postgres(it) => it.look_up(self.read_timeout, statement, read).await,
@@ -258,7 +262,9 @@ impl Database {
         let statement = statement.into();
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(&statement).await.map_err(store_error),
-            Engine::Postgres(postgres) if statement.is_batch() => Ok(postgres.run_in_batch(statement).await?.rows),
+            Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
+                Ok(postgres.run_in_batch(statement).await?.rows)
+            }
             Engine::Postgres(postgres) => postgres.read(&statement).await.map_err(store_error),
         }
     }
@@ -303,7 +309,7 @@ impl Database {
     pub(crate) async fn run(&self, statement: impl Into<Statement>) -> Result<Ran, StoreError> {
         let statement = statement.into();
         match &self.engine {
-            Engine::Postgres(postgres) if statement.is_batch() => {
+            Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
                 let _place = self.place(&statement).await;
                 postgres.run_in_batch(statement).await
             }

@@ -190,16 +190,17 @@ pub(super) fn sharer(scope: Scope<'_>) -> &str {
 /// The tag of an ad. Its log has an entry for every number up to the highest.
 const TAG: &str = "content_revision, visible_changes + coalesce((SELECT max(n) FROM log WHERE log.ad = ads.seq), 0)";
 
-/// The latest log entries of an ad, oldest first, as JSON. 100 is `ad_core::model::LATEST_ENTRIES`.
+/// The latest log entries of an ad with their numbers, in any order, as JSON. 100 is `ad_core::model::LATEST_ENTRIES`. They are sorted
+/// when they are read, because SQLite would use a temporary table for it.
 fn latest_log(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => {
-            "(SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n)
+            "(SELECT json_group_array(json_array(n, request_id, created, action, state, json(message), code))
               FROM (SELECT * FROM log WHERE log.ad = ads.seq ORDER BY n DESC LIMIT 100) AS latest)"
         }
         Dialect::Postgres => {
             "(SELECT CAST(json_agg(
-                json_build_array(request_id, created, action, state, CAST(message AS JSON), code) ORDER BY n) AS TEXT)
+                json_build_array(n, request_id, created, action, state, CAST(message AS JSON), code)) AS TEXT)
               FROM (SELECT * FROM log WHERE log.ad = ads.seq ORDER BY n DESC LIMIT 100) AS latest)"
         }
     }
@@ -212,7 +213,7 @@ fn unfinished(dialect: Dialect) -> &'static str {
         Dialect::Sqlite => {
             "(SELECT json_group_array(json_array(requests.id, json(plan), json(progress), accepted, claimable,
                 (SELECT json_group_array(
-                    json_array(request_id, log.created, action, log.state, json(message), code) ORDER BY n)
+                    json_array(n, request_id, log.created, action, log.state, json(message), code))
                  FROM log WHERE log.ad = ads.seq AND log.request_id = requests.id
                     AND n > (SELECT max(n) FROM log AS latest WHERE latest.ad = ads.seq) - 20)) ORDER BY requests.seq)
               FROM requests WHERE requests.ad = ads.seq)"
@@ -220,7 +221,7 @@ fn unfinished(dialect: Dialect) -> &'static str {
         Dialect::Postgres => {
             "(SELECT CAST(json_agg(json_build_array(requests.id, CAST(plan AS JSON), CAST(progress AS JSON), accepted, claimable,
                 (SELECT json_agg(
-                    json_build_array(request_id, log.created, action, log.state, CAST(message AS JSON), code) ORDER BY n)
+                    json_build_array(n, request_id, log.created, action, log.state, CAST(message AS JSON), code))
                  FROM log WHERE log.ad = ads.seq AND log.request_id = requests.id
                     AND n > (SELECT max(n) FROM log AS latest WHERE latest.ad = ads.seq) - 20)) ORDER BY requests.seq) AS TEXT)
               FROM requests WHERE requests.ad = ads.seq)"
@@ -277,11 +278,13 @@ impl BySourceId {
         statement.for_client_of(sharer(scope))
     }
 
-    /// Of one dealer, which has one such ad. PostgreSQL reads those of concurrent clients together.
+    /// Of one dealer, which has one such ad. Those of concurrent clients are read together.
     fn of_dealer(&self) -> Sql {
         let [sqlite, postgres] = [Dialect::Sqlite, Dialect::Postgres].map(self.columns);
         Sql::new(vec!["source_id", "dealer_code"])
-            .sqlite(&format!("SELECT {sqlite} FROM ads WHERE source_id = :source_id AND dealer_code = :dealer_code"))
+            .sqlite(&format!(
+                "WITH :input SELECT {sqlite}, input_number FROM input CROSS JOIN ads USING (source_id, dealer_code)"
+            ))
             .postgres(&format!(
                 "WITH :input SELECT {postgres}, input_number FROM input JOIN ads USING (source_id, dealer_code)"
             ))

@@ -13,6 +13,7 @@
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
+//! | `batch` | statements of concurrent callers as one statement of many inputs |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `schema` | which migrations a database has, and whether this program can use it |
@@ -22,6 +23,7 @@
 //! tables in the same database and write to it in the same way, but are part of [`marketplace`](crate::marketplace).
 
 mod ads;
+mod batch;
 mod by_status;
 mod database;
 mod dealers;

@@ -24,6 +24,16 @@ pub(crate) enum Row {
     Postgres(PgRow),
 }
 
+impl Row {
+    /// The number of the input of a batch that it belongs to: its last column.
+    pub(super) fn input(&self) -> sqlx::Result<i64> {
+        match self {
+            Self::Sqlite(row) => row.try_get(row.len() - 1),
+            Self::Postgres(row) => row.try_get(row.len() - 1),
+        }
+    }
+}
+
 /// What both databases read.
 pub(crate) trait Readable<'r>:
     Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>
@@ -184,7 +194,7 @@ impl<'r> Columns<'r> {
                 accepted: Timestamp::from_millis(accepted),
                 asked_by: progress.origin.asked_by.clone(),
                 queued: Some(QueuedRequest { progress, claimable }),
-                entries: entries.unwrap_or_default().into_iter().map(entry).collect(),
+                entries: log_entries(entries),
             };
             (plan, request)
         };
@@ -201,10 +211,9 @@ impl<'r> Columns<'r> {
         Ok(Request { id: self.id()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
     }
 
-    /// The latest log entries as JSON; none where they were not read.
+    /// The latest log entries, which are JSON, oldest first; none where they were not read.
     pub(super) fn entries(&mut self) -> Result<Vec<LogEntry>, StoreError> {
-        let entries: Option<Vec<EntryRow>> = self.maybe_json()?;
-        Ok(entries.unwrap_or_default().into_iter().map(entry).collect())
+        Ok(log_entries(self.maybe_json()?))
     }
 
     fn faulty(&self, what: &str) -> StoreError {
@@ -216,11 +225,22 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// A log entry as the statements exchange it.
-type EntryRow = (Uuid, i64, Action, ActionState, Value, Option<Code>);
+/// A log entry as the statements exchange it, after its number in the log of the ad.
+type EntryRow = (i64, Uuid, i64, Action, ActionState, Value, Option<Code>);
 
-fn entry((request_id, created, action, state, external_message, code): EntryRow) -> LogEntry {
-    LogEntry { request_id, created: Timestamp::from_millis(created), action, state, external_message, code }
+/// Entries in the order of their numbers.
+fn log_entries(rows: Option<Vec<EntryRow>>) -> Vec<LogEntry> {
+    let mut rows = rows.unwrap_or_default();
+    rows.sort_unstable_by_key(|(n, ..)| *n);
+    let entry = |(_, request_id, created, action, state, external_message, code): EntryRow| LogEntry {
+        request_id,
+        created: Timestamp::from_millis(created),
+        action,
+        state,
+        external_message,
+        code,
+    };
+    rows.into_iter().map(entry).collect()
 }
 
 /// An entry by the columns of the table.

@@ -4,7 +4,9 @@ use ad_core::{
     model::{AdState, ApiVersion, Market, Timestamp},
     ports::Scope,
 };
-use sqlx::{Arguments, AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgArguments, sqlite::SqliteArguments};
+use sqlx::{
+    Arguments, AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgArguments, query::Query, sqlite::SqliteArguments,
+};
 use uuid::Uuid;
 
 use super::{nul::storable, rows::json_of};
@@ -24,8 +26,10 @@ use super::{nul::storable, rows::json_of};
 /// for `sqlite` and one for `postgres`:
 /// - `sqlite` may be several statements separated by `;`. They are sent together, because each exchange with the connection's
 ///   thread costs as much as a small statement.
-/// - `postgres` is one statement, which is a transaction of its own. With `WITH :input` it runs a batch of many inputs: `input` is a
-///   table of them, with the values as columns and `input_number`, which is the last column of each row that is returned.
+/// - `postgres` is one statement, which is a transaction of its own.
+///
+/// A text that begins with `WITH :input` runs a batch of many inputs: `input` is a table of them, with the values as columns and
+/// `input_number`, which is the last column of each row that is returned. In SQLite, all values of a batch are texts.
 macro_rules! statements {
     ($(
         $(#[$doc:meta])*
@@ -73,31 +77,46 @@ pub(crate) struct Sql {
     names: Vec<&'static str>,
     sqlite: String,
     postgres: String,
-    is_batch: bool,
+    /// The databases that run it in batches.
+    batched_by: Vec<Dialect>,
 }
 
 impl Sql {
     pub(crate) fn new(names: Vec<&'static str>) -> Self {
-        Self { names, sqlite: String::new(), postgres: String::new(), is_batch: false }
+        Self { names, sqlite: String::new(), postgres: String::new(), batched_by: Vec::new() }
     }
 
     pub(crate) fn both(self, text: &str) -> Self {
         self.sqlite(text).postgres(text)
     }
 
-    pub(crate) fn sqlite(self, text: &str) -> Self {
-        Self { sqlite: self.numbered(text), ..self }
+    pub(crate) fn sqlite(mut self, text: &str) -> Self {
+        let columns: Vec<_> =
+            self.names.iter().enumerate().map(|(place, name)| format!("value ->> {place} AS {name}")).collect();
+        let input = format!(
+            "input AS MATERIALIZED (SELECT {}, key + 1 AS input_number FROM json_each($1))",
+            columns.join(", ")
+        );
+        self.sqlite = self.with_input(Dialect::Sqlite, text, &input);
+        self
     }
 
-    pub(crate) fn postgres(self, text: &str) -> Self {
-        let is_batch = text.contains(":input");
+    pub(crate) fn postgres(mut self, text: &str) -> Self {
         let (values, columns) = (self.names.join(", :"), self.names.join(", "));
         let input = format!(
             "input AS MATERIALIZED (
                 SELECT * FROM unnest(:{values}) WITH ORDINALITY AS input ({columns}, input_number)
             )"
         );
-        Self { postgres: self.numbered(&text.replace(":input", &input)), is_batch, ..self }
+        self.postgres = self.with_input(Dialect::Postgres, text, &input);
+        self
+    }
+
+    fn with_input(&mut self, dialect: Dialect, text: &str, input: &str) -> String {
+        if text.contains(":input") {
+            self.batched_by.push(dialect);
+        }
+        self.numbered(&text.replace(":input", input))
     }
 
     fn numbered(&self, text: &str) -> String {
@@ -210,6 +229,9 @@ impl Values {
     }
 }
 
+pub(super) type SqliteQuery = Query<'static, sqlx::Sqlite, SqliteArguments>;
+pub(super) type PostgresQuery = Query<'static, sqlx::Postgres, PgArguments>;
+
 /// SQL with its values, which can be run any number of times.
 #[derive(Debug, Clone)]
 pub(crate) struct Statement {
@@ -254,9 +276,9 @@ impl Statement {
         }
     }
 
-    /// Whether PostgreSQL can run it in one statement with others like it.
-    pub(super) fn is_batch(&self) -> bool {
-        matches!(self.sql, StatementSql::Constant(sql) if sql.is_batch)
+    /// Whether the database can run it in one statement with others like it.
+    pub(super) fn is_batch(&self, dialect: Dialect) -> bool {
+        matches!(self.sql, StatementSql::Constant(sql) if sql.batched_by.contains(&dialect))
     }
 
     /// Whether it differs only in its values.
@@ -267,7 +289,10 @@ impl Statement {
         }
     }
 
-    pub(super) fn for_sqlite(&self) -> sqlx::query::Query<'static, sqlx::Sqlite, SqliteArguments> {
+    pub(super) fn for_sqlite(&self) -> SqliteQuery {
+        if self.is_batch(Dialect::Sqlite) {
+            return Self::batch_for_sqlite(std::slice::from_ref(self));
+        }
         let mut arguments = SqliteArguments::default();
         for value in &self.values {
             let added = match value.clone() {
@@ -283,7 +308,7 @@ impl Statement {
         sqlx::query_with(self.text(Dialect::Sqlite), arguments)
     }
 
-    pub(super) fn for_postgres(&self) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
+    pub(super) fn for_postgres(&self) -> PostgresQuery {
         let mut arguments = PgArguments::default();
         for value in &self.values {
             let added = match value {
@@ -300,7 +325,21 @@ impl Statement {
     }
 
     /// One statement for the inputs of all these, which have the same SQL.
-    pub(super) fn batch(statements: &[Self]) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
+    pub(super) fn batch_for_sqlite(statements: &[Self]) -> SqliteQuery {
+        let texts = |statement: &Self| -> Vec<_> {
+            let text = |value: &SqlValue| match value {
+                SqlValue::Text(text) => text.clone(),
+                _ => unreachable!("all values of a batch in SQLite are texts"),
+            };
+            statement.values.iter().map(text).collect()
+        };
+        let mut arguments = SqliteArguments::default();
+        arguments.add(json_of(&statements.iter().map(texts).collect::<Vec<_>>())).expect(ENCODES);
+        sqlx::query_with(statements[0].text(Dialect::Sqlite), arguments)
+    }
+
+    /// The same for PostgreSQL.
+    pub(super) fn batch_for_postgres(statements: &[Self]) -> PostgresQuery {
         /// The values of all statements at one position.
         macro_rules! column {
             ($place:ident, $kind:ident($value:ident) => $into:expr) => {{

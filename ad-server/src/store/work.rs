@@ -1,9 +1,12 @@
 //! Work in a transaction of either database.
 
 use futures_util::TryStreamExt;
-use sqlx::{Either, Executor, PgConnection, Row as _, SqliteConnection};
+use sqlx::{Either, Executor, PgConnection, SqliteConnection};
 
-use super::{rows::Row, statement::Statement};
+use super::{
+    rows::Row,
+    statement::{Dialect, Statement},
+};
 
 /// Receives the rows of a read one by one.
 pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
@@ -70,6 +73,23 @@ pub(crate) struct Ran {
     pub(crate) rows: Vec<Row>,
 }
 
+impl Ran {
+    /// Results for so many inputs of a batch.
+    pub(super) fn of_batch(inputs: usize) -> Vec<Self> {
+        std::iter::repeat_with(Self::default).take(inputs).collect()
+    }
+
+    /// Adds a row to the result of its input.
+    pub(super) fn add(batch: &mut [Self], row: Row) -> sqlx::Result<()> {
+        let input = row.input()?;
+        let place = usize::try_from(input - 1).ok().and_then(|place| batch.get_mut(place));
+        let ran = place.ok_or_else(|| sqlx::Error::Protocol(format!("a row of unknown input {input}")))?;
+        ran.changed += 1;
+        ran.rows.push(row);
+        Ok(())
+    }
+}
+
 /// A connection within a transaction.
 pub(crate) enum Link<'c> {
     Sqlite(&'c mut SqliteConnection),
@@ -90,7 +110,7 @@ impl Link<'_> {
                     }
                 }
             }
-            Self::Postgres(connection) if statement.is_batch() => {
+            Self::Postgres(connection) if statement.is_batch(Dialect::Postgres) => {
                 return Ok(run_batch(connection, std::slice::from_ref(statement)).await?.pop().unwrap_or_default());
             }
             Self::Postgres(connection) => {
@@ -109,14 +129,10 @@ impl Link<'_> {
 
 /// Runs one statement of PostgreSQL for the inputs of these, and gives each of them its rows.
 pub(super) async fn run_batch(connection: &mut PgConnection, statements: &[Statement]) -> sqlx::Result<Vec<Ran>> {
-    let mut rans: Vec<Ran> = statements.iter().map(|_| Ran::default()).collect();
-    let mut rows = connection.fetch(Statement::batch(statements));
+    let mut rans = Ran::of_batch(statements.len());
+    let mut rows = connection.fetch(Statement::batch_for_postgres(statements));
     while let Some(row) = rows.try_next().await? {
-        let input: i64 = row.try_get(row.len() - 1)?;
-        let place = usize::try_from(input - 1).ok().and_then(|place| rans.get_mut(place));
-        let ran = place.ok_or_else(|| sqlx::Error::Protocol(format!("a row of unknown input {input}")))?;
-        ran.changed += 1;
-        ran.rows.push(Row::Postgres(row));
+        Ran::add(&mut rans, Row::Postgres(row))?;
     }
     Ok(rans)
 }

@@ -21,6 +21,10 @@ use site::Site;
 use steady::{at_rate, percentile};
 use support::{CLIENTS, client, cores, median};
 
+/// As in the programs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Dealers who write.
 const DEALERS: usize = 100;
 /// Of them, those with a stream and a webhook.
@@ -116,13 +120,12 @@ impl Table {
         let now = Site::start(database(server).await).await;
         let then = Site::of_binary(binary, database(server).await).await;
         println!("{:<44}{:>10}{:>10}", "No readers, ads/s", "now", "before");
-        let client = client();
         let (now_database, then_database) = (now.database().await, then.database().await);
         let (now_tokens, then_tokens) = (tokens(&now, 0..DEALERS), tokens(&then, 0..DEALERS));
         let mut turns = Vec::new();
         for _ in 0..=TURNS {
-            let now = now.publish(&client, &now_database, &now_tokens).await;
-            turns.push((now, then.publish(&client, &then_database, &then_tokens).await));
+            let now = now.publish(&now_database, &now_tokens).await;
+            turns.push((now, then.publish(&then_database, &then_tokens).await));
         }
         self.publishing(&turns, BEFORE);
     }
@@ -157,14 +160,14 @@ impl Table {
                 site.call(&client, token, Method::PATCH, path, &on).await;
             }
             let streams = Streams::open(&client, &site, 0, &tokens[..WITH_READERS], false).await;
-            let with = site.publish(&client, &database, &tokens).await;
+            let with = site.publish(&database, &tokens).await;
             receiver.settled().await;
             streamed += streams.events.load(Ordering::Relaxed);
             drop(streams);
             for (token, path) in &webhooks {
                 site.call(&client, token, Method::PATCH, path, &json!({"enabled": false})).await;
             }
-            turns.push((with, site.publish(&client, &database, &tokens).await));
+            turns.push((with, site.publish(&database, &tokens).await));
         }
         self.publishing(&turns, WITH_TEN);
         println!("  {streamed} events streamed, {} delivered", receiver.received.load(Ordering::Relaxed));
@@ -209,9 +212,9 @@ impl Table {
             let before = site.processes[0].memory();
             let streams = Streams::open(&client, &site, 0, &of_streams, false).await;
             memory = memory.max(site.processes[0].memory().saturating_sub(before));
-            let with = site.publish(&client, &database, &writers).await;
+            let with = site.publish(&database, &writers).await;
             drop(streams);
-            turns.push((with, site.publish(&client, &database, &writers).await));
+            turns.push((with, site.publish(&database, &writers).await));
         }
         self.publishing(&turns, WITH_STREAMS);
         self.memory("memory of the streams", memory, STREAMS_MEMORY);
@@ -235,9 +238,9 @@ impl Table {
             let requests = pages.iter().map(|page| page.try_clone().expect("it has no body")).collect();
             let streams = Streams::of(&client, requests, false).await;
             memory = memory.max(site.processes[0].memory().saturating_sub(before));
-            let with = site.publish(&client, &database, &tokens).await;
+            let with = site.publish(&database, &tokens).await;
             drop(streams);
-            turns.push((with, site.publish(&client, &database, &tokens).await));
+            turns.push((with, site.publish(&database, &tokens).await));
         }
         self.publishing(&turns, WITH_CONSOLES);
         self.memory("memory of the consoles", memory, CONSOLES_MEMORY);

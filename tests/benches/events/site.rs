@@ -135,10 +135,10 @@ impl Site {
     }
 
     /// Ads a second that are accepted, and then those that are accepted and published, of a load spread over these tokens.
-    pub(crate) async fn publish(&self, client: &Client, database: &Database, tokens: &[String]) -> [f64; 2] {
+    pub(crate) async fn publish(&self, database: &Database, tokens: &[String]) -> [f64; 2] {
         let requests = (0..LOAD).map(|number| self.post(&tokens[number % tokens.len()])).collect();
         let start = Instant::now();
-        let accepted = rate(client, requests).await;
+        let accepted = rate(requests).await;
         while database.queue_depth().await.expect("the queue can be read") > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -82,7 +82,7 @@ async fn compare(ads: usize, server: Option<&Postgres>) -> usize {
     let few = Side::start(Stock::even(SMALL), &folder.path().join("few"), server).await;
     let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many"), server).await;
     let client = client();
-    let missed = compare_lists(&client, &few, &many).await + compare_rates(&client, &few, &many).await;
+    let missed = compare_lists(&client, &few, &many).await + compare_rates(&few, &many).await;
     few.service.running.stop().await.expect("it stops");
     many.service.running.stop().await.expect("it stops");
     missed
@@ -231,7 +231,7 @@ async fn milliseconds(client: &Client, request: Request) -> f64 {
 }
 
 /// Rates of writing and reading in turns; returns how many bounds were missed.
-async fn compare_rates(client: &Client, few: &Side, many: &Side) -> usize {
+async fn compare_rates(few: &Side, many: &Side) -> usize {
     println!("\nRequests/s\n{:<36}{:>12}{:>12}{:>8}{:>7}", "", few.ads, many.ads, "ratio", "bound");
     let mut missed = 0;
     for name in ["POST /v4/car", "GET one ad with its log"] {
@@ -240,7 +240,7 @@ async fn compare_rates(client: &Client, few: &Side, many: &Side) -> usize {
             let mut rates = [0.0; 2];
             for (place, side) in [few, many].into_iter().enumerate() {
                 let requests = if name.starts_with("POST") { side.writes(turn) } else { side.reads(turn) };
-                rates[place] = rate(client, requests).await;
+                rates[place] = rate(requests).await;
                 // What is left for later is not to slow the other side.
                 side.service.indexed().await;
                 tokio::time::sleep(Duration::from_millis(50)).await;

@@ -37,6 +37,10 @@ use serde_json::{Value, json};
 use steady::{at_rate, percentile};
 use support::{CAR, CLIENTS, client, cores, database_url, median, rate, with_body};
 
+/// As in the programs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Turns of each side.
 const ROUNDS: usize = 5;
 /// Requests of one side in one turn.
@@ -127,20 +131,19 @@ impl Table {
         let service = Cars::start(folder, url, 0).await;
         let client = client();
         println!("{:<36}{:>12}{:>12}{:>9}{:>9}", "", "ours", "bare", "ratio", "bound");
-        let posts = compare(&client, &service, |number| service.post(number), |_| bare.post()).await;
+        let posts = compare(&service, |number| service.post(number), |_| bare.post()).await;
         self.at_least("POST /v4/car, requests/s", &posts, self.bounds.post);
-        let gets = compare(&client, &service, |number| service.get(number), |number| bare.get(number)).await;
+        let gets = compare(&service, |number| service.get(number), |number| bare.get(number)).await;
         self.at_least("GET one ad with its log, requests/s", &gets, self.bounds.get);
         println!("{:<36}{:>12}{:>12}", "", "with tag", "without");
         let tag = service.tag(&client).await;
         let conditional =
-            compare(&client, &service, |number| service.get_unless(number, &tag), |number| service.get(number)).await;
+            compare(&service, |number| service.get_unless(number, &tag), |number| service.get(number)).await;
         self.at_least("GET with If-None-Match, requests/s", &conditional, CONDITIONAL);
         println!("{:<36}{:>12}{:>12}", "", "with key", "without");
-        let keyed =
-            compare(&client, &service, |number| service.post_keyed(number), |number| service.post(number)).await;
+        let keyed = compare(&service, |number| service.post_keyed(number), |number| service.post(number)).await;
         self.at_least("POST with Idempotency-Key, requests/s", &keyed, self.bounds.keyed);
-        self.compressed(&client, &service).await;
+        self.compressed(&service).await;
         if !only_http {
             self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
         }
@@ -160,13 +163,13 @@ impl Table {
     }
 
     /// Lists in each coding against the same list without one.
-    async fn compressed(&mut self, client: &Client, service: &Cars) {
+    async fn compressed(&mut self, service: &Cars) {
         println!("{:<36}{:>12}{:>12}", "", "compressed", "plain");
         for coding in ["gzip", "br", "zstd"] {
             let mut rounds = Vec::new();
             for _ in 0..ROUNDS {
-                let compressed = rate(client, (0..LISTS).map(|_| service.list(Some(coding))).collect()).await;
-                rounds.push((compressed, rate(client, (0..LISTS).map(|_| service.list(None)).collect()).await));
+                let compressed = rate((0..LISTS).map(|_| service.list(Some(coding))).collect()).await;
+                rounds.push((compressed, rate((0..LISTS).map(|_| service.list(None)).collect()).await));
             }
             self.at_least(&format!("List of 500 ads, {coding}, lists/s"), &rounds, 1.0 / COMPRESSION);
         }
@@ -193,12 +196,11 @@ impl Table {
 
     /// Accepts ads while there is no worker, then publishes them while nothing comes in.
     async fn published(&mut self, folder: &Path, url: &str) {
-        let client = client();
         let cars = Cars::start(folder, url, 0).await;
         drain(folder, url).await;
         let mut accepting = Vec::new();
         for from in (0..PUBLISHED).step_by(PER_ROUND) {
-            accepting.push(rate(&client, (from..from + PER_ROUND).map(|number| cars.post(number)).collect()).await);
+            accepting.push(rate((from..from + PER_ROUND).map(|number| cars.post(number)).collect()).await);
         }
         cars.service.indexed().await;
         cars.service.running.stop().await.expect("it stops");
@@ -242,19 +244,14 @@ async fn drained(database: &Database, queued: u64) -> f64 {
 }
 
 /// Rates of both sides, in turns.
-async fn compare(
-    client: &Client,
-    service: &Cars,
-    ours: impl Fn(usize) -> Request,
-    bare: impl Fn(usize) -> Request,
-) -> Vec<(f64, f64)> {
+async fn compare(service: &Cars, ours: impl Fn(usize) -> Request, bare: impl Fn(usize) -> Request) -> Vec<(f64, f64)> {
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
         let numbers = round * PER_ROUND..(round + 1) * PER_ROUND;
-        let ours = rate(client, numbers.clone().map(&ours).collect()).await;
+        let ours = rate(numbers.clone().map(&ours).collect()).await;
         // What we leave for later is not to slow the other side.
         service.service.indexed().await;
-        let bare = rate(client, numbers.map(&bare).collect()).await;
+        let bare = rate(numbers.map(&bare).collect()).await;
         // The first one warms up.
         if round > 0 {
             rounds.push((ours, bare));

@@ -7,7 +7,7 @@ use ad_tests::Server;
 use reqwest::{Method, Request};
 use serde_json::{Value, json};
 
-use crate::support::{CAR, client, rate, with_body};
+use crate::support::{CAR, rate, with_body};
 
 const REQUESTS: usize = 1_000_000;
 /// Requests between two looks.
@@ -16,7 +16,6 @@ const STEP: usize = 50_000;
 pub(super) async fn watch() {
     let server = Server::start().await;
     let token = server.client.token.clone().expect("a test server issues one");
-    let client = client();
     let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
     car["image_urls"] = json!([]);
     let request = |method, path: &str| {
@@ -40,7 +39,7 @@ pub(super) async fn watch() {
                     step.push(request(Method::GET, &path));
                 }
             }
-            rate(&client, std::mem::take(&mut step)).await;
+            rate(std::mem::take(&mut step)).await;
         }
         let done = from + STEP;
         let rate = f64::from(u32::try_from(done).unwrap_or(u32::MAX)) / start.elapsed().as_secs_f64();

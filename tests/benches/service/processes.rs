@@ -9,21 +9,20 @@ use std::{
 use ad_tests::Postgres;
 
 use super::{Cars, PER_ROUND, PUBLISHED, drained};
-use crate::support::{client, median, rate};
+use crate::support::{median, rate};
 
 /// Turns of each number of processes.
 const TURNS: usize = 3;
 
 /// Prints how fast one process and two publish, in turns; returns how many bounds were missed.
 pub(super) async fn compare(folder: &Path, server: &Postgres) -> usize {
-    let client = client();
     let url = server.database().await;
     let cars = Cars::start(folder, &url, 0).await;
     let mut rates = [Vec::new(), Vec::new()];
     for _ in 0..TURNS {
         for (index, rates) in rates.iter_mut().enumerate() {
             for _ in (0..PUBLISHED / 2).step_by(PER_ROUND) {
-                rate(&client, (0..PER_ROUND).map(|number| cars.post(number)).collect()).await;
+                rate((0..PER_ROUND).map(|number| cars.post(number)).collect()).await;
             }
             let depth = async || cars.service.running.database.queue_depth().await.expect("the queue can be read");
             let queued = depth().await;

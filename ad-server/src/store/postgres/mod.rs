@@ -5,7 +5,7 @@
 //! | `open` | connects, and migrates the schema |
 //! | `readers` | connections for what clients read, each read bounded in time |
 //! | `replica` | lists read on a standby that is not behind |
-//! | `batch` | runs the inputs of concurrent callers as one statement |
+//! | `batch` | runs batches of statements |
 //! | `wake` | notifies other processes of new and finished requests and of events, and listens to them |
 //!
 //! A write is one statement and so one round trip. It sees one snapshot of the database (`REPEATABLE READ`). If another transaction
@@ -25,6 +25,7 @@ use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::Database
 use uuid::Uuid;
 
 use super::{
+    batch::Batches,
     database::PoolUse,
     failure::store_error,
     options::{OpenError, Options},
@@ -33,9 +34,10 @@ use super::{
     work::{Isolation, Link, Ran, RowReader, Work},
 };
 use ad_core::ports::StoreError;
-use batch::{BatchKind, Batches};
+use batch::{BatchKind, PostgresBatches};
 use open::Pools;
 pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
+pub(super) use readers::GRACE;
 use readers::{PostgresLease, PostgresReaders};
 pub(super) use replica::Replica;
 use wake::Wake;
@@ -63,16 +65,17 @@ pub(crate) struct Postgres {
     together: PgPool,
     batches: Batches,
     /// Of reads of single ads.
-    look_up_batches: Batches,
+    pub(super) look_up_batches: Batches,
     wake: Arc<Wake>,
 }
 
 impl Postgres {
     pub(super) async fn open(url: &str, options: &Options, woken: Woken) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, replica, single, together, budget } = open::open(url, options).await?;
-        let batches = Batches::start(&together, budget.together, BatchKind::Writes);
-        let look_up_batches =
-            Batches::start(&look_ups, budget.look_up_batches(), BatchKind::Reads(options.read_timeout));
+        let in_batches =
+            |pool, connections, kind| Batches::start((0..connections).map(|_| PostgresBatches::new(pool, kind)));
+        let batches = in_batches(&together, budget.together, BatchKind::Writes);
+        let look_up_batches = in_batches(&look_ups, budget.look_up_batches(), BatchKind::Reads(options.read_timeout));
         let wake = Arc::new(Wake::start(&own, woken));
         let replica = replica.map(|standby| Replica::new(PostgresReaders(standby), look_ups.clone()));
         let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
@@ -188,14 +191,6 @@ impl Postgres {
         self.batches.run(statement).await
     }
 
-    /// Reads a single ad or the like for a client in a batch, for so long at most.
-    pub(super) async fn look_up_in_batch(&self, limit: Duration, statement: Statement) -> Result<Vec<Row>, StoreError> {
-        match tokio::time::timeout(limit + readers::GRACE, self.look_up_batches.run(statement)).await {
-            Ok(ran) => Ok(ran?.rows),
-            Err(_) => Err(StoreError::TimedOut(limit)),
-        }
-    }
-
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
         statement.for_postgres().fetch(&self.own).map_ok(Row::Postgres).boxed()
     }
@@ -217,7 +212,7 @@ async fn read_within(
     statement: &Statement,
     read: &mut RowReader<'_>,
 ) -> Result<(), StoreError> {
-    match tokio::time::timeout(limit + readers::GRACE, lease.run(statement, read)).await {
+    match tokio::time::timeout(limit + GRACE, lease.run(statement, read)).await {
         Ok(Err(error)) if readers::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
         Ok(ran) => ran.map_err(store_error),
         Err(_) => Err(StoreError::TimedOut(limit)),

@@ -52,7 +52,7 @@ impl Drop for PostgresLease {
 }
 
 /// This process waits a little longer than the server's time limit, so that the connection stays usable.
-pub(super) const GRACE: Duration = Duration::from_millis(200);
+pub(in crate::store) const GRACE: Duration = Duration::from_millis(200);
 
 /// Whether the server has ended a statement because its time was over (`query_canceled`).
 pub(super) fn has_timed_out(error: &sqlx::Error) -> bool {

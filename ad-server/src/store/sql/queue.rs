@@ -334,7 +334,7 @@ statements! {
             SELECT ad, accepted, NULL, NULL, n, asked_by FROM log WHERE request_id = :id AND accepted IS NOT NULL
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
-            (SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n)
+            (SELECT json_group_array(json_array(n, request_id, created, action, state, json(message), code))
              FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
             found.asked_by
         FROM found JOIN ads ON ads.seq = found.ad"
@@ -347,7 +347,7 @@ statements! {
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
             (SELECT CAST(json_agg(
-                json_build_array(request_id, created, action, state, CAST(message AS JSON), code) ORDER BY n) AS TEXT)
+                json_build_array(n, request_id, created, action, state, CAST(message AS JSON), code)) AS TEXT)
              FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
             found.asked_by
         FROM found JOIN ads ON ads.seq = found.ad";

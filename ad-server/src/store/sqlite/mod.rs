@@ -19,7 +19,6 @@ use std::{
     time::Duration,
 };
 
-use ad_core::ports::StoreError;
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use percent_encoding::percent_decode_str;
 use sqlx::{
@@ -27,18 +26,19 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::{sync::mpsc, time::timeout};
+use tokio::sync::mpsc;
 
 use super::{
+    batch::Batches,
     database::PoolUse,
-    failure::{sqlite_code, store_error},
+    failure::sqlite_code,
     options::{OpenError, Options, Schema},
     rows::Row,
     schema::{self, Applied, SchemaState},
     statement::Statement,
-    work::{Link, RowReader},
+    work::Link,
 };
-use readers::SqliteReaders;
+use readers::{SqliteBatches, SqliteReaders};
 use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -47,6 +47,9 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 const BUSY: i32 = 5;
 /// Result code of a file that is not a database.
 const NOT_A_DATABASE: i32 = 26;
+
+/// Batches of reads of single ads at the same time: they leave connections to other reads, and are larger the fewer they are.
+const LOOK_UP_BATCHES: usize = 2;
 
 /// How long to wait for others before a file is rewritten.
 const COMPACT_WITHIN: Duration = Duration::from_mins(1);
@@ -64,6 +67,8 @@ pub(crate) struct Sqlite {
     readers: SqlitePool,
     /// For single ads that clients read.
     pub(super) look_ups: Arc<SqliteReaders>,
+    /// Of reads of single ads.
+    pub(super) look_up_batches: Batches,
     /// For lists that clients read.
     pub(super) lists: Arc<SqliteReaders>,
     writer: Writer,
@@ -102,12 +107,14 @@ impl Sqlite {
         let for_clients =
             |connect, connections| Arc::new(SqliteReaders::new(connect, connections, options.read_timeout));
         let look_ups = for_clients(reading(&path, options), options.readers);
+        let batches = || SqliteBatches { readers: Arc::clone(&look_ups), limit: options.read_timeout };
+        let look_up_batches = Batches::start(std::iter::repeat_with(batches).take(LOOK_UP_BATCHES));
         // A list reads the rows of its page twice, first for their lengths. The second time they should be in the cache.
         let lists = for_clients(reading(&path, options).pragma("cache_size", "-8000"), options.lists);
         let writer = Writer::start(connection, connect);
         let (written, receiver) = mpsc::channel(1);
         tokio::spawn(text::keep_indexed(writer.downgrade(), receiver));
-        Ok(Self { readers, look_ups, lists, writer, written })
+        Ok(Self { readers, look_ups, look_up_batches, lists, writer, written })
     }
 
     pub(super) async fn close(&self) {
@@ -139,18 +146,6 @@ impl Sqlite {
         // A notification that is pending already is enough.
         let _told = self.written.try_send(());
     }
-}
-
-/// Reads for a client, for so long at most.
-pub(super) async fn read_within(
-    readers: &SqliteReaders,
-    limit: Duration,
-    statement: &Statement,
-    read: &mut RowReader<'_>,
-) -> Result<(), StoreError> {
-    let lease = readers.acquire().await.map_err(store_error)?;
-    let ran = timeout(limit, lease.run(statement, read)).await.map_err(|_| StoreError::TimedOut(limit))?;
-    ran.map_err(store_error)
 }
 
 /// The address for messages, with the absolute path.

@@ -1,5 +1,6 @@
 //! Connections for reads of clients. When a read exceeds its time limit or its client has left, it is interrupted, its connection is
 //! closed, and the next read opens another one.
+//! Reads of single ads that arrive while others run share one statement.
 
 use std::{
     sync::{
@@ -9,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use ad_core::ports::StoreError;
 use futures_util::TryStreamExt;
 use sqlx::{Connection, Either, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::{
@@ -16,7 +18,14 @@ use tokio::{
     time::timeout,
 };
 
-use crate::store::{database::PoolUse, rows::Row, statement::Statement, work::RowReader};
+use crate::store::{
+    batch::{BatchRunner, MOST_READS},
+    database::PoolUse,
+    failure::store_error,
+    rows::Row,
+    statement::{SqliteQuery, Statement},
+    work::{Ran, RowReader},
+};
 
 /// Instructions of SQLite's virtual machine between two checks for an interrupt. A row takes about ten instructions, of which a
 /// search in one text takes up to 5 ms.
@@ -56,8 +65,20 @@ impl SqliteReaders {
         Self { connect, connections, free, patience, idle: Mutex::default() }
     }
 
+    /// Runs a query for so long at most, and hands over its rows as they are read.
+    pub(in crate::store) async fn read(
+        &self,
+        limit: Duration,
+        query: SqliteQuery,
+        read: &mut RowReader<'_>,
+    ) -> Result<(), StoreError> {
+        let lease = self.acquire().await.map_err(store_error)?;
+        let ran = timeout(limit, lease.run(query, read)).await.map_err(|_| StoreError::TimedOut(limit))?;
+        ran.map_err(store_error)
+    }
+
     /// A connection, which is used again after [`SqliteLease::run`] came to its end.
-    pub(super) async fn acquire(&self) -> sqlx::Result<SqliteLease<'_>> {
+    async fn acquire(&self) -> sqlx::Result<SqliteLease<'_>> {
         let place = timeout(self.patience, self.free.acquire()).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
         let place = place.map_err(|_| sqlx::Error::PoolClosed)?;
         let idle = self.idle().pop();
@@ -93,8 +114,46 @@ impl SqliteReaders {
     }
 }
 
+/// Runs batches of reads, each on a free connection.
+pub(super) struct SqliteBatches {
+    pub(super) readers: Arc<SqliteReaders>,
+    /// Longest time of a batch.
+    pub(super) limit: Duration,
+}
+
+impl BatchRunner for SqliteBatches {
+    fn most(&self) -> usize {
+        MOST_READS
+    }
+
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+        match self.read_together(&statements).await {
+            Ok(rans) => rans.into_iter().map(Ok).collect(),
+            Err(StoreError::TimedOut(limit)) => statements.iter().map(|_| Err(StoreError::TimedOut(limit))).collect(),
+            // One of them may be the cause.
+            Err(_) => {
+                let mut outcomes = Vec::with_capacity(statements.len());
+                for statement in &statements {
+                    let ran = self.read_together(std::slice::from_ref(statement)).await;
+                    outcomes.push(ran.map(|rans| rans.into_iter().next().unwrap_or_default()));
+                }
+                outcomes
+            }
+        }
+    }
+}
+
+impl SqliteBatches {
+    async fn read_together(&self, statements: &[Statement]) -> Result<Vec<Ran>, StoreError> {
+        let mut rans = Ran::of_batch(statements.len());
+        let query = Statement::batch_for_sqlite(statements);
+        self.readers.read(self.limit, query, &mut |row| Ran::add(&mut rans, row)).await?;
+        Ok(rans)
+    }
+}
+
 /// A connection in use.
-pub(super) struct SqliteLease<'r> {
+struct SqliteLease<'r> {
     readers: &'r SqliteReaders,
     reader: Option<Reader>,
     is_done: bool,
@@ -102,10 +161,10 @@ pub(super) struct SqliteLease<'r> {
 }
 
 impl SqliteLease<'_> {
-    /// Runs a statement and hands over its rows as they are read.
-    pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
+    /// Runs a query and hands over its rows as they are read.
+    async fn run(mut self, query: SqliteQuery, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
-        let mut results = reader.connection.fetch_many(statement.for_sqlite());
+        let mut results = reader.connection.fetch_many(query);
         while let Some(result) = results.try_next().await? {
             if let Either::Right(row) = result {
                 read(Row::Sqlite(row))?;

@@ -62,7 +62,7 @@ pub(super) fn types(statement: &Statement) -> Vec<PgTypeInfo> {
 
 /// The same by names that a file can have.
 pub(super) fn type_names(statement: &Statement) -> Vec<String> {
-    let name_of = |value: &SqlValue| match (value, statement.is_batch()) {
+    let name_of = |value: &SqlValue| match (value, statement.is_batch(Dialect::Postgres)) {
         (SqlValue::Number(_), false) => "number",
         (SqlValue::Text(_), false) => "text",
         (SqlValue::Flag(_), false) => "flag",
