@@ -4,7 +4,6 @@ use std::{
     cell::Cell,
     io::{self, IsTerminal},
     pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -12,7 +11,10 @@ use futures_util::{Stream, TryStreamExt};
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use serde::Serialize;
 
-use super::{Failure, Output, Rows, counted, grouped, interrupt::until_interrupted};
+use super::{
+    Failure, Output, Rows, counted, grouped,
+    interrupt::{blocking, until_interrupted},
+};
 use crate::{Error, bulk::import::Counts};
 
 /// A bar with its rate and the time left.
@@ -26,13 +28,6 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
-
-/// The spinner of a [`BlockingCounter`]. It stays locked once a signal ends the process, and so is not drawn again.
-static BLOCKING: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-fn blocking() -> MutexGuard<'static, Option<ProgressBar>> {
-    BLOCKING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A count of what has been done: a spinner on stderr once it takes a while, and the message at Ctrl-C.
 #[derive(Debug)]
@@ -141,13 +136,6 @@ impl BlockingCounter {
             *blocking() = None;
         }
     }
-}
-
-/// Removes the spinner of a task that a signal ends in the midst of its work.
-pub(super) fn clear() {
-    let mut shown = blocking();
-    *shown = None;
-    std::mem::forget(shown);
 }
 
 /// A spinner that is cleared when it is dropped, also with an interrupted task.

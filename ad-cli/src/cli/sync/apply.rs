@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::{
     contents,
     plan::{Act, Plan, Step},
-    show,
     stock::no_room,
 };
 use crate::{
@@ -184,7 +183,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let changes = step.changes.iter().filter_map(|change| {
         let value = contents::at(&now, &change.field).unwrap_or(&Value::Null);
         let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
-        is_other.then(|| format!("{} is now {}", change.field, show::short(value)))
+        is_other.then(|| format!("{} is now {}", change.field, contents::short(value)))
     });
     let changes: Vec<_> = changes.collect();
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))

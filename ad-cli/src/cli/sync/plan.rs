@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ad_core::{
-    categories::{self, Category},
+    categories,
     model::{AdState, ApiVersion, Timestamp},
 };
 use futures_util::TryStreamExt;
@@ -13,12 +13,12 @@ use super::{
     compare::{AdDifference, compare, quoted},
     contents::Change,
     images::{Missing, missing, why_missing},
-    stock::{Reader, Stock, Wanted},
+    stock::{Left, Reader, Stock, Wanted, Why},
 };
 use crate::{
     Ad, AdFilter, AdQuery, Client, Target,
     bulk::{
-        Identity, check,
+        Identity,
         payloads::Piece,
         spool::{Span, Spool},
     },
@@ -74,33 +74,6 @@ pub(super) struct Step {
     /// The payload of a create, or the patch of an update.
     #[serde(skip)]
     pub(super) body: Option<Span>,
-}
-
-/// An ad that is not changed, with the reason.
-#[derive(Debug)]
-pub(super) struct Left {
-    pub(super) source_id: Option<String>,
-    pub(super) dealer_code: Option<String>,
-    pub(super) category: Option<&'static Category>,
-    pub(super) line: Option<u64>,
-    pub(super) why: Why,
-}
-
-impl Left {
-    /// An ad whose payload has mistakes.
-    pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: check::Verdict) -> Self {
-        let line = verdict.findings.first().map(|finding| finding.place.line);
-        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
-    }
-}
-
-/// Why an ad is left as it is.
-#[derive(Debug)]
-pub(super) enum Why {
-    /// Its payload has mistakes.
-    Rejected(check::Verdict),
-    /// What is wanted cannot be.
-    Blocked { reason: String, hints: Vec<String> },
 }
 
 /// A dealer's stock at the service.

@@ -5,12 +5,13 @@ use serde_json::Value;
 
 use super::{
     apply::AppliedStep,
-    contents::{Change, IMAGES},
-    plan::{Act, Left, Plan, Step, Why},
+    contents::{Change, IMAGES, short},
+    plan::{Act, Plan, Step},
+    stock::{Left, Why},
 };
 use crate::{
-    bulk::{AdOutcome, Identity, check::Finding, shortened},
-    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, readable, tally},
+    bulk::{AdOutcome, Identity, check::Finding},
+    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, tally},
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.
@@ -20,9 +21,6 @@ const ACTS: [(Act, Tone, &str, &str, &str, &str); 4] = [
     (Act::Create, Tone::Good, "+", "To create", "to create", "created"),
     (Act::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
 ];
-
-/// Longest value that people see.
-const LONGEST: usize = 59;
 
 /// The columns of the ads of a plan, for programs.
 #[rustfmt::skip]
@@ -241,11 +239,6 @@ fn images(value: &Value) -> Option<Vec<&str>> {
         Value::Array(items) => items.iter().map(Value::as_str).collect(),
         _ => None,
     }
-}
-
-/// A value as people write it, shortened.
-pub(super) fn short(value: &Value) -> String {
-    shortened(&readable(value), LONGEST).into_owned()
 }
 
 /// Shows the outcomes of a plan: to people only the failures, to programs all.

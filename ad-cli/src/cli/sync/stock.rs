@@ -17,7 +17,6 @@ use ad_core::{
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::plan::Left;
 use crate::{
     bulk::{
         self, Identity,
@@ -81,6 +80,33 @@ pub(super) struct Wanted {
     pub(super) place: Place,
     pub(super) payload: Span,
     pub(super) category: &'static Category,
+}
+
+/// An ad that is not changed, with the reason.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) source_id: Option<String>,
+    pub(super) dealer_code: Option<String>,
+    pub(super) category: Option<&'static Category>,
+    pub(super) line: Option<u64>,
+    pub(super) why: Why,
+}
+
+impl Left {
+    /// An ad whose payload has mistakes.
+    pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: Verdict) -> Self {
+        let line = verdict.findings.first().map(|finding| finding.place.line);
+        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
+    }
+}
+
+/// Why an ad is left as it is.
+#[derive(Debug)]
+pub(super) enum Why {
+    /// Its payload has mistakes.
+    Rejected(Verdict),
+    /// What is wanted cannot be.
+    Blocked { reason: String, hints: Vec<String> },
 }
 
 /// What a file wants.
