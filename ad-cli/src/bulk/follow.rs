@@ -119,7 +119,6 @@ impl Status {
     }
 }
 
-/// The fields of a [`Status`].
 const FIELDS: [&str; 6] = ["source_id", "dealer_code", "state", "updated", "marketplace_ad_id", "offer_id"];
 
 /// Whether a request asks for the log too.
@@ -200,7 +199,6 @@ impl Pauses {
         Self { first, next: first }
     }
 
-    /// Resets the pause after progress.
     pub(crate) fn reset(&mut self) {
         self.next = self.first;
     }

@@ -34,7 +34,6 @@ use crate::{
 /// The variable by which a shell asks for completions.
 const VARIABLE: &str = "COMPLETE";
 
-/// The name of the program.
 const PROGRAM: &str = "ad-cli";
 
 /// Time for the answer of the service.
@@ -43,7 +42,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Most ads of which source ids are completed.
 const MOST_ADS: &str = "100";
 
-/// Where the fields of a category are.
 const CATEGORY_FIELDS: &str = "category_fields.";
 
 /// Completes the command line if a shell asks for it, and ends the process then.

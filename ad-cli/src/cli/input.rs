@@ -16,7 +16,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// File name extensions of tables.
 const TABLES: [&str; 7] = ["csv", "tsv", "txt", "xlsx", "xlsm", "ods", "xml"];
 
 /// How the rows of a table become payloads.

@@ -31,7 +31,6 @@ use self::{
 };
 use crate::terminal::{self, Context, Failure, Global};
 
-/// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done

@@ -17,7 +17,6 @@ use crate::{
 pub(crate) struct Single {
     /// The file, for messages.
     pub(crate) name: String,
-    /// The payload.
     pub(crate) object: Map<String, Value>,
     text: Vec<u8>,
     place: Place,

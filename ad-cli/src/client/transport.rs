@@ -159,7 +159,6 @@ impl Transport {
         result
     }
 
-    /// One try.
     async fn once<T: DeserializeOwned>(&self, call: &Call, path: &str, number: u32) -> Result<Answer<T>, Error> {
         let began = Instant::now();
         let result = match self.send(call, self.timeout + call.wait).await {

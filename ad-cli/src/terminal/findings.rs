@@ -19,7 +19,6 @@ const COLUMNS: &[Column] = &Column::at_paths([
     "suggestions", "command",
 ]);
 
-/// A finding with the ad that it is about.
 #[derive(Debug, Serialize)]
 struct FindingRow<'a> {
     file: &'a str,

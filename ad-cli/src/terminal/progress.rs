@@ -166,7 +166,6 @@ async fn spinning<T>(is_shown: bool, began: Instant, text: impl Fn() -> String, 
     }
 }
 
-/// Progress on stderr.
 #[derive(Debug)]
 pub(super) struct Progress {
     out: Output,
@@ -186,7 +185,6 @@ impl Progress {
         Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
-    /// Shows the counts so far.
     pub(super) fn show(&mut self, counts: Counts) {
         let elapsed = self.began.elapsed();
         if let Some(bars) = &self.bars {

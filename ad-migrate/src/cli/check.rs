@@ -15,7 +15,6 @@ use crate::{
     report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
 };
 
-/// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nothing is sent: rows are mapped and validated by the rules and allowed values built into this program.

@@ -16,7 +16,6 @@ use crate::{
 /// Bytes of payloads that stay in memory.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
-/// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints the payload of each valid row as a line of JSON, as `ad-cli import`, `sync` and `validate` take them. Findings and counts go to stderr. Nothing is sent.

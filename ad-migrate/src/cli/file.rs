@@ -63,7 +63,6 @@ pub(crate) struct Reading {
 }
 
 impl FileArgs {
-    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.file
     }
@@ -147,7 +146,6 @@ pub(crate) fn not_read(error: ReadError) -> Failure {
     error.hints.into_iter().fold(Failure::usage(error.message), Failure::hint)
 }
 
-/// The error of a failed check.
 pub(crate) fn not_checked(error: CheckError) -> Failure {
     match error {
         CheckError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Output(error),

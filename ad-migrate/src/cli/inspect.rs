@@ -19,7 +19,6 @@ use crate::{
     readers::{Reader, Settings},
 };
 
-/// Arguments of `inspect`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nothing is sent. The first 5,000 rows are analysed. The draft fills fields by evidence; everything else is a comment with a question.

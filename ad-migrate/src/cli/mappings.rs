@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::mapping::{Mapping, values};
 
-/// Arguments of `mappings`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

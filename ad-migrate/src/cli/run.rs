@@ -27,10 +27,8 @@ use ad_cli::{
 };
 use ad_core::model::ApiVersion;
 
-/// A heading of the help.
 const SUBMITTING: &str = "Submitting";
 
-/// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(after_help = "\

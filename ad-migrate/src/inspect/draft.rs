@@ -81,7 +81,6 @@ struct Writer<'a> {
     missing: Vec<String>,
 }
 
-/// Writes the draft.
 pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected, language: Language) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =

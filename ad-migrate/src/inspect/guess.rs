@@ -40,10 +40,8 @@ impl Match {
     }
 }
 
-/// The guesses for all columns.
 #[derive(Debug)]
 pub(super) struct Guessed {
-    /// By column.
     pub(super) columns: Vec<Option<Match>>,
     /// The column of vehicle types.
     pub(super) vehicle: Option<usize>,
@@ -52,7 +50,6 @@ pub(super) struct Guessed {
 }
 
 impl Guessed {
-    /// The column of a field.
     pub(super) fn column_of(&self, field: &str) -> Option<usize> {
         self.columns.iter().position(|guess| guess.as_ref().is_some_and(|guess| guess.field == field))
     }
@@ -87,7 +84,6 @@ pub(super) mod field {
     pub(crate) const DISPLACEMENT: &str = "category_fields.powertrain.displacement";
 }
 
-/// Guesses the field of each column.
 pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
     let mut candidates: Vec<(usize, Match)> = Vec::new();
     for (index, (header, column)) in names.iter().zip(columns).enumerate() {

@@ -47,7 +47,6 @@ pub(super) enum ValueLook {
     VehicleType,
 }
 
-/// Number of looks.
 pub(super) const LOOKS: usize = ValueLook::VehicleType as usize + 1;
 
 /// Separators of lists of images.

@@ -28,7 +28,6 @@ pub(super) struct Convert {
 #[derive(Debug)]
 enum Allowed {
     Any,
-    /// Those of a list.
     OneOf(Arc<Lookup>),
     /// The models of the ad's brand.
     Models(Arc<Models>),
@@ -39,9 +38,7 @@ enum Allowed {
 pub(super) struct With<'a> {
     /// The name of the field in sentences.
     pub(super) noun: &'a str,
-    /// The decimal separator.
     pub(super) decimal: Option<char>,
-    /// The format of dates.
     pub(super) form: Option<&'a DateFormat>,
     /// Whether to take the year of a date.
     pub(super) year: bool,
@@ -57,7 +54,6 @@ pub(super) struct With<'a> {
     pub(super) default_currency: Option<&'a str>,
     /// The unit to convert to.
     pub(super) to: Option<&'static str>,
-    /// The brand of the ad.
     pub(super) brand: Option<&'a str>,
 }
 
@@ -73,7 +69,6 @@ pub(super) struct Bad {
 /// Where to correct a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cure {
-    /// In the file.
     File,
     /// In the mapping, which can set how values are written.
     Mapping,
@@ -237,7 +232,6 @@ impl With<'_> {
         Bad::new(format!("{} {what}", self.noun), message, advice)
     }
 
-    /// Reads the number of a text.
     fn number<'t>(self, text: &'t str) -> Result<NumberInText<'t>, Bad> {
         let scaled = |found: NumberInText<'t>| {
             let Some(scale) = self.scale else { return Ok(found) };

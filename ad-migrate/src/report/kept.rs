@@ -20,7 +20,6 @@ const MOST_VALID: usize = 12;
 const MOST_IMAGES: usize = 20;
 const LONGEST_ADDRESS: usize = 500;
 
-/// A row under a reason.
 #[derive(Debug)]
 pub(super) struct ListedRow {
     pub(super) row: u64,
@@ -31,7 +30,6 @@ pub(super) struct ListedRow {
     pub(super) images: Vec<String>,
 }
 
-/// The rows.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     rows: FxHashMap<(Severity, String), Vec<ListedRow>>,
@@ -73,7 +71,6 @@ impl Kept {
         }
     }
 
-    /// The rows that are listed under a reason.
     pub(super) fn of(&self, severity: Severity, reason: &str) -> &[ListedRow] {
         self.rows.get(&(severity, reason.to_owned())).map_or(&[], Vec::as_slice)
     }

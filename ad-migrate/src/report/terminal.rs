@@ -54,7 +54,6 @@ const REASONS: &[Column] = &[
 const LONGEST_VALUE: usize = 40;
 const MOST_COLUMNS: usize = 3;
 
-/// A finding with its row.
 #[derive(Debug, Serialize)]
 struct FindingRow<'a> {
     file: &'a str,
@@ -188,7 +187,6 @@ pub fn warn_of_missing(out: Output, totals: &Totals) {
     }
 }
 
-/// Shows the inferences about the file.
 fn inferred(out: Output, totals: &Totals) {
     for note in &totals.detected.notes {
         out.headed_note("inferred:", note);

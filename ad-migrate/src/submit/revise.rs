@@ -68,7 +68,6 @@ impl Revised {
     }
 }
 
-/// An ad, and what became of it.
 #[derive(Debug, Serialize)]
 struct RevisedAd {
     row: Option<u64>,
@@ -160,7 +159,6 @@ pub async fn update(
 
 type Written = (Revised, Vec<Change>, Option<String>);
 
-/// Updates one ad.
 async fn write_update(
     client: &Client,
     rulebook: &Rulebook,

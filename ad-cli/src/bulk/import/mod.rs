@@ -363,7 +363,6 @@ fn random() -> Uuid {
     Uuid::from_u128(fastrand::u128(..))
 }
 
-/// What a file holds.
 fn digest(path: &Path) -> io::Result<String> {
     let (mut file, mut digest, mut block) = (File::open(path)?, Sha256::new(), vec![0; 256 * 1024]);
     loop {

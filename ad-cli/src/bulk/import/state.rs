@@ -50,7 +50,6 @@ impl Pending {
     }
 }
 
-/// What the parts share.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) journal: Journal,

@@ -19,14 +19,11 @@ const BLOCK: usize = 256 * 1024;
 /// Maximum length of the text of one payload. Unlike at the service, white space counts.
 const LONGEST: usize = 2 * MOST_BYTES;
 
-/// How payloads are laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// One on each line.
     Lines,
     /// One after the other, over any number of lines.
     Objects,
-    /// In an array.
     Array,
 }
 

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use crate::terminal::{ColorWhen, Column, Context, Failure, profiles::Profiles, token_of_environment};
 
-/// Arguments of `config`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Options override the environment, the environment overrides the profile, and the profile overrides defaults. Tokens are not shown.

@@ -12,7 +12,6 @@ use crate::{
     terminal::{Cell, Column, Context, Exit, Failure, Tone, counted, plain},
 };
 
-/// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Checks the server URL, the connection, the clock, the token, its permissions and its dealers, and says what to do about the first thing that is \

@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// Arguments of `migrate-v4`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The status of a V3 ad depends on its category: 'converts' means that any V4 update converts it, 'ready' that it can migrate with its own

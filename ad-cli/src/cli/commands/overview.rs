@@ -26,7 +26,6 @@ const TURNS: [(WhoActs, &str); 5] = [
     (WhoActs::Nobody, "Nobody has to act"),
 ];
 
-/// An ad of the list.
 #[derive(Debug, Deserialize)]
 struct Listed {
     #[serde(flatten)]

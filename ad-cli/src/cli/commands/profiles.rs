@@ -8,7 +8,6 @@ use crate::{
     terminal::{Cell, Column, Context, Failure, Tone, plain, profiles::Profiles},
 };
 
-/// Arguments of `profiles`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The profile in use is the one of --profile or AD_PROFILE, or else `default`. Tokens are not shown.
@@ -18,7 +17,6 @@ Examples:
   ad-cli list --profile north")]
 pub(crate) struct ProfilesArgs {}
 
-/// Arguments of `logout`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Removes the token from this machine. It stays valid until it expires or is revoked.

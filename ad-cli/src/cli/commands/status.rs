@@ -15,7 +15,6 @@ use crate::{
     },
 };
 
-/// Arguments of `status`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without ids, shows how many ads are live, and of those that are not: why, who has to act, and what to do. With ids, shows for each marketplace \

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::terminal::{Cell, Column, Context, Failure, counted, plain};
 
-/// Arguments of `summary`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Counts the ads by status, by vehicle type, by marketplace, and the failures by their code.

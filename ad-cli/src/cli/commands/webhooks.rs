@@ -9,7 +9,6 @@ use crate::{
     terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
 };
 
-/// Arguments of `webhooks`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The service sends the events of a webhook to its receiver as signed POST requests (Standard Webhooks), and repeats those that fail. The token \

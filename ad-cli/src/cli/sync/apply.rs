@@ -32,7 +32,6 @@ use crate::{
 /// Number of concurrent requests. The client limits the rate.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What became of a step.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct AppliedStep {
     pub(super) act: Act,
@@ -240,7 +239,6 @@ async fn follow(
     Ok(())
 }
 
-/// The outcome of a finished request.
 fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);

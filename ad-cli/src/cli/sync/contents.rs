@@ -62,7 +62,6 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     shown
 }
 
-/// The value of a field.
 pub(crate) fn at<'a>(shown: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     let mut names = field.split('.');
     let first = names.next().and_then(|name| shown.get(name));

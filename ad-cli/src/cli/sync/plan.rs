@@ -33,13 +33,10 @@ const DELETED_PART: u64 = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Act {
-    /// Some of its fields are changed.
     Update,
     /// It revives a deleted ad by an update.
     Revive,
-    /// It is created.
     Create,
-    /// It is deleted.
     Delete,
 }
 
@@ -58,7 +55,6 @@ impl Act {
     }
 }
 
-/// One request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) act: Act,
@@ -98,7 +94,6 @@ pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
     removals > MOST_DELETIONS || removals * DELETED_PART > ads
 }
 
-/// What a plan is about.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct About {
     /// The file, for messages.
@@ -118,7 +113,6 @@ pub(super) struct About {
     pub(super) allowed: u64,
 }
 
-/// The plan.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) about: About,
@@ -126,7 +120,6 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
     pub(super) left: Vec<Left>,
-    /// Notes about ads.
     pub(super) notes: Vec<(Identity, String)>,
     /// Notes about the whole plan.
     pub(super) remarks: Vec<String>,

@@ -76,7 +76,6 @@ impl<'a> PlanRow<'a> {
     }
 }
 
-/// Shows a plan.
 pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
     if !out.is_for_people() {
         return for_programs(out, plan);

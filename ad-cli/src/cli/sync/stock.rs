@@ -34,7 +34,6 @@ const MOST_TOLD: usize = 10;
 /// Whose ads the token may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// This dealer's.
     Dealer(String),
     /// Those of the dealers of a group; each payload says whose it is.
     Group,
@@ -73,7 +72,6 @@ impl Scope {
     }
 }
 
-/// An ad that is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) index: u64,
@@ -114,7 +112,6 @@ pub(super) enum Why {
 pub(super) struct Stock {
     /// The file, for messages.
     pub(super) name: String,
-    /// The digest of its payloads.
     pub(super) digest: String,
     pub(super) wanted: HashMap<Identity, Wanted>,
     /// Ads whose payloads have mistakes.
@@ -164,7 +161,6 @@ pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
     bulk::BulkError::temporary("for the stock")
 }
 
-/// Reads a stock.
 pub(super) struct Reader {
     pub(super) scope: Scope,
     pub(super) checker: Checker,

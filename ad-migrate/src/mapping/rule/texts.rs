@@ -33,13 +33,11 @@ impl TryFrom<Value> for ByType {
 }
 
 impl ByType {
-    /// The texts for a vehicle type.
     pub(in crate::mapping) fn of(&self, vehicle_type: Option<&str>) -> Option<&Texts> {
         let own = self.types.iter().find(|(name, _)| Some(&**name) == vehicle_type);
         own.map(|(_, texts)| texts).or(self.all.as_ref())
     }
 
-    /// The vehicle types that it names.
     pub(in crate::mapping) fn types(&self) -> impl Iterator<Item = &str> {
         self.types.iter().map(|(name, _)| &**name)
     }

@@ -15,11 +15,9 @@ const SEPARATORS: &[u8] = b"\t;|,";
 /// Rows that are analysed.
 const ROWS: usize = 2000;
 
-/// The shape of a file.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) dialect: Dialect,
-    /// The names of the columns.
     pub(super) names: Vec<String>,
     pub(super) has_header: bool,
     pub(super) width: Width,

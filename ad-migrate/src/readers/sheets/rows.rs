@@ -25,7 +25,6 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Begins to write rows.
     pub(super) fn begin(write: impl FnOnce(&mut RowWriter) -> Result<(), Stopped> + Send + 'static) -> Self {
         let (chunks, received) = sync_channel(CHUNKS);
         let mut out = RowWriter { chunks, chunk: Vec::new(), row: 0, column: 0 };
@@ -81,7 +80,6 @@ impl RowWriter {
         Stopped::Failed(ReadError::new(message).hint("Open and save the spreadsheet again."))
     }
 
-    /// Writes a cell.
     pub(super) fn cell(&mut self, row: u32, column: u32, value: &impl DataType) -> Result<(), Stopped> {
         text(value).map_or(Ok(()), |value| self.text(row, column, &value))
     }

@@ -181,7 +181,6 @@ fn figures(totals: &Totals) -> Markup {
     }
 }
 
-/// A share in percent.
 #[expect(clippy::cast_precision_loss, reason = "a bar has no more pixels")]
 fn percent(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 * 100.0 / of as f64 }
