@@ -135,6 +135,25 @@ impl Chunks {
         Ok(if text.is_empty() { None } else { self.cut(&mut text) })
     }
 
+    /// Shows each payload of the file, in order, until one fails.
+    ///
+    /// # Errors
+    /// When the file cannot be read on, and those of `show`.
+    pub fn try_each<E: From<NotPayloads>>(mut self, mut show: impl FnMut(Piece<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut text = Vec::new();
+        while let Some(chunk) = self.next(text)? {
+            let mut result = Ok(());
+            chunk.each(|piece| {
+                if result.is_ok() {
+                    result = show(piece);
+                }
+            });
+            result?;
+            text = chunk.text;
+        }
+        Ok(())
+    }
+
     /// Takes a chunk from the bytes that have been read; `None` if more bytes are needed.
     fn cut(&mut self, text: &mut Vec<u8>) -> Option<Chunk> {
         let (end, framed) = match self.form {

@@ -139,7 +139,6 @@ impl Stock {
         self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
 
-    /// The text of the payload of an ad that is wanted.
     pub(super) fn text(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Failure> {
         Ok(self.spool.text(wanted.payload).map_err(no_room())?)
     }
@@ -149,7 +148,6 @@ impl Stock {
         Ok(self.spool.add_line(body).map_err(no_room())?)
     }
 
-    /// The payload of an ad that is wanted.
     pub(super) fn payload(&mut self, wanted: &Wanted) -> Result<Map<String, Value>, Failure> {
         let text = self.text(wanted)?;
         parse(&text).map_err(|error| Failure::failed(error.message))
@@ -281,7 +279,6 @@ impl Reader {
     }
 }
 
-/// A digest of the payloads of a file.
 pub(super) fn digest(source: Source) -> Result<String, Failure> {
     each(source, |_, _| Ok(())).map(|(_, digest)| digest)
 }
@@ -289,25 +286,17 @@ pub(super) fn digest(source: Source) -> Result<String, Failure> {
 /// Shows each payload of a file that can be read to its end; returns how many there are, and what they come to.
 fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failure>) -> Result<(u64, String), Failure> {
     let name = source.name.clone();
-    let mut chunks = Chunks::new(source);
     let (mut count, mut hasher) = (0, Sha256::new());
-    let mut text = Vec::new();
-    while let Some(chunk) = chunks.next(text)? {
-        let mut result = Ok(());
-        chunk.each(|piece| {
-            if result.is_ok() {
-                result = match piece.problem {
-                    None => show(count, piece),
-                    Some(problem) => Err(unreadable(&name, piece.place, problem)),
-                };
-                hasher.update(piece.text);
-                hasher.update([0]);
-                count += 1;
-            }
-        });
-        result?;
-        text = chunk.text;
-    }
+    Chunks::new(source).try_each(|piece| {
+        match piece.problem {
+            None => show(count, piece)?,
+            Some(problem) => return Err(unreadable(&name, piece.place, problem)),
+        }
+        hasher.update(piece.text);
+        hasher.update([0]);
+        count += 1;
+        Ok(())
+    })?;
     Ok((count, Checksum::from(<[u8; 32]>::from(hasher.finalize())).to_string()))
 }
 
