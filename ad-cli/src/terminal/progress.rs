@@ -202,12 +202,20 @@ impl Progress {
     }
 }
 
+/// A bar on stderr, hidden where stderr cannot show it.
+pub fn bar(out: Output, length: u64, template: &str) -> ProgressBar {
+    if out.moves() { ProgressBar::new(length).with_style(style(template)) } else { ProgressBar::hidden() }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants; if one were wrong, the default bar would be shown.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
 fn bars(total: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
-        // The templates are constants; if one were wrong, the default bar would be shown.
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let style = style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+        let style = style(template).with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
             // Writing to the line of a bar cannot fail.
             let _ = write!(to, "{:.0}/s", state.per_sec());
         });

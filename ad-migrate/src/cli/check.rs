@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::{Context, Exit, Failure, output::Output};
-use indicatif::{ProgressBar, ProgressStyle};
+use ad_cli::terminal::{Context, Exit, Failure, bar, output::Output};
+use indicatif::ProgressBar;
 
 use super::file::{FileArgs, Opened, not_checked};
 use crate::{
@@ -81,7 +81,6 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     }
 }
 
-/// The reports that the options ask for.
 struct Reports {
     terminal: Terminal,
     /// With path, and what it is in a note.
@@ -151,25 +150,21 @@ fn unwritable(path: &Path, error: &io::Error) -> String {
 }
 
 /// The progress of reading the file, on a terminal.
-pub(super) struct Bar(Option<ProgressBar>);
+pub(super) struct Bar(ProgressBar);
 
 impl Bar {
     pub(super) fn new(out: Output) -> Self {
-        let style = ProgressStyle::with_template("checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        Self(out.moves().then(|| ProgressBar::new(0).with_style(style)))
+        Self(bar(out, 0, "checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left"))
     }
 
     pub(super) fn show(&self, read: u64, of: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_length(of);
-            bar.set_position(read);
-        }
+        self.0.set_length(of);
+        self.0.set_position(read);
     }
 
     pub(super) fn end(&self) {
-        if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
-            bar.finish_and_clear();
+        if !self.0.is_finished() {
+            self.0.finish_and_clear();
         }
     }
 }

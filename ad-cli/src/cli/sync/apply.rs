@@ -9,7 +9,7 @@ use std::{
 
 use ad_core::model::AdState;
 use futures_util::{StreamExt, stream};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ use crate::{
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
         write_if,
     },
-    terminal::{Context, Failure},
+    terminal::{self, Context, Failure},
 };
 
 /// Number of concurrent requests. The client limits the rate.
@@ -90,13 +90,10 @@ pub(super) async fn apply(
 }
 
 fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
-    if !context.out.moves() || count == 0 {
+    if count == 0 {
         return ProgressBar::hidden();
     }
-    let template = format!("{{wide_bar}} {{human_pos}}/{{human_len}} {what} {{eta}} left");
-    // The template is one of ours; without it, the bar is a plain one.
-    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(count as u64).with_style(style)
+    terminal::bar(context.out, count as u64, &format!("{{wide_bar}} {{human_pos}}/{{human_len}} {what} {{eta}} left"))
 }
 
 /// Sends steps until a failure concerns all further ones.
