@@ -9,7 +9,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use tempfile::SpooledTempFile;
 
-/// Bytes that stay in memory.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
 /// Texts that are being collected.

@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// No plate is longer.
 const LONGEST_PLATE: usize = 20;
 
 /// Which ad.

@@ -125,7 +125,6 @@ fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, ads.into_iter().flatten().map(|ad| (ad.source_id, ad.title.unwrap_or_default())))
 }
 
-/// The dealers of the token.
 fn dealer_codes(current: &OsStr) -> Vec<CompletionCandidate> {
     let dealers = answer(async |client| Ok(client.me().await?.body.dealers));
     beginning_with(current, dealers.into_iter().flatten().map(|dealer| (dealer.code, dealer.name)))

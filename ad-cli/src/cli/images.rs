@@ -34,7 +34,6 @@ pub(crate) struct Images {
     permits_all: bool,
 }
 
-/// An image that can be fetched.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
     /// `image/jpeg` or `image/png`.

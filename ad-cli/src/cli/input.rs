@@ -34,7 +34,6 @@ impl MappingArg {
     }
 }
 
-/// A file of payloads, or a table.
 #[derive(Debug)]
 pub(crate) struct Input {
     file: PathBuf,

@@ -16,10 +16,8 @@ use crate::{
     readers::Row,
 };
 
-/// Longest value that is kept.
 const LONGEST_VALUE: usize = 200;
 
-/// Explains what is wrong with one row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Explainer<'a> {
     pub(super) bound: &'a Bound<'a>,

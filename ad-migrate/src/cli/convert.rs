@@ -13,7 +13,6 @@ use crate::{
     report,
 };
 
-/// Bytes of payloads that stay in memory.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, clap::Args)]

@@ -207,7 +207,6 @@ impl Run<'_> {
         writeln!(out, "{}", Value::Object(payload)).map_err(|error| unwritable(path, &error))
     }
 
-    /// Waits for the outcome of a migration.
     async fn wait_for(&self, assessment: &mut Assessment) -> Result<(), Failure> {
         let Some(request) = assessment.request_id.as_deref().and_then(|id| id.parse().ok()) else { return Ok(()) };
         let target = Target::from(&assessment.source_id).of_dealer(Some(&assessment.dealer_code));

@@ -32,7 +32,6 @@ struct Line {
     from: String,
     /// Further keys, such as `unit = "mil"`.
     options: Vec<String>,
-    /// Whether it is sure enough to be used.
     is_sure: bool,
     /// What must be answered before it can be used.
     question: Option<String>,

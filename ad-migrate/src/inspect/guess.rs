@@ -34,7 +34,6 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// Whether it is sure enough to be used.
     pub(super) fn is_sure(&self) -> bool {
         self.confidence >= if self.by_name { SURE } else { SURE_BY_VALUES }
     }
@@ -275,7 +274,6 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     }
 }
 
-/// The column of vehicle types.
 fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
     let (mut all, words) = (names.iter().zip(columns), VEHICLE_TYPE_NAMES.concat());
     let index = all.position(|(name, column)| {

@@ -58,22 +58,22 @@ const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 #[derive(Debug)]
 pub(super) struct Terms {
     brands: Lookup,
-    maps: [(ValueLook, &'static str, ValueMap); 6],
+    maps: [(ValueLook, ValueMap); 6],
     placeholders: Placeholders,
     scratch: String,
 }
 
 /// The built-in maps in a language.
-fn maps(language: Language) -> [(ValueLook, &'static str, ValueMap); 6] {
-    let map = |look, name: &'static str| (look, name, builtin_map(name, "car", language));
+fn maps(language: Language) -> [(ValueLook, ValueMap); 6] {
     [
-        map(ValueLook::Fuel, "fuel"),
-        map(ValueLook::Gearbox, "gearbox"),
-        map(ValueLook::Body, "body"),
-        map(ValueLook::Color, "color"),
-        map(ValueLook::Drive, "drive"),
-        map(ValueLook::VehicleType, "vehicle"),
+        (ValueLook::Fuel, "fuel"),
+        (ValueLook::Gearbox, "gearbox"),
+        (ValueLook::Body, "body"),
+        (ValueLook::Color, "color"),
+        (ValueLook::Drive, "drive"),
+        (ValueLook::VehicleType, "vehicle"),
     ]
+    .map(|(look, name)| (look, builtin_map(name, "car", language)))
 }
 
 impl Terms {
@@ -101,8 +101,7 @@ impl Terms {
         if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
-        let (_, _, map) = self.maps.iter().find(|(of, ..)| *of == look)?;
-        map.meant(text)
+        self.maps.iter().find(|(of, _)| *of == look)?.1.meant(text)
     }
 
     /// The brand that is nearest to a text that is none.
@@ -153,7 +152,7 @@ impl Terms {
             is(ValueLook::Boolean);
         }
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let looks = self.maps.each_ref().map(|(look, ..)| *look);
+            let looks = self.maps.each_ref().map(|(look, _)| *look);
             for look in [ValueLook::Brand].into_iter().chain(looks) {
                 if self.means(look, text).is_some() {
                     counts[look as usize] += 1;

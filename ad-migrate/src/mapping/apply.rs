@@ -73,7 +73,6 @@ impl<'a> Work<'a> {
         self.mapped
     }
 
-    /// The plan of the row's vehicle type.
     fn plan(&mut self) -> Option<&'a Plan> {
         let plans = &self.bound.mapping.plans;
         let (from, map, otherwise) = match &self.bound.mapping.vehicle {

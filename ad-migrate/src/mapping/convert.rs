@@ -127,7 +127,6 @@ impl Convert {
         item(&self.kind)
     }
 
-    /// The models, if the field is a model.
     pub(super) fn models(&self) -> Option<&Models> {
         if let Allowed::Models(models) = &self.allowed { Some(models) } else { None }
     }
@@ -233,24 +232,17 @@ impl With<'_> {
     }
 
     fn number<'t>(self, text: &'t str) -> Result<NumberInText<'t>, Bad> {
-        let scaled = |found: NumberInText<'t>| {
-            let Some(scale) = self.scale else { return Ok(found) };
-            let number = found.number.multiplied(scale).ok_or_else(|| self.no_number(text))?;
-            Ok(NumberInText { number, ..found })
-        };
-        number::read(text, self.decimal).map_or_else(
-            |why| {
-                Err(match why {
+        let found = number::read(text, self.decimal).map_err(|why| match why {
             NoNumber::None => self.no_number(text),
             NoNumber::Ambiguous => self.unclear(
                 "is ambiguous",
                 format!("The separator in \"{}\" may be of thousands or decimals.", short(text)),
                 "Set decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
             ),
-        })
-            },
-            scaled,
-        )
+        })?;
+        let Some(scale) = self.scale else { return Ok(found) };
+        let number = found.number.multiplied(scale).ok_or_else(|| self.no_number(text))?;
+        Ok(NumberInText { number, ..found })
     }
 
     fn no_number(self, text: &str) -> Bad {

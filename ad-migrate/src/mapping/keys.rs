@@ -26,7 +26,6 @@ pub(crate) enum Holds {
     Texts,
     /// The same, or a table of these by vehicle type.
     ByType,
-    /// A condition on a column.
     Condition,
     Conditions,
     /// A unit or currency.
@@ -39,7 +38,6 @@ pub(crate) enum Holds {
     VehicleType,
     /// A vehicle type, or `error`.
     OneVehicleType,
-    /// Any table whose values are texts.
     TableOfTexts,
     Joins,
     /// A table that another list of keys describes, or that holds fields.

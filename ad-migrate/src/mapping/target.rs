@@ -24,7 +24,6 @@ pub(crate) struct Target {
     pub(crate) price: Option<&'static str>,
 }
 
-/// Why a path is not a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoTarget {
     /// It is not a field.

@@ -10,7 +10,6 @@ use super::{ReadError, encoding::Charset};
 /// Bytes that are read at a time.
 const BLOCK: usize = 256 * 1024;
 
-/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// From 1.
@@ -129,9 +128,6 @@ impl Feed {
     }
 
     /// The bytes that have been read and not skipped; if there are none, reads more.
-    ///
-    /// # Errors
-    /// When the file cannot be read any further.
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.rest().is_empty()
             && !self.more()

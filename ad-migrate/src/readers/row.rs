@@ -107,11 +107,6 @@ impl Batch {
         self.rows.iter().map(|span| Row { batch: self, span: *span })
     }
 
-    /// Bytes of text in it.
-    pub fn len(&self) -> usize {
-        self.text.len()
-    }
-
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

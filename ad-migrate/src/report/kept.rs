@@ -7,14 +7,12 @@ use crate::{
     finding::{Finding, Severity},
 };
 
-/// Rows that are listed under one reason.
 pub(super) const MOST_OF_A_REASON: usize = 200;
 /// Rows that are listed in all; beyond that, each reason has [`FEWEST_OF_A_REASON`].
 const MOST: usize = 3000;
 const FEWEST_OF_A_REASON: usize = 5;
 /// Different reasons with rows.
 const MOST_REASONS: usize = 500;
-/// Valid rows that are shown.
 const MOST_VALID: usize = 12;
 /// Images of a row, and the longest address that is shown.
 const MOST_IMAGES: usize = 20;

@@ -17,7 +17,7 @@ use ad_cli::{
     cli::{Change, Desired, desired, exceeds_removal_limit},
     terminal::{
         Context, Exit, Failure,
-        output::{Column, tally},
+        output::{Column, plain, tally},
     },
 };
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
@@ -52,20 +52,6 @@ enum Revised {
     Deleted,
     Unchanged,
     Failed,
-}
-
-impl Revised {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Updated => "updated",
-            Self::WouldBeUpdated => "would be updated",
-            Self::NotSent => "not sent",
-            Self::Hidden => "hidden",
-            Self::Deleted => "deleted",
-            Self::Unchanged => "unchanged",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -344,8 +330,9 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
         *counts.entry(ad.outcome).or_default() += 1;
     }
     let failed = counts.get(&Revised::Failed).copied().unwrap_or_default();
-    let counts = counts.into_iter().map(|(outcome, count)| (count, outcome.text())).chain(more.iter().copied());
-    let text = tally(counts.filter(|(count, _)| *count > 0));
+    let counts: Vec<_> =
+        counts.iter().map(|(outcome, count)| (*count, plain(&json!(outcome)).replace('_', " "))).collect();
+    let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
     context.out.note(if text.is_empty() { "nothing to do" } else { &text });
     Ok(failed)
 }

@@ -13,7 +13,6 @@ use ad_cli::{
 
 use crate::readers::{ReadError, Reader, Settings};
 
-/// Columns of the file.
 const HEADER: [&str; 8] =
     ["source_id", "dealer_code", "title", "vehicle_type", "field", "what is missing", "allowed", "value"];
 

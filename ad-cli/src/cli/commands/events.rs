@@ -115,7 +115,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Prints events as they happen.
 pub(crate) async fn follow(context: &Context, client: &Client, query: &EventQuery) -> Result<(), Failure> {
     let mut rows = context.out.live_rows(COLUMNS);
     let mut events = client.event_stream(query);

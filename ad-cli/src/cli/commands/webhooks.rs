@@ -134,7 +134,6 @@ impl PageArgs {
 /// The fields of a webhook that people see first.
 const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "secret"];
 
-/// The further fields of a webhook.
 const FURTHER: &[&str] = &["created", "updated", "pending", "last_success", "last_failure"];
 
 /// The fields of a delivery, in the order for people.

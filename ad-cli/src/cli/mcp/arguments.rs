@@ -51,7 +51,6 @@ enum Several {
 pub(super) struct Line {
     /// Options and values.
     pub(super) words: Vec<String>,
-    /// What the command reads from stdin.
     pub(super) stdin: Option<String>,
 }
 

@@ -29,7 +29,6 @@ pub(super) struct Payload {
     pub(super) count: Count,
 }
 
-/// How many payloads there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Count {
     /// One or none: an object.

@@ -48,7 +48,6 @@ impl ByType {
 pub(in crate::mapping) struct Replacements(Vec<(Pattern, String)>);
 
 impl Replacements {
-    /// The text with all replacements.
     pub(in crate::mapping) fn apply<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         self.0.iter().fold(text, |text, (pattern, with)| match pattern.0.replace_all(&text, with.as_str()) {
             Cow::Borrowed(_) => text,

@@ -44,9 +44,6 @@ struct Sample {
 
 impl Shape {
     /// Detects the shape.
-    ///
-    /// # Errors
-    /// When a setting is impossible.
     pub(super) fn find(feed: &Feed, settings: &Settings) -> Result<Self, ReadError> {
         let (head, charset) = (feed.rest(), feed.charset);
         let mut notes = Vec::new();

@@ -18,7 +18,6 @@ const CHUNK: usize = 64 * 1024;
 /// Chunks that may wait.
 const CHUNKS: usize = 4;
 
-/// The rows of a sheet, which a thread writes.
 pub(super) struct Rows {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: io::Cursor<Vec<u8>>,
