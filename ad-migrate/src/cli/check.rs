@@ -6,12 +6,14 @@ use std::{
 };
 
 use ad_cli::terminal::{Context, Exit, Failure, bar, output::Output};
+use ad_core::{model::Timestamp, rulebook::Rulebook};
 use indicatif::ProgressBar;
 
 use super::file::{FileArgs, Opened, not_checked};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
-    readers::ReadError,
+    mapping::Mapping,
+    readers::{ReadError, Reader},
     report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
 };
 
@@ -63,7 +65,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         (None, None, None) => Payloads::None,
     };
     let earlier = args.json.as_deref().and_then(Earlier::read);
-    let totals = check::run(reader, &mapping, &rulebook, payloads, about.checked, &mut reports).map_err(not_checked)?;
+    let totals = checked(context.out, reader, &mapping, &rulebook, payloads, about.checked, &mut reports)?;
     reports.end(&totals, earlier.as_ref())?;
     ended(&about.file, &totals)
 }
@@ -85,7 +87,6 @@ struct Reports {
     terminal: Terminal,
     /// With path, and what it is in a note.
     files: Vec<(PathBuf, &'static str, Box<dyn FileReport>)>,
-    bar: Bar,
     out: Output,
 }
 
@@ -106,11 +107,10 @@ impl Reports {
             }
         }
         let terminal = Terminal::new(out, about, args.limit_shown);
-        Ok(Self { terminal, files, bar: Bar::new(out), out })
+        Ok(Self { terminal, files, out })
     }
 
     fn end(self, totals: &Totals, earlier: Option<&Earlier>) -> Result<(), Failure> {
-        self.bar.end();
         self.terminal.end(totals)?;
         if let Some(earlier) = earlier {
             let changes = earlier.changes(totals);
@@ -129,13 +129,7 @@ impl Reports {
 }
 
 impl Sink for Reports {
-    fn progress(&mut self, read: u64, of: u64) {
-        self.bar.show(read, of);
-    }
-
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        // The progress bar must not overwrite the rows.
-        self.bar.end();
         self.terminal.add(&verdict)?;
         for (path, _, report) in &mut self.files {
             let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
@@ -149,22 +143,45 @@ fn unwritable(path: &Path, error: &io::Error) -> String {
     format!("cannot write the report {}: {error}", path.display())
 }
 
-/// The progress of reading the file, on a terminal.
-pub(super) struct Bar(ProgressBar);
+/// Checks a file. On a terminal, shows the progress of reading it until the first verdict.
+pub(super) fn checked(
+    out: Output,
+    reader: Reader,
+    mapping: &Mapping,
+    rulebook: &Rulebook,
+    payloads: Payloads,
+    now: Timestamp,
+    sink: &mut impl Sink,
+) -> Result<Totals, Failure> {
+    let bar = bar(out, 0, "checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
+    let mut sink = WithBar { sink, bar };
+    let totals = check::run(reader, mapping, rulebook, payloads, now, &mut sink).map_err(not_checked)?;
+    sink.end_bar();
+    Ok(totals)
+}
 
-impl Bar {
-    pub(super) fn new(out: Output) -> Self {
-        Self(bar(out, 0, "checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left"))
-    }
+struct WithBar<'a, S> {
+    sink: &'a mut S,
+    bar: ProgressBar,
+}
 
-    pub(super) fn show(&self, read: u64, of: u64) {
-        self.0.set_length(of);
-        self.0.set_position(read);
-    }
-
-    pub(super) fn end(&self) {
-        if !self.0.is_finished() {
-            self.0.finish_and_clear();
+impl<S> WithBar<'_, S> {
+    fn end_bar(&self) {
+        if !self.bar.is_finished() {
+            self.bar.finish_and_clear();
         }
+    }
+}
+
+impl<S: Sink> Sink for WithBar<'_, S> {
+    fn progress(&mut self, read: u64, of: u64) {
+        self.bar.set_length(of);
+        self.bar.set_position(read);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
+        // The bar must not overwrite what the sink prints.
+        self.end_bar();
+        self.sink.verdict(verdict)
     }
 }

@@ -113,24 +113,17 @@ impl Terms {
     pub(super) fn count(&mut self, text: &str, counts: &mut [u32; LOOKS]) {
         let mut is = |look: ValueLook| counts[look as usize] += 1;
         let letters = text.chars().count();
-        if is_vin(text) {
-            is(ValueLook::Vin);
-        }
         if text.contains("://") || text.contains('.') {
             pictures(text, &mut is);
         }
-        if text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.") {
-            is(ValueLook::Address);
-        }
-        if text.contains('@') && text.contains('.') && !text.contains([' ', '/']) {
-            is(ValueLook::Email);
-        }
-        if text.contains("</") || text.contains("<br") || text.contains("<p>") || text.contains("&nbsp;") {
-            is(ValueLook::Html);
-        }
-        if letters > 40 && text.split_whitespace().nth(4).is_some() {
-            is(ValueLook::Prose);
-        }
+        let found = [
+            (ValueLook::Vin, is_vin(text)),
+            (ValueLook::Address, ["http://", "https://", "www."].iter().any(|start| text.starts_with(start))),
+            (ValueLook::Email, text.contains('@') && text.contains('.') && !text.contains([' ', '/'])),
+            (ValueLook::Html, ["</", "<br", "<p>", "&nbsp;"].iter().any(|mark| text.contains(mark))),
+            (ValueLook::Prose, letters > 40 && text.split_whitespace().nth(4).is_some()),
+        ];
+        found.into_iter().filter(|(_, has)| *has).for_each(|(look, _)| is(look));
         if letters > 40 {
             return;
         }

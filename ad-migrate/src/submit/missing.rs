@@ -34,7 +34,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// An ad or a listing without a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// `ad` of the service, or `listing` of the export.
     pub listed: Cow<'static, str>,
@@ -117,9 +117,9 @@ impl Stock {
                 let missing = Missing {
                     listed: "ad".into(),
                     source_id: Some(source_id.clone()),
-                    registration_number: None,
                     marketplace_ad_id,
                     title,
+                    ..Missing::default()
                 };
                 self.list(SOURCE_ID, &source_id, &missing)?;
             }
@@ -143,10 +143,9 @@ impl Stock {
                         let title: Vec<_> = others.take(4).map(|(_, value)| value.trim()).collect();
                         let missing = Missing {
                             listed: "listing".into(),
-                            source_id: None,
                             registration_number: Some(found.clone()),
-                            marketplace_ad_id: None,
                             title: Some(title.join(", ")),
+                            ..Missing::default()
                         };
                         self.list(PLATE, &found, &missing).map_err(|error| {
                             ReadError::new(format!("cannot use a temporary file: {error}"))
