@@ -231,7 +231,7 @@ impl With<'_> {
         Bad::new(format!("{} {what}", self.noun), message, advice)
     }
 
-    fn number<'t>(self, text: &'t str) -> Result<NumberInText<'t>, Bad> {
+    fn number(self, text: &str) -> Result<NumberInText<'_>, Bad> {
         let found = number::read(text, self.decimal).map_err(|why| match why {
             NoNumber::None => self.no_number(text),
             NoNumber::Ambiguous => self.unclear(

@@ -38,7 +38,7 @@ struct Objection<'a> {
 ///
 /// # Errors
 /// When a request fails for another reason.
-pub async fn rehearse(
+pub(crate) async fn rehearse(
     context: &Context,
     client: &Client,
     sending: Sending<'_>,

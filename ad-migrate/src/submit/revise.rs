@@ -78,13 +78,11 @@ struct Line<'a> {
 
 /// The ads to update.
 #[derive(Debug)]
-pub struct Revision<'a> {
-    /// Their payloads.
-    pub sending: Sending<'a>,
+pub(crate) struct Revision<'a> {
+    pub(crate) sending: Sending<'a>,
     /// Whether differences are only shown.
-    pub is_rehearsal: bool,
-    /// The rules.
-    pub rulebook: &'a Rulebook,
+    pub(crate) is_rehearsal: bool,
+    pub(crate) rulebook: &'a Rulebook,
 }
 
 /// The ads that earlier runs created.
@@ -108,7 +106,7 @@ fn created(folder: &Folder) -> Result<Vec<Identity>, Failure> {
 ///
 /// # Errors
 /// When no ads were created before, or a request fails for a reason that concerns all of them.
-pub async fn update(
+pub(crate) async fn update(
     context: &Context,
     client: &Client,
     folder: &Folder,
@@ -207,27 +205,29 @@ fn of_one(error: Error) -> Result<String, Failure> {
 
 /// An ad that can be taken away.
 #[derive(Debug)]
-pub struct Removable {
+pub(crate) struct Removable {
     ad: Identity,
     vehicle_type: Option<VehicleType>,
 }
 
 /// How ads are taken away.
 #[derive(Debug, Clone, Copy)]
-pub struct Removal {
+pub(crate) struct Removal {
     /// Whether they are deleted instead of hidden.
-    pub delete: bool,
-    /// So many removals are meant.
-    pub allowed: u64,
-    /// Most concurrent requests.
-    pub parallel: usize,
+    pub(crate) delete: bool,
+    pub(crate) allowed: u64,
+    pub(crate) parallel: usize,
 }
 
 /// The ads that would be taken away: those that exist and, to be hidden, are visible.
 ///
 /// # Errors
 /// When no ads were created before, there are more than allowed, or a request fails.
-pub async fn removable(client: &Client, folder: &Folder, removal: Removal) -> Result<(Vec<Removable>, u64), Failure> {
+pub(crate) async fn removable(
+    client: &Client,
+    folder: &Folder,
+    removal: Removal,
+) -> Result<(Vec<Removable>, u64), Failure> {
     let created = created(folder)?;
     let mut dealers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut shown: HashMap<String, Vec<(String, bool, Option<VehicleType>)>> = HashMap::new();
@@ -268,7 +268,7 @@ pub async fn removable(client: &Client, folder: &Folder, removal: Removal) -> Re
 ///
 /// # Errors
 /// When a request fails for a reason that concerns all of them.
-pub async fn remove(
+pub(crate) async fn remove(
     context: &Context,
     client: &Client,
     ads: Vec<Removable>,
@@ -338,9 +338,6 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
 }
 
 /// The exit of a command whose ads may have failed.
-///
-/// # Errors
-/// When some have.
-pub const fn ended(failed: u64) -> Result<(), Failure> {
+pub(crate) const fn ended(failed: u64) -> Result<(), Failure> {
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
