@@ -55,7 +55,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
-    let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
+    let about = About { file: args.file.name(), mapping: args.file.mapping.clone(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {
         (Some(_), ..) if args.no_values => Payloads::All,

@@ -22,7 +22,7 @@ pub(crate) struct FileArgs {
     file: PathBuf,
     /// Mapping: a TOML file, or the name of a built-in mapping
     #[arg(short, long, value_name = "FILE|NAME")]
-    mapping: String,
+    pub(crate) mapping: String,
     #[command(flatten)]
     reading: Reading,
 }
@@ -70,11 +70,6 @@ impl FileArgs {
     /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         if self.file.as_os_str() == "-" { "stdin".to_owned() } else { self.file.display().to_string() }
-    }
-
-    /// The mapping, as it was given.
-    pub(crate) fn mapping_name(&self) -> &str {
-        &self.mapping
     }
 
     /// Reads the mapping, which must be valid, and opens the file. `http_images` accepts http addresses of images.

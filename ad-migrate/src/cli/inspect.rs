@@ -89,11 +89,7 @@ fn show(context: &Context, args: &Args, draft: &Draft) -> Result<(), Failure> {
     if !out.is_for_people() {
         return Ok(out.record(draft)?);
     }
-    let mut rows = out.rows(COLUMNS);
-    for column in &draft.columns {
-        rows.push(column)?;
-    }
-    rows.end()?;
+    out.table(COLUMNS, &draft.columns)?;
     for note in &draft.detected.notes {
         out.note(note);
     }

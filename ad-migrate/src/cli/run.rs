@@ -215,7 +215,7 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
             Failure::usage(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
-    let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
+    let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping);
     if totals.valid == 0 {
         return Err(
             Failure::rejected(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see)

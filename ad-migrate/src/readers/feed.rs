@@ -47,7 +47,8 @@ pub(super) struct Feed {
     has_ended: bool,
     failed: Option<io::Error>,
     place: Place,
-    line_end: u8,
+    /// The byte by which lines are counted from here on.
+    pub(super) line_end: u8,
 }
 
 impl fmt::Debug for Feed {
@@ -60,11 +61,6 @@ impl Feed {
     pub(super) fn new(input: Box<dyn Read + Send>, charset: Charset) -> Self {
         let place = Place { line: 1, column: 1 };
         Self { charset, input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place, line_end: b'\n' }
-    }
-
-    /// Counts lines by another byte than `\n`, from here on.
-    pub(super) fn set_line_end(&mut self, line_end: u8) {
-        self.line_end = line_end;
     }
 
     /// The place of a byte of the rest.

@@ -89,7 +89,7 @@ const ENOUGH_ROWS: usize = 400;
 /// Some rows of a file, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
-    columns: Arc<Columns>,
+    pub(super) columns: Arc<Columns>,
     text: String,
     cells: Vec<Cell>,
     findings: Vec<Finding>,
@@ -124,11 +124,6 @@ impl Batch {
         self.cells.clear();
         self.findings.clear();
         self.rows.clear();
-    }
-
-    /// Sets the columns, when more are known.
-    pub(super) fn set_columns(&mut self, columns: Arc<Columns>) {
-        self.columns = columns;
     }
 
     /// Begins a row with its number, from 1, and its first line.

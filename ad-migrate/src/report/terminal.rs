@@ -115,9 +115,7 @@ impl Terminal {
         }
         if out.is_for_people() && !totals.reasons.is_empty() {
             out.text("\n")?;
-            let mut reasons = out.rows(REASONS);
-            totals.reasons.iter().try_for_each(|reason| reasons.push(reason))?;
-            reasons.end()?;
+            out.table(REASONS, &totals.reasons)?;
             if totals.other_reasons > 0 {
                 out.note(&format!("… and {} for other reasons", counted(totals.other_reasons, "finding")));
             }

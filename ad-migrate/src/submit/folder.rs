@@ -21,15 +21,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// The given folder, or the one beside the file: `stock.csv.migration`.
     pub(crate) fn of(file: &Path, named: Option<&Path>) -> Self {
-        let path = named.map_or_else(
-            || {
-                let mut name = file.as_os_str().to_owned();
-                name.push(".migration");
-                PathBuf::from(name)
-            },
-            Path::to_owned,
-        );
-        Self { path }
+        Self { path: named.map_or_else(|| file.with_added_extension("migration"), Path::to_owned) }
     }
 
     /// Creates it and locks it as long as the returned file is open.

@@ -184,10 +184,7 @@ pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure
         }
         return Ok(());
     }
-    let mut table = context.out.rows(COLUMNS);
-    missing.iter().try_for_each(|missing| table.push(missing))?;
-    table.end()?;
-    Ok(())
+    Ok(context.out.table(COLUMNS, missing)?)
 }
 
 impl std::fmt::Display for Missing {

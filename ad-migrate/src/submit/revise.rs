@@ -21,7 +21,7 @@ use ad_cli::{
     },
 };
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -130,13 +130,10 @@ pub(crate) async fn update(
         let written = write_update(client, rulebook, &ad, payload, left, is_rehearsal).await?;
         Ok::<_, Failure>((index, ad, written))
     });
-    let mut answers = stream::iter(asked).buffered(parallel.max(1));
-    let mut revised = Vec::new();
-    while let Some(answer) = answers.next().await {
-        let (index, ad, (outcome, changes, message)) = answer?;
-        revised.push(RevisedAd { row: rows.get(index), ad, outcome, changes, message });
-    }
-    drop(answers);
+    let answers = stream::iter(asked).buffered(parallel.max(1)).map_ok(|(index, ad, (outcome, changes, message))| {
+        RevisedAd { row: rows.get(index), ad, outcome, changes, message }
+    });
+    let revised: Vec<_> = answers.try_collect().await?;
     let more = [(totals.skipped, "skipped"), (totals.invalid, "invalid")];
     show(context, &revised, &more, report)
 }
@@ -296,12 +293,7 @@ pub(crate) async fn remove(
         };
         Ok::<_, Failure>(RevisedAd { row: None, ad, outcome, changes: Vec::new(), message })
     });
-    let mut answers = stream::iter(asked).buffered(removal.parallel.max(1));
-    let mut revised = Vec::new();
-    while let Some(answer) = answers.next().await {
-        revised.push(answer?);
-    }
-    drop(answers);
+    let revised: Vec<_> = stream::iter(asked).buffered(removal.parallel.max(1)).try_collect().await?;
     show(context, &revised, &[(unchanged, "unchanged")], report)
 }
 

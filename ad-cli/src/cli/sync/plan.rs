@@ -43,16 +43,6 @@ pub(super) enum Act {
 impl Act {
     /// Updates, creates, deletions, in the order of execution.
     pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
-
-    /// Its name, as it serialises.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Update => "update",
-            Self::Revive => "revive",
-            Self::Create => "create",
-            Self::Delete => "delete",
-        }
-    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

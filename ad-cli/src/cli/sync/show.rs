@@ -1,7 +1,7 @@
 //! Shows plans and their outcomes, for people and for programs.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     apply::AppliedStep,
@@ -58,7 +58,7 @@ struct PlanRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'static str>,
     /// `update`, `revive`, `create`, `delete`, `unchanged` or `left`.
-    act: &'static str,
+    act: Value,
     source_id: Option<&'a str>,
     dealer_code: Option<&'a str>,
     vehicle_type: Option<&'a str>,
@@ -70,7 +70,7 @@ struct PlanRow<'a> {
 }
 
 impl<'a> PlanRow<'a> {
-    fn of(act: &'static str, ad: &'a Identity) -> Self {
+    fn of(act: Value, ad: &'a Identity) -> Self {
         let (source_id, dealer_code) = (Some(&*ad.source_id), ad.dealer_code.as_deref());
         Self { act, source_id, dealer_code, ..Self::default() }
     }
@@ -108,14 +108,14 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
             line: step.line,
             changes: &step.changes,
             message: note(&step.ad),
-            ..PlanRow::of(step.act.name(), &step.ad)
+            ..PlanRow::of(json!(step.act), &step.ad)
         })?;
     }
     for left in &plan.left {
         rows.push(&left_row(left))?;
     }
     for ad in &plan.unchanged {
-        rows.push(&PlanRow { message: note(ad), ..PlanRow::of("unchanged", ad) })?;
+        rows.push(&PlanRow { message: note(ad), ..PlanRow::of("unchanged".into(), ad) })?;
     }
     rows.end()?;
     plan.remarks.iter().for_each(|remark| out.warning(remark));
@@ -131,7 +131,7 @@ fn left_row(left: &Left) -> PlanRow<'_> {
         }
     };
     PlanRow {
-        act: "left",
+        act: "left".into(),
         source_id: left.source_id.as_deref(),
         dealer_code: left.dealer_code.as_deref(),
         vehicle_type: left.category.and_then(|category| category.vehicle_type),
