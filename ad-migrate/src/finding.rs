@@ -1,16 +1,7 @@
 //! Findings about a row: why it is invalid, or what is probably unintended.
 
+pub use ad_cli::bulk::check::Severity;
 use serde::{Deserialize, Serialize};
-
-/// Whether a row is valid in spite of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The row is invalid.
-    Error,
-    /// The row is valid, but should be looked at.
-    Warning,
-}
 
 /// A finding about a row. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

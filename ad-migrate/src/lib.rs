@@ -13,9 +13,9 @@
 //! | [`mod@inspect`] | detects the columns of an unknown file, and drafts a mapping |
 //! | [`finding`] | findings about a row |
 //! | [`check`] | maps and validates all rows |
-//! | [`report`] | the results as a table, as JSON, and as a page to forward |
-//! | [`submit`] | creates one ad per valid row |
-//! | [`v3`] | ads of V3 that must be migrated, and what they lack |
+//! | `report` | the results as a table, as JSON, and as a page to forward |
+//! | `submit` | creates one ad per valid row |
+//! | `v3` | ads of V3 that must be migrated, and what they lack |
 //! | [`cli`] | the binary `ad-migrate` and its commands |
 //!
 //! A file can be checked by any program:
@@ -74,6 +74,6 @@ pub mod finding;
 pub mod inspect;
 pub mod mapping;
 pub mod readers;
-pub mod report;
-pub mod submit;
-pub mod v3;
+mod report;
+mod submit;
+mod v3;

@@ -20,10 +20,8 @@ const MOST_TEXT: usize = 6000;
 /// The first pause of a wait for one request: most are done within a second.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The first pause of a wait for many.
 pub(crate) const FIRST_PAUSE_OF_MANY: Duration = Duration::from_millis(250);
 
-/// Maximum pause between two polls.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
 /// Defines the outcomes, each with its name.
@@ -119,7 +117,6 @@ impl Status {
     }
 }
 
-/// The fields of a [`Status`].
 const FIELDS: [&str; 6] = ["source_id", "dealer_code", "state", "updated", "marketplace_ad_id", "offer_id"];
 
 /// Whether a request asks for the log too.
@@ -200,7 +197,6 @@ impl Pauses {
         Self { first, next: first }
     }
 
-    /// Resets the pause after progress.
     pub(crate) fn reset(&mut self) {
         self.next = self.first;
     }

@@ -127,7 +127,6 @@ impl Identities {
     }
 }
 
-/// Repetitions that are being collected.
 #[derive(Debug, Default)]
 pub(crate) struct RepetitionSorter(Sorter<REPETITION>);
 

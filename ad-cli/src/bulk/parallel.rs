@@ -11,7 +11,6 @@ use std::{
     thread,
 };
 
-/// Most threads that work.
 const MOST_THREADS: usize = 16;
 
 /// Works on what `next` reads until it returns `None`, and hands each result to `take`, in order.

@@ -9,7 +9,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use tempfile::SpooledTempFile;
 
-/// Bytes that stay in memory.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
 /// Texts that are being collected.
@@ -84,15 +83,6 @@ impl Spool {
         self.file.rewind()?;
         Ok(Lines::of(&mut self.file))
     }
-
-    /// The same, and removes the file at the end.
-    ///
-    /// # Errors
-    /// As [`lines`](Self::lines).
-    pub fn into_lines<T: DeserializeOwned>(mut self) -> io::Result<Lines<SpooledTempFile, T>> {
-        self.file.rewind()?;
-        Ok(Lines::of(self.file))
-    }
 }
 
 /// Values that were added as lines.
@@ -153,7 +143,9 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
             return value.map(Some);
         }
         // Frees the disk space of entries that were read.
-        let mut lines = std::mem::take(&mut self.writing).into_lines()?;
+        let mut file = std::mem::take(&mut self.writing).file;
+        file.rewind()?;
+        let mut lines = Lines::of(file);
         let first = lines.next().transpose();
         self.reading = Some(lines);
         first

@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// No plate is longer.
 const LONGEST_PLATE: usize = 20;
 
 /// Which ad.
@@ -160,7 +159,6 @@ pub(crate) async fn show_each<T: Serialize>(
     if failed { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
 }
 
-/// What is answered about each ad.
 const COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
     Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
@@ -241,7 +239,6 @@ impl<'a> Done<'a> {
         Ok(until_interrupted(waited).await.ok_or_else(|| goes_on(&ad.source_id))??)
     }
 
-    /// A request was rejected.
     fn rejected(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
         self.failed = true;
         Ok(self.rows.push(&json!({
@@ -249,7 +246,6 @@ impl<'a> Done<'a> {
         }))?)
     }
 
-    /// Ends the answer.
     pub(crate) fn end(self) -> Result<(), Failure> {
         self.rows.end()?;
         if self.failed {

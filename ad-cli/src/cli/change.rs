@@ -37,7 +37,6 @@ pub(crate) struct Sending<'a> {
     pub(crate) args: &'a ChangeArgs,
     /// Only for this revision of the ad.
     pub(crate) if_match: Option<&'a str>,
-    /// Through V3.
     pub(crate) v3: bool,
 }
 

@@ -4,7 +4,6 @@ use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-/// The claims of a token.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) dealer_code: Option<String>,
@@ -21,16 +20,12 @@ pub(crate) struct Claims {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Validity {
-    /// It is.
     Valid,
-    /// It has ended.
     Expired,
-    /// It has not begun.
     NotYet,
 }
 
 impl Claims {
-    /// The claims of a token, if it is one.
     pub(crate) fn of(token: &str) -> Option<Self> {
         let mut parts = token.split('.');
         let (_, claims, _, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else { return None };

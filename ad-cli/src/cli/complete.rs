@@ -34,7 +34,6 @@ use crate::{
 /// The variable by which a shell asks for completions.
 const VARIABLE: &str = "COMPLETE";
 
-/// The name of the program.
 const PROGRAM: &str = "ad-cli";
 
 /// Time for the answer of the service.
@@ -43,7 +42,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Most ads of which source ids are completed.
 const MOST_ADS: &str = "100";
 
-/// Where the fields of a category are.
 const CATEGORY_FIELDS: &str = "category_fields.";
 
 /// Completes the command line if a shell asks for it, and ends the process then.
@@ -127,7 +125,6 @@ fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, ads.into_iter().flatten().map(|ad| (ad.source_id, ad.title.unwrap_or_default())))
 }
 
-/// The dealers of the token.
 fn dealer_codes(current: &OsStr) -> Vec<CompletionCandidate> {
     let dealers = answer(async |client| Ok(client.me().await?.body.dealers));
     beginning_with(current, dealers.into_iter().flatten().map(|dealer| (dealer.code, dealer.name)))

@@ -27,7 +27,6 @@ const TOTAL: Duration = Duration::from_secs(20);
 /// Why an address that is not public is not fetched.
 const PRIVATE: &str = "the address leads to a private network, which the service cannot reach";
 
-/// Fetches images.
 #[derive(Debug)]
 pub(crate) struct Images {
     client: Client,
@@ -35,14 +34,11 @@ pub(crate) struct Images {
     permits_all: bool,
 }
 
-/// An image that can be fetched.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
     /// `image/jpeg` or `image/png`.
     media_type: Option<&'static str>,
-    /// Size of the file.
     bytes: Option<usize>,
-    /// The address to which it was redirected.
     redirected_to: Option<String>,
 }
 

@@ -16,7 +16,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// File name extensions of tables.
 const TABLES: [&str; 7] = ["csv", "tsv", "txt", "xlsx", "xlsm", "ods", "xml"];
 
 /// How the rows of a table become payloads.
@@ -35,7 +34,6 @@ impl MappingArg {
     }
 }
 
-/// A file of payloads, or a table.
 #[derive(Debug)]
 pub(crate) struct Input {
     file: PathBuf,

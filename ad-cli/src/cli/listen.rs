@@ -16,7 +16,6 @@ use crate::{
     terminal::{Cell, Column, Context, Failure, Tone, ad_table, plain},
 };
 
-/// Arguments of `webhooks listen`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The events come over the stream of events, so no public address is needed. With --forward-to, each event is sent once, with the body, headers \
@@ -93,7 +92,6 @@ async fn forward(context: &Context, client: &Client, query: &EventQuery, url: &U
     Ok(rows.end()?)
 }
 
-/// What the receiver answered.
 #[derive(Debug, Serialize)]
 struct Forwarded<'a> {
     event: &'a Event,
@@ -123,7 +121,6 @@ async fn post<'a>(http: &reqwest::Client, url: &Url, secret: &Secret, event: &'a
     Forwarded { event, status, latency_ms: began.elapsed().as_millis(), error }
 }
 
-/// A secret that signs.
 struct Secret(Vec<u8>);
 
 impl Secret {

@@ -31,7 +31,6 @@ use self::{
 };
 use crate::terminal::{self, Context, Failure, Global};
 
-/// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done
@@ -59,15 +58,19 @@ enum Command {
     /// Save server URL and token in a profile
     Login(commands::login::Args),
     /// Remove a profile with its token
-    Logout(commands::profiles::LogoutArgs),
+    #[command(after_help = commands::profiles::LOGOUT_HELP)]
+    Logout,
     /// List the saved profiles
-    Profiles(commands::profiles::ProfilesArgs),
+    #[command(after_help = commands::profiles::HELP)]
+    Profiles,
     /// Show the scope, permissions and expiry of the token in use
     Whoami(commands::whoami::Args),
     /// Show which settings count, and where they come from
-    Config(commands::config::Args),
+    #[command(after_help = commands::config::HELP)]
+    Config,
     /// Check connection, clock, token, permissions and dealers
-    Doctor(commands::doctor::Args),
+    #[command(after_help = commands::doctor::HELP)]
+    Doctor,
     /// Validate payloads locally
     Validate(commands::validate::Args),
     /// Print a sample payload with an explanation of its fields
@@ -102,7 +105,8 @@ enum Command {
     #[command(after_help = commands::prices::HELP)]
     Prices(TargetArgs),
     /// Count the ads by status
-    Summary(commands::summary::Args),
+    #[command(after_help = commands::summary::HELP)]
+    Summary,
     /// Change some fields of an ad
     Update(commands::update::Args),
     /// Change the price of an ad
@@ -174,7 +178,7 @@ impl Command {
             Self::Status(args) => commands::status::run(context, &args).await,
             Self::Quality(args) => commands::quality::run(context, &args).await,
             Self::Prices(args) => commands::prices::run(context, &args).await,
-            Self::Summary(args) => commands::summary::run(context, &args).await,
+            Self::Summary => commands::summary::run(context).await,
             Self::Update(args) => commands::update::run(context, &args).await,
             Self::Price(args) => commands::price::run(context, &args).await,
             Self::Hide(args) => commands::visibility::set(context, &args, false).await,
@@ -196,10 +200,10 @@ impl Command {
             Self::Completions(args) => commands::completions::run(context, &args),
             Self::Man(args) => commands::man::run(context, &args),
             Self::Help(args) => commands::help::run(context, &args),
-            Self::Logout(args) => commands::profiles::logout(context, &args),
-            Self::Profiles(args) => commands::profiles::list(context, &args),
-            Self::Config(args) => commands::config::run(context, &args),
-            Self::Doctor(args) => commands::doctor::run(context, &args).await,
+            Self::Logout => commands::profiles::logout(context),
+            Self::Profiles => commands::profiles::list(context),
+            Self::Config => commands::config::run(context),
+            Self::Doctor => commands::doctor::run(context).await,
         }
     }
 }

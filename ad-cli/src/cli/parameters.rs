@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use ad_core::parameters::{Parameter, Takes};
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 
-/// A table of parameters.
 pub(crate) trait Table {
     /// Its rows, as far as they are options.
     fn parameters() -> impl Iterator<Item = &'static Parameter>;
@@ -24,7 +23,6 @@ impl<T> Given<T> {
         &self.values
     }
 
-    /// The value of a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -32,7 +32,6 @@ use crate::{
 /// The variable with the path of the program.
 const VARIABLE: &str = "AD_MIGRATE";
 
-/// The rows of a table as payloads.
 #[derive(Debug)]
 pub(crate) struct Rows {
     name: String,

@@ -12,12 +12,10 @@ use crate::{
     terminal::{Context, Exit, Failure, Findings},
 };
 
-/// The one payload of a file, and where it stands.
 #[derive(Debug)]
 pub(crate) struct Single {
     /// The file, for messages.
     pub(crate) name: String,
-    /// The payload.
     pub(crate) object: Map<String, Value>,
     text: Vec<u8>,
     place: Place,
@@ -28,20 +26,16 @@ impl Single {
     pub(crate) fn read(context: &Context, path: &Path) -> Result<Self, Failure> {
         let source = context.open(path)?;
         let name = source.name.clone();
-        let mut found: Vec<(Vec<u8>, Place, Option<&'static str>)> = Vec::new();
-        let mut chunks = Chunks::new(source);
-        while let Some(chunk) = chunks.next(Vec::new())? {
-            chunk.each(|piece| {
-                if found.len() < 2 {
-                    found.push((piece.text.to_owned(), piece.place, piece.problem));
-                }
-            });
-            if found.len() > 1 {
+        let mut found = None;
+        Chunks::new(source).try_each(|piece| {
+            if found.is_some() {
                 return Err(Failure::usage(format!("{name} contains several payloads; expected one"))
                     .hint(format!("to create them all: ad-cli import {name}")));
             }
-        }
-        let Some((text, place, problem)) = found.pop() else {
+            found = Some((piece.text.to_owned(), piece.place, piece.problem));
+            Ok(())
+        })?;
+        let Some((text, place, problem)) = found else {
             return Err(Failure::usage(format!("{name} contains no payload")));
         };
         let broken =

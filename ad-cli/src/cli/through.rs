@@ -57,12 +57,10 @@ pub(crate) struct Through {
 }
 
 impl Through {
-    /// The version of the API.
     pub(crate) fn version(&self) -> ApiVersion {
         if self.v3 { ApiVersion::V3 } else { ApiVersion::V4 }
     }
 
-    /// Whether nothing was said.
     pub(crate) fn is_default(&self) -> bool {
         self.of_type.is_none() && !self.v3
     }

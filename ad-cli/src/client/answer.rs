@@ -54,7 +54,6 @@ impl<T> Deref for Answer<T> {
 /// Number of characters that are shown of an answer that is not from the service.
 const EXCERPT: usize = 80;
 
-/// Reads an answer.
 pub(super) async fn read<T: DeserializeOwned>(
     response: Response,
     method: &Method,

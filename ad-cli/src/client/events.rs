@@ -26,7 +26,6 @@ use super::{
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The path of the events.
 const PATH: &str = "v4/events";
 
 /// The longest time for which the service holds back a page without events.

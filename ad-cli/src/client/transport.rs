@@ -61,7 +61,6 @@ pub struct Exchange<'a> {
 /// Called after each attempt of each request.
 pub(super) type Observer = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
-/// What is asked.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) method: Method,
@@ -114,7 +113,6 @@ impl fmt::Debug for Transport {
 }
 
 impl Transport {
-    /// Reads what is at a path.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: String) -> Result<Answer<T>, Error> {
         self.ask(Call::new(Method::GET, path, None)).await
     }
@@ -159,7 +157,6 @@ impl Transport {
         result
     }
 
-    /// One try.
     async fn once<T: DeserializeOwned>(&self, call: &Call, path: &str, number: u32) -> Result<Answer<T>, Error> {
         let began = Instant::now();
         let result = match self.send(call, self.timeout + call.wait).await {

@@ -14,7 +14,6 @@ const MOST_KEPT: usize = 1000;
 /// Causes that are shown.
 const MOST_SHOWN: usize = 8;
 
-/// Longest text of a cause.
 const LONGEST: usize = 160;
 
 /// How often each mistake was made.

@@ -109,7 +109,6 @@ pub struct Context {
     pub out: Output,
     profile: Option<String>,
     url: Option<String>,
-    /// Requests a second at most.
     pub(crate) rate: Rate,
     /// Time for one answer.
     pub(crate) timeout: Duration,
@@ -276,7 +275,6 @@ impl Context {
     }
 }
 
-/// The token that the environment has.
 pub(crate) fn token_of_environment() -> Result<Option<String>, Failure> {
     match std::env::var(TOKEN) {
         Ok(token) => Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty())),

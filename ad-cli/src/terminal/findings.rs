@@ -19,7 +19,6 @@ const COLUMNS: &[Column] = &Column::at_paths([
     "suggestions", "command",
 ]);
 
-/// A finding with the ad that it is about.
 #[derive(Debug, Serialize)]
 struct FindingRow<'a> {
     file: &'a str,
@@ -30,7 +29,6 @@ struct FindingRow<'a> {
     finding: &'a Finding,
 }
 
-/// Longest value that people see.
 const LONGEST_SHOWN: usize = 60;
 
 /// Findings on their way out, and on a terminal the number of payloads that have been validated.

@@ -1,14 +1,25 @@
 //! Ctrl-C and SIGTERM. A command that does something about them says so by [`stop_on_interrupt`] or [`until_interrupted`]; any other ends at once.
 
-use std::{io, sync::LazyLock};
+use std::{
+    io,
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+};
 
+use indicatif::ProgressBar;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, Exit, progress};
+use super::{Context, Exit};
 
 /// Tells the parts of the command that handle signals that one has come.
 static SIGNALS: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::new(()));
+
+/// The spinner of work that blocks its thread. It stays locked once a signal ends the process, and so is not drawn again.
+static BLOCKING: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+pub(super) fn blocking() -> MutexGuard<'static, Option<ProgressBar>> {
+    BLOCKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Listens for signals from now on, in a runtime. Without a part of the command that handles them, the first one ends the process.
 ///
@@ -43,7 +54,8 @@ pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> 
 
 fn pass_on() {
     if SIGNALS.send(()).is_err() {
-        progress::clear();
+        let mut spinner = blocking();
+        *spinner = None;
         std::process::exit(Exit::Interrupted as i32);
     }
 }

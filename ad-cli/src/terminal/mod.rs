@@ -37,6 +37,7 @@ pub use output::{
     Cell, ColorWhen, Column, Format, Output, Rows, Styled, Tone, WholeFile, counted, grouped, plain, readable, tally,
     wrapped,
 };
+pub use progress::bar;
 pub(crate) use progress::{BlockingCounter, Counter};
 pub use reference::page as reference_page;
 

@@ -25,9 +25,7 @@ const HEAD: &str = "# Written by `ad-cli login`. It contains tokens: keep it sec
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
-    /// Address of the service.
     pub(crate) url: String,
-    /// The token.
     pub(crate) token: String,
 }
 
@@ -38,7 +36,6 @@ impl fmt::Debug for Profile {
     }
 }
 
-/// The profiles of a user.
 #[derive(Debug)]
 pub(crate) struct Profiles {
     path: PathBuf,
@@ -75,7 +72,6 @@ impl Profiles {
         Ok(Self { path, file })
     }
 
-    /// Where they are kept.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -93,7 +89,6 @@ impl Profiles {
         false
     }
 
-    /// The profile of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Profile> {
         self.file.profile.get(name)
     }
@@ -110,7 +105,6 @@ impl Profiles {
         failure.hint(format!("to create it: ad-cli login --profile {name} --url URL"))
     }
 
-    /// All profiles, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Profile)> {
         self.file.profile.iter().map(|(name, profile)| (name.as_str(), profile))
     }
@@ -124,7 +118,6 @@ impl Profiles {
         Ok(true)
     }
 
-    /// Keeps a profile.
     pub(crate) fn put(&mut self, name: &str, profile: Profile) -> Result<(), Failure> {
         self.file.profile.insert(name.to_owned(), profile);
         self.write().map_err(|error| Failure::usage(format!("cannot write {}: {error}", self.path.display())))

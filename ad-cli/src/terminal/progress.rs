@@ -4,7 +4,6 @@ use std::{
     cell::Cell,
     io::{self, IsTerminal},
     pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -12,7 +11,10 @@ use futures_util::{Stream, TryStreamExt};
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use serde::Serialize;
 
-use super::{Failure, Output, Rows, counted, grouped, interrupt::until_interrupted};
+use super::{
+    Failure, Output, Rows, counted, grouped,
+    interrupt::{blocking, until_interrupted},
+};
 use crate::{Error, bulk::import::Counts};
 
 /// A bar with its rate and the time left.
@@ -26,13 +28,6 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
-
-/// The spinner of a [`BlockingCounter`]. It stays locked once a signal ends the process, and so is not drawn again.
-static BLOCKING: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-fn blocking() -> MutexGuard<'static, Option<ProgressBar>> {
-    BLOCKING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A count of what has been done: a spinner on stderr once it takes a while, and the message at Ctrl-C.
 #[derive(Debug)]
@@ -143,13 +138,6 @@ impl BlockingCounter {
     }
 }
 
-/// Removes the spinner of a task that a signal ends in the midst of its work.
-pub(super) fn clear() {
-    let mut shown = blocking();
-    *shown = None;
-    std::mem::forget(shown);
-}
-
 /// A spinner that is cleared when it is dropped, also with an interrupted task.
 fn spinner() -> ProgressBar {
     ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear)
@@ -178,7 +166,6 @@ async fn spinning<T>(is_shown: bool, began: Instant, text: impl Fn() -> String, 
     }
 }
 
-/// Progress on stderr.
 #[derive(Debug)]
 pub(super) struct Progress {
     out: Output,
@@ -198,7 +185,6 @@ impl Progress {
         Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
-    /// Shows the counts so far.
     pub(super) fn show(&mut self, counts: Counts) {
         let elapsed = self.began.elapsed();
         if let Some(bars) = &self.bars {
@@ -216,12 +202,20 @@ impl Progress {
     }
 }
 
+/// A bar on stderr, hidden where stderr cannot show it.
+pub fn bar(out: Output, length: u64, template: &str) -> ProgressBar {
+    if out.moves() { ProgressBar::new(length).with_style(style(template)) } else { ProgressBar::hidden() }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants; if one were wrong, the default bar would be shown.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
 fn bars(total: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
-        // The templates are constants; if one were wrong, the default bar would be shown.
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let style = style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+        let style = style(template).with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
             // Writing to the line of a bar cannot fail.
             let _ = write!(to, "{:.0}/s", state.per_sec());
         });

@@ -4,7 +4,6 @@ use ad_core::model::{Level, Quality, Severity};
 
 use super::output::{Styled, Tone, wrapped};
 
-/// The tone of a level.
 pub(crate) fn tone(level: Level) -> Tone {
     match level {
         Level::Basic => Tone::Bad,

@@ -39,7 +39,6 @@ const ENOUGH: u64 = 20;
 /// Mileages that are kept.
 const MOST: usize = 400;
 
-/// The year of a time.
 pub(super) fn year_of(now: Timestamp) -> Option<f64> {
     now.to_string().get(..4)?.parse().ok()
 }

@@ -16,19 +16,13 @@ use crate::{
     readers::Row,
 };
 
-/// Longest value that is kept.
 const LONGEST_VALUE: usize = 200;
 
-/// Explains what is wrong with one row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Explainer<'a> {
-    /// The mapping.
     pub(super) bound: &'a Bound<'a>,
-    /// The row.
     pub(super) row: Row<'a>,
-    /// Its category, if it is known.
     pub(super) category: Option<&'static Category>,
-    /// Its payload.
     pub(super) payload: &'a Map<String, Value>,
     /// The findings of the mapping.
     pub(super) mapped: &'a [Finding],
@@ -201,7 +195,6 @@ fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// A value, shortened.
 pub(super) fn shortened(text: &str) -> String {
     ad_cli::bulk::shortened(text, LONGEST_VALUE).into_owned()
 }

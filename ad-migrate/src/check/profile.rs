@@ -74,7 +74,6 @@ impl Spread {
         self.seen += 1;
     }
 
-    /// How many numbers there were.
     pub(super) fn count(&self) -> u64 {
         self.seen
     }
@@ -103,7 +102,6 @@ struct Seen {
 pub(super) struct Profiles(Vec<Seen>);
 
 impl Profiles {
-    /// Adds the rows of a batch.
     pub(super) fn add(&mut self, batch: &Batch) {
         let count = batch.columns().names().len();
         let most_numbers = MOST_NUMBERS.min(MOST_OF_ALL / count.max(1));

@@ -12,7 +12,6 @@ use rustc_hash::FxHashMap;
 use super::Verdict;
 use crate::finding::{Finding, Severity};
 
-/// An identifier of a vehicle or its ad.
 struct Identifier {
     /// The field of the ad.
     field: &'static str,
@@ -68,18 +67,12 @@ pub(super) struct RepeatedValues {
 
 impl RepeatedValues {
     /// Of all rows of a file.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be used.
     pub(super) fn of(identities: Identities) -> io::Result<Self> {
         let repetitions = identities.repeated()?.peekable();
         Ok(Self { repetitions, rejected: Vec::new(), moved: FxHashMap::default() })
     }
 
     /// Adds the repetitions of a row to its verdict. Rows must come in order.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be read.
     pub(super) fn add_to(&mut self, verdict: &mut Verdict, columns_of: impl Fn(&str) -> Vec<String>) -> io::Result<()> {
         let row = verdict.row;
         let mut free: Vec<Repetition> = Vec::new();

@@ -21,7 +21,6 @@ use crate::{
     readers::{Row, is_twice_encoded, may_be_damaged},
 };
 
-/// Checks rows one by one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowChecker<'a> {
     pub(super) rulebook: &'a Rulebook,

@@ -18,7 +18,6 @@ use crate::{
     readers::{Batch, Columns, Reader},
 };
 
-/// The result of a batch.
 struct CheckedBatch {
     /// To reuse its memory.
     batch: Batch,

@@ -136,13 +136,11 @@ impl Counts {
         Self { totals: Totals { detected, ..Totals::default() }, ..Self::default() }
     }
 
-    /// Counts a row that is skipped.
     pub(super) fn skip(&mut self) {
         self.totals.rows += 1;
         self.totals.skipped += 1;
     }
 
-    /// Counts a row.
     pub(super) fn add(&mut self, verdict: &Verdict) {
         let totals = &mut self.totals;
         let is_valid = verdict.is_valid();

@@ -5,17 +5,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::{Context, Exit, Failure, output::Output};
-use indicatif::{ProgressBar, ProgressStyle};
+use ad_cli::terminal::{Context, Exit, Failure, bar, output::Output};
+use ad_core::{model::Timestamp, rulebook::Rulebook};
+use indicatif::ProgressBar;
 
 use super::file::{FileArgs, Opened, not_checked};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
-    readers::ReadError,
+    mapping::Mapping,
+    readers::{ReadError, Reader},
     report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
 };
 
-/// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nothing is sent: rows are mapped and validated by the rules and allowed values built into this program.
@@ -54,7 +55,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
-    let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
+    let about = About { file: args.file.name(), mapping: args.file.mapping.clone(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {
         (Some(_), ..) if args.no_values => Payloads::All,
@@ -64,7 +65,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         (None, None, None) => Payloads::None,
     };
     let earlier = args.json.as_deref().and_then(Earlier::read);
-    let totals = check::run(reader, &mapping, &rulebook, payloads, about.checked, &mut reports).map_err(not_checked)?;
+    let totals = checked(context.out, reader, &mapping, &rulebook, payloads, about.checked, &mut reports)?;
     reports.end(&totals, earlier.as_ref())?;
     ended(&about.file, &totals)
 }
@@ -82,12 +83,10 @@ pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     }
 }
 
-/// The reports that the options ask for.
 struct Reports {
     terminal: Terminal,
     /// With path, and what it is in a note.
     files: Vec<(PathBuf, &'static str, Box<dyn FileReport>)>,
-    bar: Bar,
     out: Output,
 }
 
@@ -108,11 +107,10 @@ impl Reports {
             }
         }
         let terminal = Terminal::new(out, about, args.limit_shown);
-        Ok(Self { terminal, files, bar: Bar::new(out), out })
+        Ok(Self { terminal, files, out })
     }
 
     fn end(self, totals: &Totals, earlier: Option<&Earlier>) -> Result<(), Failure> {
-        self.bar.end();
         self.terminal.end(totals)?;
         if let Some(earlier) = earlier {
             let changes = earlier.changes(totals);
@@ -131,13 +129,7 @@ impl Reports {
 }
 
 impl Sink for Reports {
-    fn progress(&mut self, read: u64, of: u64) {
-        self.bar.show(read, of);
-    }
-
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        // The progress bar must not overwrite the rows.
-        self.bar.end();
         self.terminal.add(&verdict)?;
         for (path, _, report) in &mut self.files {
             let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
@@ -151,26 +143,45 @@ fn unwritable(path: &Path, error: &io::Error) -> String {
     format!("cannot write the report {}: {error}", path.display())
 }
 
-/// The progress of reading the file, on a terminal.
-pub(super) struct Bar(Option<ProgressBar>);
+/// Checks a file. On a terminal, shows the progress of reading it until the first verdict.
+pub(super) fn checked(
+    out: Output,
+    reader: Reader,
+    mapping: &Mapping,
+    rulebook: &Rulebook,
+    payloads: Payloads,
+    now: Timestamp,
+    sink: &mut impl Sink,
+) -> Result<Totals, Failure> {
+    let bar = bar(out, 0, "checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
+    let mut sink = WithBar { sink, bar };
+    let totals = check::run(reader, mapping, rulebook, payloads, now, &mut sink).map_err(not_checked)?;
+    sink.end_bar();
+    Ok(totals)
+}
 
-impl Bar {
-    pub(super) fn new(out: Output) -> Self {
-        let style = ProgressStyle::with_template("checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        Self(out.moves().then(|| ProgressBar::new(0).with_style(style)))
-    }
+struct WithBar<'a, S> {
+    sink: &'a mut S,
+    bar: ProgressBar,
+}
 
-    pub(super) fn show(&self, read: u64, of: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_length(of);
-            bar.set_position(read);
+impl<S> WithBar<'_, S> {
+    fn end_bar(&self) {
+        if !self.bar.is_finished() {
+            self.bar.finish_and_clear();
         }
     }
+}
 
-    pub(super) fn end(&self) {
-        if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
-            bar.finish_and_clear();
-        }
+impl<S: Sink> Sink for WithBar<'_, S> {
+    fn progress(&mut self, read: u64, of: u64) {
+        self.bar.set_length(of);
+        self.bar.set_position(read);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
+        // The bar must not overwrite what the sink prints.
+        self.end_bar();
+        self.sink.verdict(verdict)
     }
 }

@@ -5,18 +5,16 @@ use std::io::{self, Seek, Write};
 use ad_cli::terminal::{Context, Failure, output::Output};
 
 use super::{
-    check::{Bar, ended},
-    file::{FileArgs, Opened, not_checked},
+    check::{checked, ended},
+    file::{FileArgs, Opened},
 };
 use crate::{
-    check::{self, Payloads, Sink, Verdict},
+    check::{Payloads, Sink, Verdict},
     report,
 };
 
-/// Bytes of payloads that stay in memory.
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
-/// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints the payload of each valid row as a line of JSON, as `ad-cli import`, `sync` and `validate` take them. Findings and counts go to stderr. Nothing is sent.
@@ -48,14 +46,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut converted = Converted {
         out: context.out,
         file: args.file.name(),
-        bar: Bar::new(context.out),
         payloads: tempfile::SpooledTempFile::new(IN_MEMORY),
         most: args.limit_shown,
         shown: 0,
     };
-    let totals =
-        check::run(reader, &mapping, &rulebook, Payloads::All, context.now(), &mut converted).map_err(not_checked)?;
-    converted.bar.end();
+    let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut converted)?;
     let Converted { file, mut payloads, shown, .. } = converted;
     report::notes(context.out, &file, &totals, shown);
     if totals.unread.is_none() {
@@ -72,19 +67,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 struct Converted {
     out: Output,
     file: String,
-    bar: Bar,
     payloads: tempfile::SpooledTempFile,
     most: u64,
     shown: u64,
 }
 
 impl Sink for Converted {
-    fn progress(&mut self, read: u64, of: u64) {
-        self.bar.show(read, of);
-    }
-
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        self.bar.end();
         if let Some(payload) = &verdict.payload {
             let mut line = serde_json::to_vec(payload)?;
             line.push(b'\n');

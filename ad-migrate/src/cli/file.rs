@@ -22,7 +22,7 @@ pub(crate) struct FileArgs {
     file: PathBuf,
     /// Mapping: a TOML file, or the name of a built-in mapping
     #[arg(short, long, value_name = "FILE|NAME")]
-    mapping: String,
+    pub(crate) mapping: String,
     #[command(flatten)]
     reading: Reading,
 }
@@ -63,7 +63,6 @@ pub(crate) struct Reading {
 }
 
 impl FileArgs {
-    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.file
     }
@@ -71,11 +70,6 @@ impl FileArgs {
     /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         if self.file.as_os_str() == "-" { "stdin".to_owned() } else { self.file.display().to_string() }
-    }
-
-    /// The mapping, as it was given.
-    pub(crate) fn mapping_name(&self) -> &str {
-        &self.mapping
     }
 
     /// Reads the mapping, which must be valid, and opens the file. `http_images` accepts http addresses of images.
@@ -147,7 +141,6 @@ pub(crate) fn not_read(error: ReadError) -> Failure {
     error.hints.into_iter().fold(Failure::usage(error.message), Failure::hint)
 }
 
-/// The error of a failed check.
 pub(crate) fn not_checked(error: CheckError) -> Failure {
     match error {
         CheckError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Output(error),

@@ -19,7 +19,6 @@ use crate::{
     readers::{Reader, Settings},
 };
 
-/// Arguments of `inspect`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nothing is sent. The first 5,000 rows are analysed. The draft fills fields by evidence; everything else is a comment with a question.
@@ -90,11 +89,7 @@ fn show(context: &Context, args: &Args, draft: &Draft) -> Result<(), Failure> {
     if !out.is_for_people() {
         return Ok(out.record(draft)?);
     }
-    let mut rows = out.rows(COLUMNS);
-    for column in &draft.columns {
-        rows.push(column)?;
-    }
-    rows.end()?;
+    out.table(COLUMNS, &draft.columns)?;
     for note in &draft.detected.notes {
         out.note(note);
     }

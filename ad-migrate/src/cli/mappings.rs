@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::mapping::{Mapping, values};
 
-/// Arguments of `mappings`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,13 +46,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if args.schema {
         return Ok(context.out.text(&format!("{:#}\n", Mapping::schema()))?);
     }
-    let Some(name) = &args.name else {
-        let mut rows = context.out.rows(COLUMNS);
-        for row in all() {
-            rows.push(&row)?;
-        }
-        return Ok(rows.end()?);
-    };
+    let Some(name) = &args.name else { return Ok(context.out.table(COLUMNS, all())?) };
     if let Some(row) = all().find(|row| row.name == name) {
         return Ok(context.out.text(row.text)?);
     }

@@ -15,7 +15,6 @@ use std::process::ExitCode;
 use ad_cli::terminal::{Context, Failure, Global};
 use clap::{Parser, Subcommand};
 
-/// The end of the help.
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success: all rows are valid, or have become ads

@@ -10,7 +10,6 @@ use ad_cli::{
 use super::run::{Submission, SubmitArgs};
 use crate::submit::{folder::Folder, outcome, prepare::RowNumbers};
 
-/// Arguments of `publish`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Publishes the ads that `ad-migrate run --hidden` created, and links each to the dealer's existing listing with the same registration \

@@ -1,13 +1,13 @@
 //! `ad-migrate run`: creates one ad per valid row.
 
-use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use super::{
-    check::Bar,
-    file::{FileArgs, Opened, not_checked, not_read},
+    check::checked,
+    file::{FileArgs, Opened, not_read},
 };
 use crate::{
-    check::{self, Payloads, Sink, Totals, Verdict},
+    check::{Payloads, Totals},
     readers::{Reader, Settings},
     report::warn_of_missing,
     submit::{
@@ -27,10 +27,8 @@ use ad_cli::{
 };
 use ad_core::model::ApiVersion;
 
-/// A heading of the help.
 const SUBMITTING: &str = "Submitting";
 
-/// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(after_help = "\
@@ -170,12 +168,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         folder.scratch()?
     };
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
-    let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
-    let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
-    let totals =
-        check::run(reader, &mapping, &rulebook, Payloads::All, context.now(), &mut preparing).map_err(not_checked)?;
-    let Preparing { prepare, bar } = preparing;
-    bar.end();
+    let mut prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut prepare)?;
     may_be_sent(context, &args.file, &totals)?;
     let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     let (most, parallel) = (args.limit.unwrap_or(u64::MAX), args.submit.parallel.get());
@@ -213,22 +207,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes payloads and shows the progress.
-struct Preparing {
-    prepare: Prepare,
-    bar: Bar,
-}
-
-impl Sink for Preparing {
-    fn progress(&mut self, read: u64, of: u64) {
-        self.bar.show(read, of);
-    }
-
-    fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        self.prepare.verdict(verdict)
-    }
-}
-
 /// Warns of invalid rows, and fails if nothing may be sent.
 fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
     let name = file.name();
@@ -237,7 +215,7 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
             Failure::usage(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
-    let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
+    let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping);
     if totals.valid == 0 {
         return Err(
             Failure::rejected(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see)

@@ -16,7 +16,6 @@ use crate::submit::{
     revise::{self, Removal},
 };
 
-/// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \

@@ -39,7 +39,6 @@ use crate::v3::{
 /// Allowed values that are listed.
 const MOST_VALUES: usize = 40;
 
-/// Arguments of `v3`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without --submit nothing is changed: the command reads the dealer's V3 ads, fills V4 payloads with their data, and writes missing fields to \
@@ -124,14 +123,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if lacking + counts.of(&[Rejected, Failed]) == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
 
-/// A run of the command.
 struct Run<'a> {
     client: &'a Client,
     args: &'a Args,
     rulebook: Rulebook,
     /// The rows of the new sheet.
     rows: Vec<SheetRow>,
-    /// The file of payloads.
     payloads: Option<WholeFile>,
 }
 
@@ -210,7 +207,6 @@ impl Run<'_> {
         writeln!(out, "{}", Value::Object(payload)).map_err(|error| unwritable(path, &error))
     }
 
-    /// Waits for the outcome of a migration.
     async fn wait_for(&self, assessment: &mut Assessment) -> Result<(), Failure> {
         let Some(request) = assessment.request_id.as_deref().and_then(|id| id.parse().ok()) else { return Ok(()) };
         let target = Target::from(&assessment.source_id).of_dealer(Some(&assessment.dealer_code));

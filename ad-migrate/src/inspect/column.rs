@@ -17,7 +17,6 @@ const LONGEST_SAMPLE: usize = 60;
 /// Separators of lists of words.
 const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
 
-/// A column.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     /// Rows that have a value in it.
@@ -42,7 +41,6 @@ pub(super) struct Column {
     last_row: u32,
 }
 
-/// Statistics of numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub(super) count: u32,
@@ -115,12 +113,10 @@ impl Column {
         (self.looks[look as usize] * 100).checked_div(self.values).unwrap_or_default()
     }
 
-    /// Whether no value occurs twice.
     pub(super) fn is_unique(&self) -> bool {
         self.repeated == 0 && self.distinct.values().all(|count| *count == 1)
     }
 
-    /// Length of the longest value.
     pub(super) fn longest(&self) -> usize {
         self.distinct.keys().map(|text| text.chars().count()).max().unwrap_or(0)
     }
@@ -190,7 +186,6 @@ impl Numbers {
         self.least.is_none_or(|least| least >= minimum)
     }
 
-    /// The one in the middle.
     pub(super) fn median(&self) -> Option<f64> {
         let mut sorted = self.kept.clone();
         sorted.sort_by(f64::total_cmp);

@@ -32,7 +32,6 @@ struct Line {
     from: String,
     /// Further keys, such as `unit = "mil"`.
     options: Vec<String>,
-    /// Whether it is sure enough to be used.
     is_sure: bool,
     /// What must be answered before it can be used.
     question: Option<String>,
@@ -81,7 +80,6 @@ struct Writer<'a> {
     missing: Vec<String>,
 }
 
-/// Writes the draft.
 pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected, language: Language) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =

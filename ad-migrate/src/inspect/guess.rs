@@ -34,16 +34,13 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// Whether it is sure enough to be used.
     pub(super) fn is_sure(&self) -> bool {
         self.confidence >= if self.by_name { SURE } else { SURE_BY_VALUES }
     }
 }
 
-/// The guesses for all columns.
 #[derive(Debug)]
 pub(super) struct Guessed {
-    /// By column.
     pub(super) columns: Vec<Option<Match>>,
     /// The column of vehicle types.
     pub(super) vehicle: Option<usize>,
@@ -52,7 +49,6 @@ pub(super) struct Guessed {
 }
 
 impl Guessed {
-    /// The column of a field.
     pub(super) fn column_of(&self, field: &str) -> Option<usize> {
         self.columns.iter().position(|guess| guess.as_ref().is_some_and(|guess| guess.field == field))
     }
@@ -87,7 +83,6 @@ pub(super) mod field {
     pub(crate) const DISPLACEMENT: &str = "category_fields.powertrain.displacement";
 }
 
-/// Guesses the field of each column.
 pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
     let mut candidates: Vec<(usize, Match)> = Vec::new();
     for (index, (header, column)) in names.iter().zip(columns).enumerate() {
@@ -279,7 +274,6 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     }
 }
 
-/// The column of vehicle types.
 fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
     let (mut all, words) = (names.iter().zip(columns), VEHICLE_TYPE_NAMES.concat());
     let index = all.position(|(name, column)| {

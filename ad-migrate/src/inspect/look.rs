@@ -47,7 +47,6 @@ pub(super) enum ValueLook {
     VehicleType,
 }
 
-/// Number of looks.
 pub(super) const LOOKS: usize = ValueLook::VehicleType as usize + 1;
 
 /// Separators of lists of images.
@@ -59,22 +58,22 @@ const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 #[derive(Debug)]
 pub(super) struct Terms {
     brands: Lookup,
-    maps: [(ValueLook, &'static str, ValueMap); 6],
+    maps: [(ValueLook, ValueMap); 6],
     placeholders: Placeholders,
     scratch: String,
 }
 
 /// The built-in maps in a language.
-fn maps(language: Language) -> [(ValueLook, &'static str, ValueMap); 6] {
-    let map = |look, name: &'static str| (look, name, builtin_map(name, "car", language));
+fn maps(language: Language) -> [(ValueLook, ValueMap); 6] {
     [
-        map(ValueLook::Fuel, "fuel"),
-        map(ValueLook::Gearbox, "gearbox"),
-        map(ValueLook::Body, "body"),
-        map(ValueLook::Color, "color"),
-        map(ValueLook::Drive, "drive"),
-        map(ValueLook::VehicleType, "vehicle"),
+        (ValueLook::Fuel, "fuel"),
+        (ValueLook::Gearbox, "gearbox"),
+        (ValueLook::Body, "body"),
+        (ValueLook::Color, "color"),
+        (ValueLook::Drive, "drive"),
+        (ValueLook::VehicleType, "vehicle"),
     ]
+    .map(|(look, name)| (look, builtin_map(name, "car", language)))
 }
 
 impl Terms {
@@ -102,8 +101,7 @@ impl Terms {
         if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
-        let (_, _, map) = self.maps.iter().find(|(of, ..)| *of == look)?;
-        map.meant(text)
+        self.maps.iter().find(|(of, _)| *of == look)?.1.meant(text)
     }
 
     /// The brand that is nearest to a text that is none.
@@ -115,24 +113,17 @@ impl Terms {
     pub(super) fn count(&mut self, text: &str, counts: &mut [u32; LOOKS]) {
         let mut is = |look: ValueLook| counts[look as usize] += 1;
         let letters = text.chars().count();
-        if is_vin(text) {
-            is(ValueLook::Vin);
-        }
         if text.contains("://") || text.contains('.') {
             pictures(text, &mut is);
         }
-        if text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.") {
-            is(ValueLook::Address);
-        }
-        if text.contains('@') && text.contains('.') && !text.contains([' ', '/']) {
-            is(ValueLook::Email);
-        }
-        if text.contains("</") || text.contains("<br") || text.contains("<p>") || text.contains("&nbsp;") {
-            is(ValueLook::Html);
-        }
-        if letters > 40 && text.split_whitespace().nth(4).is_some() {
-            is(ValueLook::Prose);
-        }
+        let found = [
+            (ValueLook::Vin, is_vin(text)),
+            (ValueLook::Address, ["http://", "https://", "www."].iter().any(|start| text.starts_with(start))),
+            (ValueLook::Email, text.contains('@') && text.contains('.') && !text.contains([' ', '/'])),
+            (ValueLook::Html, ["</", "<br", "<p>", "&nbsp;"].iter().any(|mark| text.contains(mark))),
+            (ValueLook::Prose, letters > 40 && text.split_whitespace().nth(4).is_some()),
+        ];
+        found.into_iter().filter(|(_, has)| *has).for_each(|(look, _)| is(look));
         if letters > 40 {
             return;
         }
@@ -154,7 +145,7 @@ impl Terms {
             is(ValueLook::Boolean);
         }
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let looks = self.maps.each_ref().map(|(look, ..)| *look);
+            let looks = self.maps.each_ref().map(|(look, _)| *look);
             for look in [ValueLook::Brand].into_iter().chain(looks) {
                 if self.means(look, text).is_some() {
                     counts[look as usize] += 1;

@@ -14,7 +14,6 @@ const GENERIC: &[&str] = &[
 const UNITS: &[&str] = &["unit", "enhet", "einheit", "uom", "units"];
 const CURRENCIES: &[&str] = &["currency", "valuta", "wahrung", "waehrung", "currencycode", "valutakod"];
 
-/// What a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NameGuess {
     pub(super) field: &'static str,

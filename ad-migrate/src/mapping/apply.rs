@@ -73,7 +73,6 @@ impl<'a> Work<'a> {
         self.mapped
     }
 
-    /// The plan of the row's vehicle type.
     fn plan(&mut self) -> Option<&'a Plan> {
         let plans = &self.bound.mapping.plans;
         let (from, map, otherwise) = match &self.bound.mapping.vehicle {
@@ -165,7 +164,6 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Makes a field.
     fn field(&mut self, made: &Made) {
         let rule = &self.bound.mapping.rules[made.rule];
         if rule.when.as_ref().is_some_and(|when| !self.holds(when)) {
@@ -261,7 +259,6 @@ impl<'a> Work<'a> {
         self.text(made, rule, text)
     }
 
-    /// Converts one text.
     fn text(&mut self, made: &Made, rule: &Rule, text: Cow<'_, str>) -> Result<(), (Bad, String)> {
         if text.is_empty() && !rule.from.0.is_empty() {
             return Ok(());
@@ -402,7 +399,6 @@ impl<'a> Work<'a> {
     }
 }
 
-/// HTML as text.
 fn html_of(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => html::to_text(text),

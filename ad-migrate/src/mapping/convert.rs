@@ -28,7 +28,6 @@ pub(super) struct Convert {
 #[derive(Debug)]
 enum Allowed {
     Any,
-    /// Those of a list.
     OneOf(Arc<Lookup>),
     /// The models of the ad's brand.
     Models(Arc<Models>),
@@ -39,9 +38,7 @@ enum Allowed {
 pub(super) struct With<'a> {
     /// The name of the field in sentences.
     pub(super) noun: &'a str,
-    /// The decimal separator.
     pub(super) decimal: Option<char>,
-    /// The format of dates.
     pub(super) form: Option<&'a DateFormat>,
     /// Whether to take the year of a date.
     pub(super) year: bool,
@@ -57,7 +54,6 @@ pub(super) struct With<'a> {
     pub(super) default_currency: Option<&'a str>,
     /// The unit to convert to.
     pub(super) to: Option<&'static str>,
-    /// The brand of the ad.
     pub(super) brand: Option<&'a str>,
 }
 
@@ -73,7 +69,6 @@ pub(super) struct Bad {
 /// Where to correct a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cure {
-    /// In the file.
     File,
     /// In the mapping, which can set how values are written.
     Mapping,
@@ -132,7 +127,6 @@ impl Convert {
         item(&self.kind)
     }
 
-    /// The models, if the field is a model.
     pub(super) fn models(&self) -> Option<&Models> {
         if let Allowed::Models(models) = &self.allowed { Some(models) } else { None }
     }
@@ -237,26 +231,18 @@ impl With<'_> {
         Bad::new(format!("{} {what}", self.noun), message, advice)
     }
 
-    /// Reads the number of a text.
-    fn number<'t>(self, text: &'t str) -> Result<NumberInText<'t>, Bad> {
-        let scaled = |found: NumberInText<'t>| {
-            let Some(scale) = self.scale else { return Ok(found) };
-            let number = found.number.multiplied(scale).ok_or_else(|| self.no_number(text))?;
-            Ok(NumberInText { number, ..found })
-        };
-        number::read(text, self.decimal).map_or_else(
-            |why| {
-                Err(match why {
+    fn number(self, text: &str) -> Result<NumberInText<'_>, Bad> {
+        let found = number::read(text, self.decimal).map_err(|why| match why {
             NoNumber::None => self.no_number(text),
             NoNumber::Ambiguous => self.unclear(
                 "is ambiguous",
                 format!("The separator in \"{}\" may be of thousands or decimals.", short(text)),
                 "Set decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
             ),
-        })
-            },
-            scaled,
-        )
+        })?;
+        let Some(scale) = self.scale else { return Ok(found) };
+        let number = found.number.multiplied(scale).ok_or_else(|| self.no_number(text))?;
+        Ok(NumberInText { number, ..found })
     }
 
     fn no_number(self, text: &str) -> Bad {

@@ -4,7 +4,6 @@ use ad_core::synonyms::fold::folded;
 use jiff::{Timestamp, civil::Date, fmt::strtime::BrokenDownTime, tz::TimeZone};
 use serde::Deserialize;
 
-/// Why a text is not a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoDate {
     /// It does not look like one.

@@ -3,20 +3,16 @@
 
 use serde_json::{Value, json};
 
-/// A key of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// What it may hold.
     pub(crate) holds: Holds,
     pub(crate) about: &'static str,
 }
 
-/// What a key may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Text,
-    /// One of these texts.
     OneOf(&'static [&'static str]),
     /// A text of one character.
     Mark,
@@ -25,15 +21,12 @@ pub(crate) enum Holds {
     Bool,
     /// A column: a name or path, or a position from 1.
     Column,
-    /// A column or several.
     Columns,
     /// A text, a number, true or false, or several.
     Texts,
     /// The same, or a table of these by vehicle type.
     ByType,
-    /// A condition on a column.
     Condition,
-    /// A condition or several.
     Conditions,
     /// A unit or currency.
     Beside,
@@ -45,9 +38,7 @@ pub(crate) enum Holds {
     VehicleType,
     /// A vehicle type, or `error`.
     OneVehicleType,
-    /// Any table whose values are texts.
     TableOfTexts,
-    /// Joins by name.
     Joins,
     /// A table that another list of keys describes, or that holds fields.
     Table,
@@ -112,7 +103,6 @@ pub(crate) const VEHICLE: &[Key] = &[
     key("otherwise", Holds::OneVehicleType, "The vehicle type of rows without a known value"),
 ];
 
-/// A condition.
 pub(crate) const CONDITION: &[Key] = &[
     key("column", Holds::Column, "The column"),
     key("is", Holds::Texts, "One of these texts, ignoring case"),
@@ -128,7 +118,6 @@ pub(crate) const BESIDE: &[Key] = &[
     key("default", Holds::Text, "The unit or currency of values that do not say it"),
 ];
 
-/// A field.
 pub(crate) const FIELD: &[Key] = &[
     key("from", Holds::Columns, "The columns"),
     key("constant", Holds::ByType, "The value of every row, also by vehicle type"),

@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 
 use super::fold::{fold_into, folded};
 
-/// Allowed values of a field.
 #[derive(Debug, Default)]
 pub(crate) struct Lookup {
     ids: Vec<Box<str>>,
@@ -39,7 +38,6 @@ impl Lookup {
         lookup
     }
 
-    /// The values of a list of the catalogue.
     pub(crate) fn of_list(list: &List) -> Self {
         Self::new(list.entries().iter().map(|entry| (entry.id.as_str(), entry.name.as_str())))
     }
@@ -62,7 +60,6 @@ impl Lookup {
         self.ids.get(index as usize).map(|id| &**id)
     }
 
-    /// All ids, in order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> + Clone {
         self.ids.iter().map(|id| &**id)
     }
@@ -73,7 +70,6 @@ impl Lookup {
     }
 }
 
-/// Models by brand.
 #[derive(Debug, Default)]
 pub(crate) struct Models {
     brands: FxHashMap<Box<str>, Lookup>,
@@ -86,7 +82,6 @@ impl Models {
         Self { brands }
     }
 
-    /// The models of a brand.
     pub(crate) fn of(&self, brand: &str) -> Option<&Lookup> {
         self.brands.get(brand)
     }
@@ -106,18 +101,15 @@ pub(crate) struct Lookups {
 }
 
 impl Lookups {
-    /// The lookup of a list.
     pub(crate) fn list(&mut self, catalogue: &Catalogue, name: &'static str) -> Arc<Lookup> {
         Arc::clone(self.lists.entry(name).or_insert_with(|| Arc::new(Lookup::of_list(catalogue.list(name)))))
     }
 
-    /// The lookup of a choice.
     pub(crate) fn choice(&mut self, values: &'static [ChoiceValue]) -> Arc<Lookup> {
         let entry = self.choices.entry(values.as_ptr().addr());
         Arc::clone(entry.or_insert_with(|| Arc::new(Lookup::new(values.iter().copied()))))
     }
 
-    /// The lookup of models.
     pub(crate) fn models(&mut self, catalogue: &Catalogue, file: &'static str, brands: &'static str) -> Arc<Models> {
         let made = || Arc::new(Models::new(catalogue, file, catalogue.list(brands)));
         Arc::clone(self.models.entry(file).or_insert_with(made))

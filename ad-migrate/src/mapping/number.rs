@@ -20,7 +20,6 @@ pub(crate) struct NumberInText<'a> {
     pub(crate) after: &'a str,
 }
 
-/// Why a text has no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoNumber {
     /// It contains no digits, or they are grouped in no usual way.
@@ -40,7 +39,6 @@ impl Decimal {
         Some(Self { digits: self.digits.checked_mul(factor)?, scale: 0 })
     }
 
-    /// The number times another one.
     pub(crate) fn multiplied(self, by: Self) -> Option<Self> {
         Some(Self { digits: self.digits.checked_mul(by.digits)?, scale: self.scale + by.scale }.shortest())
     }

@@ -186,7 +186,6 @@ impl<'a, 'i> Planner<'a, 'i> {
         Made { constant, default, ..made }
     }
 
-    /// The part of a vehicle's name that a field takes.
     fn name_part(
         &mut self,
         rule: &Rule,

@@ -22,7 +22,6 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The beginning of the file.
     pub(super) const START: Self = Self { line: 1, column: 1 };
 }
 

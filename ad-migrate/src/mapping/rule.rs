@@ -74,7 +74,6 @@ impl From<Texts> for Otherwise {
     }
 }
 
-/// A decimal separator.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) enum DecimalMark {
     #[serde(rename = ".")]

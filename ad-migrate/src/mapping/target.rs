@@ -11,24 +11,19 @@ use serde_json::{Map, Value};
 /// A step from an object to its member, or from an array to its item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The member of this name.
     Member(&'static str),
-    /// The item at this place.
     Item(usize),
 }
 
 /// A field of a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
-    /// Its path.
     pub(crate) steps: Vec<Step>,
-    /// The kind of its value.
     pub(crate) kind: Kind,
     /// For the amount of a price: the type of the price.
     pub(crate) price: Option<&'static str>,
 }
 
-/// Why a path is not a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoTarget {
     /// It is not a field.
@@ -68,7 +63,6 @@ pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, No
     Err(NoTarget::NotSet(format!("It is an object; map its members: {members}.")))
 }
 
-/// The types of prices.
 fn price_types() -> impl Iterator<Item = &'static str> {
     let types = price::FIELDS.iter().find_map(|field| match field.kind {
         Kind::Choice { values, .. } if field.path == "type" => Some(values),
@@ -179,7 +173,6 @@ fn put_within(around: &mut Value, steps: &[Step], value: Value) {
     }
 }
 
-/// The text at a path.
 pub(crate) fn text_at<'a>(payload: &'a Map<String, Value>, path: [&str; 2]) -> Option<&'a str> {
     payload.get(path[0])?.as_object()?.get(path[1])?.as_str()
 }

@@ -106,7 +106,6 @@ fn refuse(source: &SourceFile, settings: &Settings) -> Result<(), ReadError> {
     }
 }
 
-/// The format of a text.
 fn form(name: &str, text: &[u8], notes: &mut Vec<String>) -> Result<Form, ReadError> {
     let start = text.trim_ascii_start();
     let begins = |what: &str| start.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what.as_bytes()));

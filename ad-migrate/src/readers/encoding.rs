@@ -19,17 +19,14 @@ const NOT_TEXT: u8 = 0xFF;
 /// Bytes that windows-1252 does not define.
 const UNDEFINED: &[u8] = &[0x81, 0x8D, 0x8F, 0x90, 0x9D];
 
-/// The encoding of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charset {
-    /// Its usual name.
     pub(super) name: &'static str,
     encoding: &'static Encoding,
     /// How it becomes UTF-8, where the web has no such encoding.
     legacy: Option<Legacy>,
 }
 
-/// A detected encoding.
 #[derive(Debug)]
 pub(super) struct DetectedEncoding {
     pub(super) charset: Charset,

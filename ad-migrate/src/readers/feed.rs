@@ -10,7 +10,6 @@ use super::{ReadError, encoding::Charset};
 /// Bytes that are read at a time.
 const BLOCK: usize = 256 * 1024;
 
-/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// From 1.
@@ -48,7 +47,8 @@ pub(super) struct Feed {
     has_ended: bool,
     failed: Option<io::Error>,
     place: Place,
-    line_end: u8,
+    /// The byte by which lines are counted from here on.
+    pub(super) line_end: u8,
 }
 
 impl fmt::Debug for Feed {
@@ -61,11 +61,6 @@ impl Feed {
     pub(super) fn new(input: Box<dyn Read + Send>, charset: Charset) -> Self {
         let place = Place { line: 1, column: 1 };
         Self { charset, input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place, line_end: b'\n' }
-    }
-
-    /// Counts lines by another byte than `\n`, from here on.
-    pub(super) fn set_line_end(&mut self, line_end: u8) {
-        self.line_end = line_end;
     }
 
     /// The place of a byte of the rest.
@@ -129,9 +124,6 @@ impl Feed {
     }
 
     /// The bytes that have been read and not skipped; if there are none, reads more.
-    ///
-    /// # Errors
-    /// When the file cannot be read any further.
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.rest().is_empty()
             && !self.more()

@@ -30,7 +30,6 @@ impl TryFrom<String> for CharRange {
     }
 }
 
-/// The lines of a fixed-width file.
 #[derive(Debug)]
 pub(super) struct Fixed {
     feed: Feed,

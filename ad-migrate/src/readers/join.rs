@@ -35,7 +35,6 @@ pub struct Join {
 /// Values of a second file by key: each a column and a text.
 type Values = FxHashMap<Box<str>, Vec<(ColumnId, Box<str>)>>;
 
-/// Rows with columns of other files.
 #[derive(Debug)]
 struct Joined {
     inner: Box<dyn Records>,
@@ -43,9 +42,6 @@ struct Joined {
 }
 
 /// Adds the columns of other files to rows.
-///
-/// # Errors
-/// When another file cannot be read.
 pub(super) fn with(
     mut inner: Box<dyn Records>,
     path: &Path,

@@ -12,7 +12,6 @@ const NOT_TEXT: u8 = 0xFF;
 /// How bytes become UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Legacy {
-    /// DOS code page 850.
     Cp850,
     /// UTF-8 that was taken for windows-1252 and encoded again.
     Twice,

@@ -210,7 +210,7 @@ trait Records: Send + std::fmt::Debug {
         while !batch.is_full() && matches!(filled, Ok(true)) {
             filled = self.row(batch);
         }
-        batch.set_columns(self.columns().clone());
+        batch.columns = self.columns().clone();
         filled
     }
 }

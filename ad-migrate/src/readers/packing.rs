@@ -41,7 +41,6 @@ pub(super) struct Progress {
     pub(super) size: u64,
 }
 
-/// Counts the bytes that are read.
 pub(super) struct CountedRead<R> {
     pub(super) inner: R,
     pub(super) read: Arc<AtomicU64>,

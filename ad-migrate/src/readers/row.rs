@@ -89,7 +89,7 @@ const ENOUGH_ROWS: usize = 400;
 /// Some rows of a file, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
-    columns: Arc<Columns>,
+    pub(super) columns: Arc<Columns>,
     text: String,
     cells: Vec<Cell>,
     findings: Vec<Finding>,
@@ -105,11 +105,6 @@ impl Batch {
     /// The rows.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         self.rows.iter().map(|span| Row { batch: self, span: *span })
-    }
-
-    /// Bytes of text in it.
-    pub fn len(&self) -> usize {
-        self.text.len()
     }
 
     /// Whether it has no rows.
@@ -129,11 +124,6 @@ impl Batch {
         self.cells.clear();
         self.findings.clear();
         self.rows.clear();
-    }
-
-    /// Sets the columns, when more are known.
-    pub(super) fn set_columns(&mut self, columns: Arc<Columns>) {
-        self.columns = columns;
     }
 
     /// Begins a row with its number, from 1, and its first line.

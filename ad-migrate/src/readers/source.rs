@@ -32,7 +32,6 @@ pub(super) struct SourceFile {
     pub(super) notes: Vec<String>,
 }
 
-/// A spreadsheet.
 pub(super) struct Workbook {
     /// Its name in messages.
     pub(super) name: String,
@@ -148,7 +147,6 @@ fn spool(mut input: Box<dyn Read + Send>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads the beginning of a file.
 fn begin(
     name: &str,
     mut input: Box<dyn Read + Send>,

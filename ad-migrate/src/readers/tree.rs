@@ -11,7 +11,6 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
 }
 
-/// One of its nodes.
 pub(super) type NodeId = usize;
 
 #[derive(Debug, Default)]
@@ -25,7 +24,6 @@ struct Node {
     again: usize,
 }
 
-/// The records of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RecordsPlace {
     /// Names from the root.
@@ -45,7 +43,6 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// The root.
     pub(super) const ROOT: NodeId = 0;
 
     /// The node of a name below another; `None` if there are too many.

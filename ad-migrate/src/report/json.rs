@@ -19,17 +19,13 @@ use ad_cli::terminal::output::WholeFile;
 
 /// The report for programs.
 #[derive(Debug)]
-pub struct Json {
+pub(crate) struct Json {
     out: WholeFile,
     before: &'static str,
 }
 
 impl Json {
-    /// Begins a report.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path, about: &About) -> io::Result<Self> {
         let mut out = WholeFile::create(path)?;
         let about = serde_json::to_string(about)?;
         // Without its closing brace: the object continues.

@@ -7,20 +7,17 @@ use crate::{
     finding::{Finding, Severity},
 };
 
-/// Rows that are listed under one reason.
 pub(super) const MOST_OF_A_REASON: usize = 200;
 /// Rows that are listed in all; beyond that, each reason has [`FEWEST_OF_A_REASON`].
 const MOST: usize = 3000;
 const FEWEST_OF_A_REASON: usize = 5;
 /// Different reasons with rows.
 const MOST_REASONS: usize = 500;
-/// Valid rows that are shown.
 const MOST_VALID: usize = 12;
 /// Images of a row, and the longest address that is shown.
 const MOST_IMAGES: usize = 20;
 const LONGEST_ADDRESS: usize = 500;
 
-/// A row under a reason.
 #[derive(Debug)]
 pub(super) struct ListedRow {
     pub(super) row: u64,
@@ -31,7 +28,6 @@ pub(super) struct ListedRow {
     pub(super) images: Vec<String>,
 }
 
-/// The rows.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     rows: FxHashMap<(Severity, String), Vec<ListedRow>>,
@@ -73,7 +69,6 @@ impl Kept {
         }
     }
 
-    /// The rows that are listed under a reason.
     pub(super) fn of(&self, severity: Severity, reason: &str) -> &[ListedRow] {
         self.rows.get(&(severity, reason.to_owned())).map_or(&[], Vec::as_slice)
     }

@@ -23,34 +23,26 @@ use ad_core::model::Timestamp;
 use serde::Serialize;
 
 use crate::check::{Totals, Verdict};
-pub use json::Json;
-pub use page::Page;
-pub use side_by_side::SideBySide;
-pub use since::Earlier;
-pub use terminal::{Terminal, notes, problems, warn_of_missing};
+pub(crate) use json::Json;
+pub(crate) use page::Page;
+pub(crate) use side_by_side::SideBySide;
+pub(crate) use since::Earlier;
+pub(crate) use terminal::{Terminal, notes, problems, warn_of_missing};
 
 /// A report in a file, which exists when the report is [ended](Self::end).
-pub trait FileReport {
+pub(crate) trait FileReport {
     /// Adds a row, as far as the report shows it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     fn add(&mut self, verdict: &Verdict) -> io::Result<()>;
 
     /// Ends it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     fn end(self: Box<Self>, totals: &Totals) -> io::Result<()>;
 }
 
 /// What a report is about.
 #[derive(Debug, Clone, Serialize)]
-pub struct About {
-    /// The file that was checked.
-    pub file: String,
+pub(crate) struct About {
+    pub(crate) file: String,
     /// The mapping: its file, or the name of a built-in one.
-    pub mapping: String,
-    /// When.
-    pub checked: Timestamp,
+    pub(crate) mapping: String,
+    pub(crate) checked: Timestamp,
 }

@@ -28,14 +28,10 @@ struct ValidRow<'a> {
 
 /// The file while rows are added.
 #[derive(Debug)]
-pub struct SideBySide(WholeFile);
+pub(crate) struct SideBySide(WholeFile);
 
 impl SideBySide {
-    /// Begins the file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
         WholeFile::create(path).map(Self)
     }
 }

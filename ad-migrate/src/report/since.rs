@@ -9,7 +9,7 @@ use crate::{check::Totals, finding::Severity};
 
 /// An earlier report, as far as it is compared.
 #[derive(Debug, Deserialize)]
-pub struct Earlier {
+pub(crate) struct Earlier {
     checked: String,
     // Read and forgotten one by one.
     #[serde(default, rename = "rows")]
@@ -34,12 +34,12 @@ struct EarlierReason {
 
 impl Earlier {
     /// The report of an earlier check, if the file is one.
-    pub fn read(path: &Path) -> Option<Self> {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
         serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
     }
 
     /// What has changed, one line for each number that is another one now.
-    pub fn changes(&self, totals: &Totals) -> Vec<String> {
+    pub(crate) fn changes(&self, totals: &Totals) -> Vec<String> {
         let counts = [
             ("rows", self.totals.rows, totals.rows),
             ("valid", self.totals.valid, totals.valid),
@@ -57,8 +57,7 @@ impl Earlier {
         changed.map(|(what, before, now)| format!("{what}: {} → {}", grouped(before), grouped(now))).collect()
     }
 
-    /// When it was checked.
-    pub fn checked(&self) -> &str {
+    pub(crate) fn checked(&self) -> &str {
         &self.checked
     }
 }

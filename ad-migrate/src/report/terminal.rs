@@ -54,7 +54,6 @@ const REASONS: &[Column] = &[
 const LONGEST_VALUE: usize = 40;
 const MOST_COLUMNS: usize = 3;
 
-/// A finding with its row.
 #[derive(Debug, Serialize)]
 struct FindingRow<'a> {
     file: &'a str,
@@ -67,9 +66,8 @@ struct FindingRow<'a> {
     finding: &'a Finding,
 }
 
-/// The report on the terminal.
 #[derive(Debug)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     out: Output,
     file: String,
     rows: Rows,
@@ -79,16 +77,13 @@ pub struct Terminal {
 
 impl Terminal {
     /// A report in the output's format; people see at most `most` invalid rows.
-    pub fn new(out: Output, about: &About, most: u64) -> Self {
+    pub(crate) fn new(out: Output, about: &About, most: u64) -> Self {
         let columns = if out.is_for_people() { SHOWN } else { COLUMNS };
         Self { out, file: about.file.clone(), rows: out.rows(columns).for_spreadsheets(), most, shown: 0 }
     }
 
     /// Adds the findings of a row.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
-    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+    pub(crate) fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         let people = self.out.is_for_people();
         if people && (verdict.is_valid() || self.shown >= self.most) {
             return Ok(());
@@ -109,10 +104,7 @@ impl Terminal {
     }
 
     /// Ends it with the totals.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
-    pub fn end(self, totals: &Totals) -> io::Result<()> {
+    pub(crate) fn end(self, totals: &Totals) -> io::Result<()> {
         let out = self.out;
         if !out.is_for_people() || self.shown > 0 {
             self.rows.end()?;
@@ -123,9 +115,7 @@ impl Terminal {
         }
         if out.is_for_people() && !totals.reasons.is_empty() {
             out.text("\n")?;
-            let mut reasons = out.rows(REASONS);
-            totals.reasons.iter().try_for_each(|reason| reasons.push(reason))?;
-            reasons.end()?;
+            out.table(REASONS, &totals.reasons)?;
             if totals.other_reasons > 0 {
                 out.note(&format!("… and {} for other reasons", counted(totals.other_reasons, "finding")));
             }
@@ -137,7 +127,7 @@ impl Terminal {
 }
 
 /// Lists the errors of an invalid row on stderr, for commands whose stdout has something else: `stock.csv:14: …`.
-pub fn problems(out: Output, file: &str, verdict: &Verdict) {
+pub(crate) fn problems(out: Output, file: &str, verdict: &Verdict) {
     for Finding { columns, value, message, advice, .. } in verdict.errors() {
         let mut text = format!("{file}:{}: row {}", verdict.line, verdict.row);
         if !columns.is_empty() {
@@ -151,7 +141,7 @@ pub fn problems(out: Output, file: &str, verdict: &Verdict) {
 }
 
 /// Shows on stderr what concerns the whole file, after the [problems] of the first `shown` invalid rows.
-pub fn notes(out: Output, file: &str, totals: &Totals, shown: u64) {
+pub(crate) fn notes(out: Output, file: &str, totals: &Totals, shown: u64) {
     if totals.invalid > shown {
         let more = counted(totals.invalid - shown, if shown > 0 { "more invalid row" } else { "invalid row" });
         out.note(&format!("… {more}; --limit-shown lists more, ad-migrate check all"));
@@ -173,7 +163,7 @@ fn about_file(out: Output, file: &str, totals: &Totals) {
 const MOST_MISSING: usize = 5;
 
 /// Warns of columns of the mapping that the file lacks.
-pub fn warn_of_missing(out: Output, totals: &Totals) {
+pub(crate) fn warn_of_missing(out: Output, totals: &Totals) {
     // Without rows, no columns are known.
     if totals.rows == 0 {
         return;
@@ -188,7 +178,6 @@ pub fn warn_of_missing(out: Output, totals: &Totals) {
     }
 }
 
-/// Shows the inferences about the file.
 fn inferred(out: Output, totals: &Totals) {
     for note in &totals.detected.notes {
         out.headed_note("inferred:", note);

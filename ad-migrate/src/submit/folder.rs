@@ -13,31 +13,22 @@ use tempfile::TempDir;
 /// Prefix of temporary folders.
 const SCRATCH: &str = "scratch-";
 
-/// The folder of a migration.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
     /// The given folder, or the one beside the file: `stock.csv.migration`.
-    pub fn of(file: &Path, named: Option<&Path>) -> Self {
-        let path = named.map_or_else(
-            || {
-                let mut name = file.as_os_str().to_owned();
-                name.push(".migration");
-                PathBuf::from(name)
-            },
-            Path::to_owned,
-        );
-        Self { path }
+    pub(crate) fn of(file: &Path, named: Option<&Path>) -> Self {
+        Self { path: named.map_or_else(|| file.with_added_extension("migration"), Path::to_owned) }
     }
 
     /// Creates it and locks it as long as the returned file is open.
     ///
     /// # Errors
     /// When it cannot be created, or another process uses it.
-    pub fn take(&self) -> Result<File, Failure> {
+    pub(crate) fn take(&self) -> Result<File, Failure> {
         fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))?;
         let lock = File::create(self.path.join("lock")).map_err(|error| self.cannot("write into", &error))?;
         match lock.try_lock() {
@@ -65,36 +56,31 @@ impl Folder {
     }
 
     /// A temporary folder in it, which exists as long as the returned value.
-    ///
-    /// # Errors
-    /// When it cannot be created.
-    pub fn scratch(&self) -> Result<TempDir, Failure> {
+    pub(crate) fn scratch(&self) -> Result<TempDir, Failure> {
         let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.path);
         scratch.map_err(|error| self.cannot("write into", &error))
     }
 
-    /// Its path.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The file of payloads, one a line.
-    pub fn payloads(&self) -> PathBuf {
+    pub(crate) fn payloads(&self) -> PathBuf {
         self.path.join("payloads.ndjson")
     }
 
-    /// The journal.
-    pub fn journal(&self) -> PathBuf {
+    pub(crate) fn journal(&self) -> PathBuf {
         self.path.join("journal.ndjson")
     }
 
     /// Whether anything was sent from it.
-    pub fn is_begun(&self) -> bool {
+    pub(crate) fn is_begun(&self) -> bool {
         self.journal().is_file() && self.payloads().is_file()
     }
 
     /// The error that it cannot be used.
-    pub fn cannot(&self, what: &str, error: &io::Error) -> Failure {
+    pub(crate) fn cannot(&self, what: &str, error: &io::Error) -> Failure {
         Failure::usage(format!("cannot {what} the folder of the migration, {}: {error}", self.path.display()))
             .hint("set another: --folder DIR")
     }

@@ -34,18 +34,16 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// An ad or a listing without a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Missing {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Missing {
     /// `ad` of the service, or `listing` of the export.
-    pub listed: Cow<'static, str>,
-    /// The ad's source id.
-    pub source_id: Option<String>,
-    /// The plate.
-    pub registration_number: Option<String>,
+    pub(crate) listed: Cow<'static, str>,
+    pub(crate) source_id: Option<String>,
+    pub(crate) registration_number: Option<String>,
     /// The listing on the primary marketplace.
-    pub marketplace_ad_id: Option<String>,
+    pub(crate) marketplace_ad_id: Option<String>,
     /// What is known about it.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 /// The members of an ad that are read.
@@ -63,7 +61,7 @@ const PLATE: u8 = 1;
 
 /// The identifiers of all rows, also invalid ones; and then everything listed, which is missing if no row has its identifier.
 #[derive(Debug, Default)]
-pub struct Stock {
+pub(crate) struct Stock {
     named: Identities,
     /// Dealers of valid rows.
     dealers: BTreeSet<String>,
@@ -73,10 +71,7 @@ pub struct Stock {
 
 impl Stock {
     /// Adds the identifiers of a row.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be written; so in the other methods.
-    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+    pub(crate) fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         for (kind, text) in [(SOURCE_ID, &verdict.source_id), (PLATE, &verdict.plate)] {
             if let Some(text) = text {
                 self.name(kind, text, 0)?;
@@ -102,10 +97,7 @@ impl Stock {
     }
 
     /// Adds the ads of the service; for a dealer group, those of the dealers in the file.
-    ///
-    /// # Errors
-    /// When a request fails, too.
-    pub async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
+    pub(crate) async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
         let query = AdQuery {
             fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id"]),
             ..AdQuery::oldest_first([AdFilter::State(AdState::Created)])
@@ -117,9 +109,9 @@ impl Stock {
                 let missing = Missing {
                     listed: "ad".into(),
                     source_id: Some(source_id.clone()),
-                    registration_number: None,
                     marketplace_ad_id,
                     title,
+                    ..Missing::default()
                 };
                 self.list(SOURCE_ID, &source_id, &missing)?;
             }
@@ -130,8 +122,8 @@ impl Stock {
     /// Adds the listings of an export. `plate` is the column of the plates.
     ///
     /// # Errors
-    /// When the export cannot be read, or has no such column, too.
-    pub fn list_export(&mut self, mut export: Reader, plate: &str) -> Result<(), ReadError> {
+    /// When the export cannot be read, or has no such column.
+    pub(crate) fn list_export(&mut self, mut export: Reader, plate: &str) -> Result<(), ReadError> {
         let (mut batch, mut has_column) = (None, false);
         while let Some(next) = export.next(batch.take())? {
             if let Some(column) = next.columns().id(plate) {
@@ -143,10 +135,9 @@ impl Stock {
                         let title: Vec<_> = others.take(4).map(|(_, value)| value.trim()).collect();
                         let missing = Missing {
                             listed: "listing".into(),
-                            source_id: None,
                             registration_number: Some(found.clone()),
-                            marketplace_ad_id: None,
                             title: Some(title.join(", ")),
+                            ..Missing::default()
                         };
                         self.list(PLATE, &found, &missing).map_err(|error| {
                             ReadError::new(format!("cannot use a temporary file: {error}"))
@@ -165,10 +156,7 @@ impl Stock {
     }
 
     /// The ads and listings without a row, in the order in which they were added.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be read, too.
-    pub fn missing(mut self) -> io::Result<Vec<Missing>> {
+    pub(crate) fn missing(mut self) -> io::Result<Vec<Missing>> {
         let (mut missing, mut in_file) = (BTreeSet::new(), None);
         // Rows have index 0 and come first.
         for it in self.named.sorted()? {
@@ -185,10 +173,7 @@ impl Stock {
 }
 
 /// Shows what is missing; for programs on stderr, because stdout has the rows.
-///
-/// # Errors
-/// When it cannot be shown.
-pub fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
+pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }
@@ -199,10 +184,7 @@ pub fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let mut table = context.out.rows(COLUMNS);
-    missing.iter().try_for_each(|missing| table.push(missing))?;
-    table.end()?;
-    Ok(())
+    Ok(context.out.table(COLUMNS, missing)?)
 }
 
 impl std::fmt::Display for Missing {

@@ -11,9 +11,9 @@
 //!
 //! [`ad_cli::bulk::import`] sends the payloads and keeps the journal.
 
-pub mod folder;
-pub mod missing;
-pub mod outcome;
-pub mod prepare;
-pub mod rehearse;
-pub mod revise;
+pub(crate) mod folder;
+pub(crate) mod missing;
+pub(crate) mod outcome;
+pub(crate) mod prepare;
+pub(crate) mod rehearse;
+pub(crate) mod revise;

@@ -82,18 +82,12 @@ fn text(summary: &Summary, left_out: &[(u64, &str)]) -> String {
 }
 
 /// Checks the selected fields before anything is sent.
-///
-/// # Errors
-/// When a field is unknown.
-pub fn check_fields(context: &Context) -> Result<(), Failure> {
+pub(crate) fn check_fields(context: &Context) -> Result<(), Failure> {
     Ok(context.out.check_fields(ALL_COLUMNS, &["linked"])?)
 }
 
 /// Shows all outcomes, and counts of them and of the rows that were `left_out`.
-///
-/// # Errors
-/// When it cannot be shown, or the report cannot be written.
-pub fn show(
+pub(crate) fn show(
     context: &Context,
     imported: &mut Imported,
     rows: &mut RowNumbers,
@@ -136,7 +130,7 @@ pub fn show(
 }
 
 /// Whether everything that was sent has succeeded.
-pub fn is_good(summary: &Summary) -> bool {
+pub(crate) fn is_good(summary: &Summary) -> bool {
     ["failed", "rejected", "under_way", "unclear"].iter().all(|name| summary.count(name) == 0)
 }
 

@@ -18,7 +18,7 @@ use crate::check::{Sink, Verdict};
 
 /// The payloads while they are written: one a line, in the order of the rows.
 #[derive(Debug)]
-pub struct Prepare {
+pub(crate) struct Prepare {
     out: BufWriter<NamedTempFile>,
     hidden: bool,
     rows: RowNumbers,
@@ -27,10 +27,10 @@ pub struct Prepare {
 
 /// The row of each payload, by the index of the payload.
 #[derive(Debug, Default)]
-pub struct RowNumbers {
+pub(crate) struct RowNumbers {
     numbers: Spool,
     /// Number of payloads.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 const NUMBER: usize = size_of::<u64>();
@@ -42,7 +42,7 @@ impl RowNumbers {
     }
 
     /// The row of a payload, if it is known.
-    pub fn get(&mut self, index: u64) -> Option<u64> {
+    pub(crate) fn get(&mut self, index: u64) -> Option<u64> {
         let span = Span { start: index * NUMBER as u64, length: NUMBER };
         let bytes = self.numbers.text(span).ok().filter(|_| index < self.count)?;
         bytes.try_into().ok().map(u64::from_be_bytes)
@@ -51,19 +51,13 @@ impl RowNumbers {
 
 impl Prepare {
     /// Writes into a temporary file of a folder; `hidden` ads are stored and not published.
-    ///
-    /// # Errors
-    /// When it cannot be created.
-    pub fn new(folder: &Path, hidden: bool) -> io::Result<Self> {
+    pub(crate) fn new(folder: &Path, hidden: bool) -> io::Result<Self> {
         let out = BufWriter::new(NamedTempFile::new_in(folder)?);
         Ok(Self { out, hidden, rows: RowNumbers::default(), stock: Stock::default() })
     }
 
     /// Moves the payloads to a path, in one step; returns the rows of the payloads, and the identifiers of all rows.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn end(self, path: &Path) -> io::Result<(RowNumbers, Stock)> {
+    pub(crate) fn end(self, path: &Path) -> io::Result<(RowNumbers, Stock)> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
@@ -73,15 +67,14 @@ impl Prepare {
 
 /// The payloads that are sent.
 #[derive(Debug)]
-pub struct Sending<'a> {
+pub(crate) struct Sending<'a> {
     /// Their file, one a line.
-    pub payloads: &'a Path,
+    pub(crate) payloads: &'a Path,
     /// The row of each.
-    pub rows: &'a mut RowNumbers,
+    pub(crate) rows: &'a mut RowNumbers,
     /// Most of them to send.
-    pub most: u64,
-    /// Most concurrent requests.
-    pub parallel: usize,
+    pub(crate) most: u64,
+    pub(crate) parallel: usize,
 }
 
 /// A payload by its index, or why it cannot be read.

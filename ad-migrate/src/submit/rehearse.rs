@@ -4,13 +4,12 @@
 use ad_cli::{
     Client, Error, ErrorKind,
     terminal::{
-        Context, Failure,
+        Context, Failure, bar,
         output::{Column, counted, grouped, tally},
     },
 };
 use ad_core::categories;
 use futures_util::{StreamExt, stream};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,7 +38,7 @@ struct Objection<'a> {
 ///
 /// # Errors
 /// When a request fails for another reason.
-pub async fn rehearse(
+pub(crate) async fn rehearse(
     context: &Context,
     client: &Client,
     sending: Sending<'_>,
@@ -48,13 +47,8 @@ pub async fn rehearse(
 ) -> Result<u64, Failure> {
     let Sending { payloads, rows, most, parallel } = sending;
     let payloads = prepare::payloads(payloads)?.take(usize::try_from(most).unwrap_or(usize::MAX));
-    let total = most.min(rows.count);
-    let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
-    if let Ok(style) =
-        ProgressStyle::with_template("rehearsed {bar:30.green} {human_pos:>7}/{human_len} {per_sec:>9} {eta:>5} left")
-    {
-        bar.set_style(style);
-    }
+    let template = "rehearsed {bar:30.green} {human_pos:>7}/{human_len} {per_sec:>9} {eta:>5} left";
+    let bar = bar(context.out, most.min(rows.count), template);
     let asked = payloads.map(|payload| async move {
         let (index, payload) = payload?;
         let answer = ask(client, &payload).await;

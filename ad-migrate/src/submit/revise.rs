@@ -17,11 +17,11 @@ use ad_cli::{
     cli::{Change, Desired, desired, exceeds_removal_limit},
     terminal::{
         Context, Exit, Failure,
-        output::{Column, tally},
+        output::{Column, plain, tally},
     },
 };
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -54,21 +54,6 @@ enum Revised {
     Failed,
 }
 
-impl Revised {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Updated => "updated",
-            Self::WouldBeUpdated => "would be updated",
-            Self::NotSent => "not sent",
-            Self::Hidden => "hidden",
-            Self::Deleted => "deleted",
-            Self::Unchanged => "unchanged",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// An ad, and what became of it.
 #[derive(Debug, Serialize)]
 struct RevisedAd {
     row: Option<u64>,
@@ -93,13 +78,11 @@ struct Line<'a> {
 
 /// The ads to update.
 #[derive(Debug)]
-pub struct Revision<'a> {
-    /// Their payloads.
-    pub sending: Sending<'a>,
+pub(crate) struct Revision<'a> {
+    pub(crate) sending: Sending<'a>,
     /// Whether differences are only shown.
-    pub is_rehearsal: bool,
-    /// The rules.
-    pub rulebook: &'a Rulebook,
+    pub(crate) is_rehearsal: bool,
+    pub(crate) rulebook: &'a Rulebook,
 }
 
 /// The ads that earlier runs created.
@@ -123,7 +106,7 @@ fn created(folder: &Folder) -> Result<Vec<Identity>, Failure> {
 ///
 /// # Errors
 /// When no ads were created before, or a request fails for a reason that concerns all of them.
-pub async fn update(
+pub(crate) async fn update(
     context: &Context,
     client: &Client,
     folder: &Folder,
@@ -147,20 +130,16 @@ pub async fn update(
         let written = write_update(client, rulebook, &ad, payload, left, is_rehearsal).await?;
         Ok::<_, Failure>((index, ad, written))
     });
-    let mut answers = stream::iter(asked).buffered(parallel.max(1));
-    let mut revised = Vec::new();
-    while let Some(answer) = answers.next().await {
-        let (index, ad, (outcome, changes, message)) = answer?;
-        revised.push(RevisedAd { row: rows.get(index), ad, outcome, changes, message });
-    }
-    drop(answers);
+    let answers = stream::iter(asked).buffered(parallel.max(1)).map_ok(|(index, ad, (outcome, changes, message))| {
+        RevisedAd { row: rows.get(index), ad, outcome, changes, message }
+    });
+    let revised: Vec<_> = answers.try_collect().await?;
     let more = [(totals.skipped, "skipped"), (totals.invalid, "invalid")];
     show(context, &revised, &more, report)
 }
 
 type Written = (Revised, Vec<Change>, Option<String>);
 
-/// Updates one ad.
 async fn write_update(
     client: &Client,
     rulebook: &Rulebook,
@@ -223,27 +202,29 @@ fn of_one(error: Error) -> Result<String, Failure> {
 
 /// An ad that can be taken away.
 #[derive(Debug)]
-pub struct Removable {
+pub(crate) struct Removable {
     ad: Identity,
     vehicle_type: Option<VehicleType>,
 }
 
 /// How ads are taken away.
 #[derive(Debug, Clone, Copy)]
-pub struct Removal {
+pub(crate) struct Removal {
     /// Whether they are deleted instead of hidden.
-    pub delete: bool,
-    /// So many removals are meant.
-    pub allowed: u64,
-    /// Most concurrent requests.
-    pub parallel: usize,
+    pub(crate) delete: bool,
+    pub(crate) allowed: u64,
+    pub(crate) parallel: usize,
 }
 
 /// The ads that would be taken away: those that exist and, to be hidden, are visible.
 ///
 /// # Errors
 /// When no ads were created before, there are more than allowed, or a request fails.
-pub async fn removable(client: &Client, folder: &Folder, removal: Removal) -> Result<(Vec<Removable>, u64), Failure> {
+pub(crate) async fn removable(
+    client: &Client,
+    folder: &Folder,
+    removal: Removal,
+) -> Result<(Vec<Removable>, u64), Failure> {
     let created = created(folder)?;
     let mut dealers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut shown: HashMap<String, Vec<(String, bool, Option<VehicleType>)>> = HashMap::new();
@@ -284,7 +265,7 @@ pub async fn removable(client: &Client, folder: &Folder, removal: Removal) -> Re
 ///
 /// # Errors
 /// When a request fails for a reason that concerns all of them.
-pub async fn remove(
+pub(crate) async fn remove(
     context: &Context,
     client: &Client,
     ads: Vec<Removable>,
@@ -312,12 +293,7 @@ pub async fn remove(
         };
         Ok::<_, Failure>(RevisedAd { row: None, ad, outcome, changes: Vec::new(), message })
     });
-    let mut answers = stream::iter(asked).buffered(removal.parallel.max(1));
-    let mut revised = Vec::new();
-    while let Some(answer) = answers.next().await {
-        revised.push(answer?);
-    }
-    drop(answers);
+    let revised: Vec<_> = stream::iter(asked).buffered(removal.parallel.max(1)).try_collect().await?;
     show(context, &revised, &[(unchanged, "unchanged")], report)
 }
 
@@ -346,16 +322,14 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
         *counts.entry(ad.outcome).or_default() += 1;
     }
     let failed = counts.get(&Revised::Failed).copied().unwrap_or_default();
-    let counts = counts.into_iter().map(|(outcome, count)| (count, outcome.text())).chain(more.iter().copied());
-    let text = tally(counts.filter(|(count, _)| *count > 0));
+    let counts: Vec<_> =
+        counts.iter().map(|(outcome, count)| (*count, plain(&json!(outcome)).replace('_', " "))).collect();
+    let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
     context.out.note(if text.is_empty() { "nothing to do" } else { &text });
     Ok(failed)
 }
 
 /// The exit of a command whose ads may have failed.
-///
-/// # Errors
-/// When some have.
-pub const fn ended(failed: u64) -> Result<(), Failure> {
+pub(crate) const fn ended(failed: u64) -> Result<(), Failure> {
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

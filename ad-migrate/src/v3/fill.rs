@@ -22,19 +22,18 @@ use crate::{
 
 const FIELDS: &str = "category_fields";
 
-/// A filled payload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filled {
+pub(crate) struct Filled {
     /// The payload; fields may be missing.
-    pub payload: Map<String, Value>,
+    pub(crate) payload: Map<String, Value>,
     /// Data of the V3 ad that is not in the payload, as `path: value`.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// Errors of the answers.
-    pub wrong: Vec<Finding>,
+    pub(crate) wrong: Vec<Finding>,
 }
 
 /// Fills the payload that migrates an ad to this category.
-pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[(String, String)]) -> Filled {
+pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[(String, String)]) -> Filled {
     let mut payload = conversion::stored(ad).content.into_fields();
     let mut left_out = Vec::new();
     if categories::by_id(ad.category_id).is_some_and(Category::is_open) {

@@ -7,5 +7,5 @@
 //!
 //! [`ad_cli::bulk::conversion`] and [`ad_core`] decide whether an ad can be migrated, and to which category.
 
-pub mod fill;
-pub mod sheet;
+pub(crate) mod fill;
+pub(crate) mod sheet;

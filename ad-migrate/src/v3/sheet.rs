@@ -13,42 +13,33 @@ use ad_cli::{
 
 use crate::readers::{ReadError, Reader, Settings};
 
-/// Columns of the file.
 const HEADER: [&str; 8] =
     ["source_id", "dealer_code", "title", "vehicle_type", "field", "what is missing", "allowed", "value"];
 
 /// A row: something that an ad lacks, or an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SheetRow {
-    /// The ad.
-    pub source_id: String,
-    /// Its dealer.
-    pub dealer_code: String,
-    /// Its title.
-    pub title: String,
+pub(crate) struct SheetRow {
+    pub(crate) source_id: String,
+    pub(crate) dealer_code: String,
+    pub(crate) title: String,
     /// The vehicle type that it becomes; empty if that is to be decided.
-    pub vehicle_type: String,
+    pub(crate) vehicle_type: String,
     /// The field of V4, or `vehicle_type`.
-    pub field: String,
-    /// What is wrong.
-    pub missing: String,
-    /// The allowed values.
-    pub allowed: String,
+    pub(crate) field: String,
+    pub(crate) missing: String,
+    pub(crate) allowed: String,
     /// The answer so far.
-    pub value: String,
+    pub(crate) value: String,
 }
 
 /// The answers: fields with values, by ad.
-pub type Answers = HashMap<Identity, Vec<(String, String)>>;
+pub(crate) type Answers = HashMap<Identity, Vec<(String, String)>>;
 
 /// The field of answers that choose a vehicle type.
-pub const VEHICLE_TYPE: &str = "vehicle_type";
+pub(crate) const VEHICLE_TYPE: &str = "vehicle_type";
 
 /// Writes the file, in one step.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
     let mut file = WholeFile::create(path).map_err(cannot)?;
     // A byte order mark makes spreadsheets read UTF-8; with semicolons, most European ones split the columns.
@@ -70,7 +61,7 @@ pub fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When the file cannot be read, or lacks one of the columns.
-pub fn read(path: &Path) -> Result<Answers, ReadError> {
+pub(crate) fn read(path: &Path) -> Result<Answers, ReadError> {
     let settings = Settings { header: Some(true), ..Settings::default() };
     let mut reader = Reader::open(path, &settings)?;
     let mut answers = Answers::new();

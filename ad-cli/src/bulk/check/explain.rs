@@ -16,7 +16,7 @@ use crate::bulk::payloads::{Place, locate};
 const LONGEST_VALUE: usize = 200;
 
 /// Whether a payload with it can be sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// It is rejected.

@@ -114,7 +114,6 @@ pub fn tell_repetitions(
     Ok(())
 }
 
-/// That an ad is in the file again.
 fn again(it: &Repetition) -> Verdict {
     let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", it.first_line);
     let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.again.place, vec![message]) };

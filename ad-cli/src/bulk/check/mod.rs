@@ -49,7 +49,6 @@ pub struct Checker {
 /// Of which valid payloads a checker measures the quality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measures {
-    /// Of all of them.
     All,
     /// Of the one with index 0; of the others the score alone.
     First,

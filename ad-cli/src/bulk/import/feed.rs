@@ -76,7 +76,6 @@ pub(super) struct Feed {
     pub(super) run: Uuid,
     /// Jobs that are written into the journal together.
     pub(super) block: usize,
-    /// What is done.
     pub(super) task: Task,
     /// Maximum number of ads of this run.
     pub(super) limit: u64,

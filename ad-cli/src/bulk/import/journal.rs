@@ -206,7 +206,6 @@ impl Journal {
         Ok((journal, past))
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -18,15 +18,12 @@ use crate::bulk::{
 pub(super) enum Known {
     /// Its payload must not be sent.
     Invalid,
-    /// It was not sent.
     NotSent,
     /// It may have been sent; there was no answer.
     Unclear,
-    /// The service did not want it.
     Rejected,
     /// The service has it; the request, where it is known.
     Accepted(Option<Uuid>),
-    /// All is done.
     Ended {
         request_id: Option<Uuid>,
         outcome: AdOutcome,
@@ -144,7 +141,6 @@ pub(super) struct KnownPayloads {
 }
 
 impl KnownPayloads {
-    /// What is known of a payload.
     pub(super) fn next(&mut self, index: u64) -> io::Result<Option<Known>> {
         let is_it =
             |record: &io::Result<[u8; PAYLOAD]>| record.as_ref().map_or(true, |record| number(record, 0) <= index);

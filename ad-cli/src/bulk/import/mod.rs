@@ -21,7 +21,7 @@ mod state;
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read, Write},
+    io::{self, BufReader, Write},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -167,11 +167,7 @@ impl Import {
             Some(path) => path.to_owned(),
             // Each input has its own.
             None if options.file.as_os_str() == "-" => PathBuf::from(format!("stdin-{}.journal", &sha256[..12])),
-            None => {
-                let mut name = options.file.as_os_str().to_owned();
-                name.push(".journal");
-                PathBuf::from(name)
-            }
+            None => options.file.with_added_extension("journal"),
         };
         let (journal, past) = Journal::open(&journal)?;
         let mut notes = Vec::from_iter(source.is_utf_16.then_some(Note::Utf16));
@@ -257,10 +253,8 @@ impl Import {
         loop {
             tokio::select! {
                 ended = &mut work => {
-                    match ended {
-                        Ok(Ok(())) => {}
-                        Ok(Err(error)) => state.fail(error),
-                        Err(panicked) => state.fail(panicked),
+                    if let Err(error) = ended.map_err(BulkError::from).flatten() {
+                        state.fail(error);
                     }
                     break;
                 }
@@ -363,15 +357,10 @@ fn random() -> Uuid {
     Uuid::from_u128(fastrand::u128(..))
 }
 
-/// What a file holds.
 fn digest(path: &Path) -> io::Result<String> {
-    let (mut file, mut digest, mut block) = (File::open(path)?, Sha256::new(), vec![0; 256 * 1024]);
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok(Checksum::from(<[u8; 32]>::from(digest.finalize())).to_string()),
-            read => digest.update(&block[..read]),
-        }
-    }
+    let mut digest = Sha256::new();
+    io::copy(&mut BufReader::with_capacity(256 * 1024, File::open(path)?), &mut digest)?;
+    Ok(Checksum::from(<[u8; 32]>::from(digest.finalize())).to_string())
 }
 
 /// Whether a journal is of this file and this service.

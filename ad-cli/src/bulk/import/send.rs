@@ -18,7 +18,6 @@ const REPEATS: u32 = 5;
 /// The first pause; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The result of sending one ad.
 #[derive(Debug)]
 pub(super) enum Sent {
     /// The service has it; the id of its request, if known.
@@ -31,7 +30,6 @@ pub(super) enum Sent {
     Unclear(BulkError),
 }
 
-/// Sends one ad, and determines the result.
 pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
     let (mut is_unclear, mut repeats) = (job.is_unclear, 0);
     loop {

@@ -50,7 +50,6 @@ impl Pending {
     }
 }
 
-/// What the parts share.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) journal: Journal,
@@ -182,7 +181,6 @@ impl State {
         self.end_of(pending, end);
     }
 
-    /// Records an ad whose request is finished.
     pub(super) fn ended(&self, pending: Pending, end: End) {
         self.journal.write(Entry::Ended { ad: pending.ad.clone(), end: end.clone() });
         self.end_of(pending, end);
@@ -203,7 +201,6 @@ impl State {
         self.accepted(Pending { index: job.index, place: job.place, ad: job.ad, request_id });
     }
 
-    /// An ad that the service rejected.
     pub(super) fn rejected(&self, job: Job, message: String, fields: Option<FieldErrors>) {
         // What is there already stays as it was.
         if job.kind == JobKind::Create {
@@ -216,7 +213,6 @@ impl State {
         self.record(&Record { message: Some(message), findings, ..record });
     }
 
-    /// Records an ad that was not sent.
     pub(super) fn not_sent(&self, job: Job) {
         // Of what may have been sent before that is not known.
         if job.is_unclear {

@@ -19,14 +19,11 @@ const BLOCK: usize = 256 * 1024;
 /// Maximum length of the text of one payload. Unlike at the service, white space counts.
 const LONGEST: usize = 2 * MOST_BYTES;
 
-/// How payloads are laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// One on each line.
     Lines,
     /// One after the other, over any number of lines.
     Objects,
-    /// In an array.
     Array,
 }
 
@@ -136,6 +133,25 @@ impl Chunks {
             }
         }
         Ok(if text.is_empty() { None } else { self.cut(&mut text) })
+    }
+
+    /// Shows each payload of the file, in order, until one fails.
+    ///
+    /// # Errors
+    /// When the file cannot be read on, and those of `show`.
+    pub fn try_each<E: From<NotPayloads>>(mut self, mut show: impl FnMut(Piece<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut text = Vec::new();
+        while let Some(chunk) = self.next(text)? {
+            let mut result = Ok(());
+            chunk.each(|piece| {
+                if result.is_ok() {
+                    result = show(piece);
+                }
+            });
+            result?;
+            text = chunk.text;
+        }
+        Ok(())
     }
 
     /// Takes a chunk from the bytes that have been read; `None` if more bytes are needed.

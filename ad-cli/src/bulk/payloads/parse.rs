@@ -54,14 +54,12 @@ fn expected_object(found: &Value) -> String {
     format!("Expected a JSON object, found {what}.")
 }
 
-/// Where a text is not UTF-8.
 fn not_utf8(text: &[u8], error: Utf8Error) -> Broken {
     let at = error.valid_up_to();
     let byte = text.get(at).copied().unwrap_or_default();
     Broken::new(format!("Not UTF-8: byte 0x{byte:02X}{}. Save the file as UTF-8.", guess(text, at)), at)
 }
 
-/// What is wrong with a text that is no JSON.
 fn broken(text: &[u8], error: &serde_json::Error) -> Broken {
     let at = offset(text, error.line(), error.column());
     let place = format!(" at line {} column {}", error.line(), error.column());

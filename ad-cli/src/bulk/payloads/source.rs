@@ -78,11 +78,9 @@ impl Source {
             return Self::of("stdin", io::stdin());
         }
         let name = path.display().to_string();
-        let unreadable =
-            |reason: &dyn fmt::Display| NotPayloads::Unreadable { name: name.clone(), reason: reason.to_string() };
-        let file = File::open(path).map_err(|error| unreadable(&reason(&error)))?;
+        let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(unreadable(&"it is a folder; use a file in it"));
+            return Err(unreadable(&name, &io::ErrorKind::IsADirectory.into()));
         }
         Self::of(&name, file)
     }
@@ -92,8 +90,7 @@ impl Source {
     /// # Errors
     /// When it cannot be read.
     pub fn of_lines(name: &str, path: &Path) -> Result<Self, NotPayloads> {
-        let file = File::open(path)
-            .map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
+        let file = File::open(path).map_err(|error| unreadable(name, &error))?;
         // Detection would fail on a file that begins with empty lines.
         Ok(Self { name: name.to_owned(), head: b"{}\n".to_vec(), reader: Box::new(file), is_utf_16: false })
     }
@@ -103,17 +100,14 @@ impl Source {
     /// # Errors
     /// When it cannot be read, or is no JSON at all.
     pub fn of(name: &str, mut input: impl Read + Send + 'static) -> Result<Self, NotPayloads> {
+        let mut start = Vec::new();
+        input.by_ref().take(LOOK as u64).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
+        let is_whole = start.len() < LOOK;
+        let (mut reader, is_utf_16) = as_utf8(start, input);
         let mut head = Vec::new();
-        let read = input.by_ref().take(LOOK as u64).read_to_end(&mut head);
-        read.map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
-        let is_whole = head.len() < LOOK;
-        let (reader, is_utf_16) = as_utf8(head, input);
-        let mut source = Self { name: name.to_owned(), head: Vec::new(), reader, is_utf_16 };
-        let read = source.reader.by_ref().take(LOOK as u64).read_to_end(&mut source.head);
-        read.map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
-        let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
-        source.reader = Box::new(Cursor::new(source.head.clone()).chain(rest));
-        source.judged(is_whole)
+        reader.by_ref().take(LOOK as u64).read_to_end(&mut head).map_err(|error| unreadable(name, &error))?;
+        let reader = Box::new(Cursor::new(head.clone()).chain(reader));
+        Self { name: name.to_owned(), head, reader, is_utf_16 }.judged(is_whole)
     }
 
     /// Refuses a file that is not JSON.
@@ -144,14 +138,15 @@ impl Source {
     }
 }
 
-/// Why a file cannot be read, without the number that the operating system adds.
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
+/// Says why a file cannot be read, without the number that the operating system adds.
+fn unreadable(name: &str, error: &io::Error) -> NotPayloads {
+    let reason = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "it is a folder; use a file in it".to_owned(),
         _ => error.to_string(),
-    }
+    };
+    NotPayloads::Unreadable { name: name.to_owned(), reason }
 }
 
 /// The stream as UTF-8, and whether it is UTF-16. A zero byte has no place in JSON, so what has one where UTF-16 would is that.

@@ -17,7 +17,6 @@ pub(crate) struct ActionArgs {
     confirm: ConfirmArgs,
 }
 
-/// The help of `delete`.
 pub(in crate::cli) const DELETE_HELP: &str = "\
 Deleted ads remain readable, and their source ids can never be used again. On a terminal, the ads are shown and have to be confirmed; elsewhere, \
 --yes is required.
@@ -27,7 +26,6 @@ Examples:
   ad-cli delete car-1 car-2 --yes
   ad-cli delete car-1 --dry-run";
 
-/// The help of `sold`.
 pub(in crate::cli) const SOLD_HELP: &str = "\
 Deletes the ads, so that no marketplace lists the vehicles any more. It does the same as `ad-cli delete`; deleted ads remain readable. To take an \
 ad off the marketplaces for a while: ad-cli hide SOURCE_ID
@@ -47,7 +45,6 @@ pub(crate) async fn delete(context: &Context, args: &ActionArgs) -> Result<(), F
     acts::each(context, &args.many, args.confirm, act, async |client, target| client.v4().delete(target).await).await
 }
 
-/// The help of `pole-position`.
 pub(in crate::cli) const POLE_POSITION_HELP: &str = "\
 Charges apply: on a terminal, the ads are shown and have to be confirmed; elsewhere, --yes is required. The ad appears first in \
 search results of the primary marketplace for 3 days. Registered vehicles only.
@@ -63,7 +60,6 @@ pub(crate) async fn pole_position(context: &Context, args: &ActionArgs) -> Resul
     acts::each(context, &args.many, args.confirm, act, order).await
 }
 
-/// Arguments of `bump`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Charges apply: on a terminal, the ads are shown and have to be confirmed; elsewhere, --yes is required. The ad must be visible, and the dealer \
@@ -100,7 +96,6 @@ pub(crate) async fn bump(context: &Context, BumpArgs { action, exclude }: &BumpA
     acts::each(context, &action.many, action.confirm, act, order).await
 }
 
-/// Arguments of `retry`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole

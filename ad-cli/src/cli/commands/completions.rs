@@ -7,7 +7,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Completes commands, options, source ids, dealer codes, ids of webhooks, profiles, fields, values, brands, and PATH=VALUE of `update --set`. For \

@@ -4,20 +4,17 @@ use serde_json::json;
 
 use crate::terminal::{ColorWhen, Column, Context, Failure, profiles::Profiles, token_of_environment};
 
-/// Arguments of `config`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+pub(in crate::cli) const HELP: &str = "\
 Options override the environment, the environment overrides the profile, and the profile overrides defaults. Tokens are not shown.
 
 Examples:
   ad-cli config
-  ad-cli config --profile north")]
-pub(crate) struct Args {}
+  ad-cli config --profile north";
 
 const COLUMNS: &[Column] =
     &[Column::new("SETTING", "setting"), Column::new("VALUE", "value").wrapped(), Column::new("FROM", "from")];
 
-pub(crate) fn run(context: &Context, _: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context) -> Result<(), Failure> {
     let profiles = Profiles::of_user()?;
     let profile = profiles.get(context.profile());
     let of_profile = || format!("profile {}", context.profile());

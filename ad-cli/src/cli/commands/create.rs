@@ -15,7 +15,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `create`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The payload is validated locally first; an invalid one is not sent (exit code 3). FILE contains one JSON object. To create many ads, use

@@ -12,9 +12,7 @@ use crate::{
     terminal::{Cell, Column, Context, Exit, Failure, Tone, counted, plain},
 };
 
-/// Arguments of `doctor`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+pub(in crate::cli) const HELP: &str = "\
 Checks the server URL, the connection, the clock, the token, its permissions and its dealers, and says what to do about the first thing that is \
 wrong. Nothing is changed.
 
@@ -22,8 +20,7 @@ Exit code 0: everything is in order. 1: something is not.
 
 Examples:
   ad-cli doctor
-  ad-cli doctor --profile north")]
-pub(crate) struct Args {}
+  ad-cli doctor --profile north";
 
 const COLUMNS: &[Column] = &[
     Column::new("CHECK", "check"),
@@ -59,7 +56,7 @@ fn result(value: &Value) -> Cell {
     Cell::toned(text, tone)
 }
 
-pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
     let mut checks = Vec::new();
     let ended = examine(context, &mut checks).await;
     context.out.table(COLUMNS, &checks)?;

@@ -30,7 +30,6 @@ use crate::{
     terminal::{Context, Exit, Failure, Findings, can_ask, confirm},
 };
 
-/// Arguments of `edit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Opens the ad as JSON in the editor of VISUAL or EDITOR. When the editor is closed, the changes are validated, shown, and sent after a \

@@ -8,7 +8,6 @@ use crate::{
     terminal::{Column, Context, Counter, Failure, ad_table},
 };
 
-/// Arguments of `events`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 An event is an entry in the log of an ad. Events of all ads that the token gives access to are one sequence. --follow resumes by itself when \
@@ -74,7 +73,6 @@ impl SelectionArgs {
     }
 }
 
-/// What people see of an event.
 const COLUMNS: &[Column] = &[
     Column::new("TIME", "timestamp").shown(ad_table::second).wide(20),
     Column::new("SOURCE ID", "source_id").wide(12),
@@ -87,7 +85,6 @@ const COLUMNS: &[Column] = &[
     Column::new("CURSOR", "cursor").for_programs(),
 ];
 
-/// Most events of a page.
 const MOST_EVENTS: u32 = 1000;
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
@@ -118,7 +115,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Prints events as they happen.
 pub(crate) async fn follow(context: &Context, client: &Client, query: &EventQuery) -> Result<(), Failure> {
     let mut rows = context.out.live_rows(COLUMNS);
     let mut events = client.event_stream(query);

@@ -18,7 +18,6 @@ use crate::{
     terminal::{Context, Counter, Failure, Format, ad_table, counted},
 };
 
-/// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints every ad as one line, oldest first, including deleted ones. Memory use is independent of the number of ads.

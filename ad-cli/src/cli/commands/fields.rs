@@ -17,7 +17,6 @@ use crate::{
     terminal::{Cell, Column, Context, Failure, Tone},
 };
 
-/// Arguments of `fields`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -57,7 +56,6 @@ const FIELDS: &[Column] = &[
     Column::new("ABOUT", "about"),
 ];
 
-/// A field for programs and people.
 #[derive(Debug, Serialize)]
 struct FieldRow {
     field: String,

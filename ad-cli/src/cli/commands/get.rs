@@ -10,7 +10,6 @@ use crate::{
     terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
 
-/// The help of `get`.
 pub(in crate::cli) const HELP: &str = "\
 Examples:
   ad-cli get car-1

@@ -10,7 +10,6 @@ use crate::{
     terminal::{Context, Failure, columns_of_terminal, wrapped},
 };
 
-/// Arguments of `help`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

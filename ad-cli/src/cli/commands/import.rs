@@ -14,10 +14,8 @@ use crate::{
     terminal::{self, Column, Context, Exit, Failure, ImportReport, ad_table, causes::Causes, counted, grouped},
 };
 
-/// Most requests that are out at the same time.
 const MOST_PARALLEL: u64 = 256;
 
-/// Arguments of `import`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -17,7 +17,6 @@ use crate::{
     terminal::{Column, Context, Counter, Failure, ad_table, counted, grouped},
 };
 
-/// Arguments of `list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Deleted ads are listed with --deleted, and where --state, --status or an id asks for them. Without --all, one page is printed. Times are UTC: \
@@ -48,7 +47,6 @@ pub(crate) struct Args {
 const NAMES_DELETED: &[&str] =
     &["id", "state", "status", "source_id", "source_id__in", "marketplace_ad_id", "marketplace_ad_id__in"];
 
-/// The parameters of a list of ads.
 #[derive(Debug, Clone)]
 pub(crate) struct AdFilters;
 

@@ -15,7 +15,6 @@ use crate::{
     terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
 };
 
-/// Arguments of `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A table shows the 20 latest entries, the newest last; --all shows every entry. The other formats have every entry anyway.
@@ -38,7 +37,6 @@ pub(crate) struct Args {
     filters: Given<Entries>,
 }
 
-/// The parameters of a log.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries;
 

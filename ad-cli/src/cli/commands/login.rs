@@ -14,7 +14,6 @@ use crate::{
     },
 };
 
-/// Arguments of `login`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The token is read from AD_TOKEN, from a prompt without echo, or from stdin. It cannot be an argument, because shells keep command lines in

@@ -9,7 +9,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `man`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

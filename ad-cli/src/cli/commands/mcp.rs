@@ -7,7 +7,6 @@ use crate::{
     terminal::{Context, Failure, duration},
 };
 
-/// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 An MCP client, such as a desktop assistant or an editor, starts this command and talks to it on stdin and stdout. Each tool runs the command of \

@@ -19,7 +19,6 @@ use crate::{
     },
 };
 
-/// Arguments of `migrate-v4`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The status of a V3 ad depends on its category: 'converts' means that any V4 update converts it, 'ready' that it can migrate with its own
@@ -111,31 +110,21 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>>, Failure> {
     let source = Source::open(path)?;
     let name = source.name.clone();
-    let mut chunks = Chunks::new(source);
     let mut payloads = HashMap::new();
-    let mut wrong = None;
-    while let Some(chunk) = chunks.next(Vec::new())? {
-        chunk.each(|piece| {
-            let mut fail = |at: Place, what: &str| {
-                wrong.get_or_insert_with(|| format!("{name}:{}:{}: {what}", at.line, at.column));
-            };
-            match (piece.problem, parse(piece.text)) {
-                (Some(problem), _) => fail(piece.place, problem),
-                (None, Err(broken)) => fail(piece.place.after(&piece.text[..broken.at]), &broken.message),
-                (None, Ok(object)) => match object.get("source_id").and_then(Value::as_str).map(str::to_owned) {
-                    None => fail(piece.place, "the payload has no source_id; add the source_id of its ad"),
-                    Some(id) if payloads.contains_key(&id) => {
-                        fail(piece.place, "duplicate source_id");
-                    }
-                    Some(id) => {
-                        payloads.insert(id, object);
-                    }
-                },
-            }
-        });
-    }
-    match wrong {
-        Some(wrong) => Err(Failure::rejected(wrong)),
-        None => Ok(payloads),
-    }
+    Chunks::new(source).try_each(|piece| {
+        let wrong = |at: Place, what: &str| Failure::rejected(format!("{name}:{}:{}: {what}", at.line, at.column));
+        if let Some(problem) = piece.problem {
+            return Err(wrong(piece.place, problem));
+        }
+        let object =
+            parse(piece.text).map_err(|broken| wrong(piece.place.after(&piece.text[..broken.at]), &broken.message))?;
+        let Some(id) = object.get("source_id").and_then(Value::as_str).map(str::to_owned) else {
+            return Err(wrong(piece.place, "the payload has no source_id; add the source_id of its ad"));
+        };
+        match payloads.insert(id, object) {
+            Some(_) => Err(wrong(piece.place, "duplicate source_id")),
+            None => Ok(()),
+        }
+    })?;
+    Ok(payloads)
 }

@@ -15,7 +15,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `new`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The sample ad is hidden (visible is false), so that it is not published by accident. Vehicle types may be given as people call them: van, \

@@ -8,7 +8,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `open`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Opens the page of an ad in the console of the service; where it has no console, the documentation of its API can still be opened.

@@ -7,12 +7,10 @@ use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-#[cfg(test)]
-use super::status::who;
-use super::status::write_reason;
 use crate::{
     AdFilter, AdOrder, AdQuery, Client,
     bulk::Identity,
+    cli::claims::away,
     terminal::{Context, Counter, Failure, Styled, Tone, ad_table, counted, grouped},
 };
 
@@ -28,7 +26,6 @@ const TURNS: [(WhoActs, &str); 5] = [
     (WhoActs::Nobody, "Nobody has to act"),
 ];
 
-/// An ad of the list.
 #[derive(Debug, Deserialize)]
 struct Listed {
     #[serde(flatten)]
@@ -166,6 +163,27 @@ fn write_ad(text: &mut Styled, listed: &Listed, report: &StatusReport, now: Time
             text.block(4, &report.text);
         }
     }
+}
+
+/// Why a channel does not show the ad as it is, who has to act, and what to do.
+pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelReport, now: Timestamp) {
+    if channel.status != ChannelStatus::Live {
+        text.block(indent, &channel.text);
+    }
+    if channel.who_acts != WhoActs::Nobody {
+        text.block(indent, &format!("who acts: {}", who(channel.who_acts)));
+    }
+    if let Some(what_to_do) = &channel.what_to_do {
+        text.block(indent, &format!("what to do: {what_to_do}"));
+    }
+    if let Some(next) = channel.next_attempt {
+        let attempts = channel.attempts;
+        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", away(next, now)));
+    }
+}
+
+fn who(who: WhoActs) -> String {
+    who.name().replace('_', " ")
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ use crate::{
 /// Number of images that are fetched concurrently.
 const AT_ONCE: usize = 8;
 
-/// Arguments of `photos`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  ad-cli photos check stock.ndjson\n  ad-cli photos check car-1")]
 pub(crate) struct Args {
@@ -70,7 +69,6 @@ const COLUMNS: &[Column] = &[
     Column::new("REDIRECTED TO", "redirected_to").for_programs(),
 ];
 
-/// An image of an ad.
 #[derive(Debug, Clone, Serialize)]
 struct Photo {
     source_id: Option<String>,
@@ -133,7 +131,6 @@ fn explain_files(path: &Path) -> Result<(), Failure> {
         .hint("if your file has only their names, a mapping makes addresses of them: template = \"https://cdn.example/{value}\""))
 }
 
-/// The table and the counts.
 struct Report<'a> {
     images: Images,
     rows: Rows,

@@ -8,7 +8,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `price`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With --reduced, the list price stays, and \

@@ -8,25 +8,19 @@ use crate::{
     terminal::{Cell, Column, Context, Failure, Tone, plain, profiles::Profiles},
 };
 
-/// Arguments of `profiles`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+pub(in crate::cli) const HELP: &str = "\
 The profile in use is the one of --profile or AD_PROFILE, or else `default`. Tokens are not shown.
 
 Examples:
   ad-cli profiles
-  ad-cli list --profile north")]
-pub(crate) struct ProfilesArgs {}
+  ad-cli list --profile north";
 
-/// Arguments of `logout`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+pub(in crate::cli) const LOGOUT_HELP: &str = "\
 Removes the token from this machine. It stays valid until it expires or is revoked.
 
 Examples:
   ad-cli logout
-  ad-cli logout --profile north")]
-pub(crate) struct LogoutArgs {}
+  ad-cli logout --profile north";
 
 const COLUMNS: &[Column] = &[
     Column::new("NAME", "name"),
@@ -54,7 +48,7 @@ fn expiry(text: &Value) -> Cell {
     }
 }
 
-pub(crate) fn list(context: &Context, _: &ProfilesArgs) -> Result<(), Failure> {
+pub(crate) fn list(context: &Context) -> Result<(), Failure> {
     let profiles = Profiles::of_user()?;
     let now = context.now();
     let mut rows = context.out.rows(COLUMNS);
@@ -81,7 +75,7 @@ pub(crate) fn list(context: &Context, _: &ProfilesArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn logout(context: &Context, _: &LogoutArgs) -> Result<(), Failure> {
+pub(crate) fn logout(context: &Context) -> Result<(), Failure> {
     let mut profiles = Profiles::of_user()?;
     let name = context.profile();
     if !profiles.remove(name)? {

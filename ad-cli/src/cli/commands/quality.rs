@@ -8,7 +8,6 @@ use crate::{
     terminal::{Column, Context, Failure, quality},
 };
 
-/// The help of `quality`.
 pub(in crate::cli) const HELP: &str = "\
 Shows the score of each ad, 0 to 100; the goals that it does not meet, with the points that each would add and how to meet it; \
 and values that are probably wrong, also in comparison with the dealer's other ads and with earlier prices.
@@ -21,7 +20,6 @@ Examples:
 /// What programs get as CSV.
 const COLUMNS: &[Column] = &Column::at_paths(["source_id", "score", "level", "goals", "findings"]);
 
-/// The quality of an ad.
 #[derive(Serialize)]
 struct QualityRow {
     source_id: String,

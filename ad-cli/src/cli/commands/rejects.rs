@@ -17,7 +17,6 @@ use crate::{
     terminal::{Context, Failure, WholeFile, counted},
 };
 
-/// Writes the rejected payloads of an import, one a line.
 pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Imported) -> Result<(), Failure> {
     if file.as_os_str() == "-" {
         return Err(Failure::usage("the rejected payloads of stdin are not kept").hint("import a file"));
@@ -31,26 +30,20 @@ pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Im
         }
     }
     let mut out = WholeFile::create(to).map_err(cannot)?;
-    let mut chunks = Chunks::new(context.open(file)?);
     let (mut index, mut written, mut unreadable) = (0, 0, Vec::new());
-    let mut text = Vec::new();
-    while let Some(chunk) = chunks.next(text)? {
-        let mut result = Ok(());
-        chunk.each(|piece| {
-            if rejected.contains(&index) && result.is_ok() {
-                match parse(piece.text) {
-                    Ok(payload) => {
-                        result = writeln!(out, "{}", Value::Object(payload));
-                        written += 1;
-                    }
-                    Err(_) => unreadable.push(piece.place.line),
+    Chunks::new(context.open(file)?).try_each(|piece| {
+        if rejected.contains(&index) {
+            match parse(piece.text) {
+                Ok(payload) => {
+                    writeln!(out, "{}", Value::Object(payload)).map_err(cannot)?;
+                    written += 1;
                 }
+                Err(_) => unreadable.push(piece.place.line),
             }
-            index += 1;
-        });
-        result.map_err(cannot)?;
-        text = chunk.text;
-    }
+        }
+        index += 1;
+        Ok::<_, Failure>(())
+    })?;
     out.end().map_err(cannot)?;
     let (to, these) = (to.display(), counted(written, "rejected payload"));
     context.out.note(&format!("{these} written to {to}; correct them, then: ad-cli import {to}"));

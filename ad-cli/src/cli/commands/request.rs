@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use crate::terminal::{Column, Context, Failure, ad_table};
 
-/// Arguments of `request`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Shows an accepted request: its state, what it waits for, and the latest log entry of each of its actions. The id of a request is the X-Request-Id

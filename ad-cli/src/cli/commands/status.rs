@@ -1,18 +1,13 @@
 //! `ad-cli status`: whether ads are live, and why not.
 
-use ad_core::model::{
-    ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp, WhoActs,
-};
+use ad_core::model::{ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use super::overview;
+use super::overview::{self, write_reason};
 use crate::{
     Target,
-    cli::{
-        acts::{self, ShownArgs},
-        claims::away,
-    },
+    cli::acts::{self, ShownArgs},
     terminal::{
         Column, Context, Failure, Styled, Tone,
         ad_table::{self, minute_of},
@@ -20,7 +15,6 @@ use crate::{
     },
 };
 
-/// Arguments of `status`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without ids, shows how many ads are live, and of those that are not: why, who has to act, and what to do. With ids, shows for each marketplace \
@@ -112,25 +106,4 @@ fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp) {
     }
     text.end_line();
     write_reason(text, 4, channel, now);
-}
-
-/// Why a channel does not show the ad as it is, who has to act, and what to do.
-pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelReport, now: Timestamp) {
-    if channel.status != ChannelStatus::Live {
-        text.block(indent, &channel.text);
-    }
-    if channel.who_acts != WhoActs::Nobody {
-        text.block(indent, &format!("who acts: {}", who(channel.who_acts)));
-    }
-    if let Some(what_to_do) = &channel.what_to_do {
-        text.block(indent, &format!("what to do: {what_to_do}"));
-    }
-    if let Some(next) = channel.next_attempt {
-        let attempts = channel.attempts;
-        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", away(next, now)));
-    }
-}
-
-pub(super) fn who(who: WhoActs) -> String {
-    who.name().replace('_', " ")
 }

@@ -6,15 +6,12 @@ use serde_json::{Value, json};
 
 use crate::terminal::{Cell, Column, Context, Failure, counted, plain};
 
-/// Arguments of `summary`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+pub(in crate::cli) const HELP: &str = "\
 Counts the ads by status, by vehicle type, by marketplace, and the failures by their code.
 
 Examples:
   ad-cli summary
-  ad-cli list --status failed     the ads that no marketplace shows")]
-pub(crate) struct Args {}
+  ad-cli list --status failed     the ads that no marketplace shows";
 
 /// A number; nothing for none.
 fn count(count: &Value) -> Cell {
@@ -47,7 +44,7 @@ const CHANNELS: &[Column] = &[
 const FAILURES: &[Column] =
     &[Column::new("FAILURE", "code").shown(|code| plain(code).into()), Column::new("ADS", "ads")];
 
-pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
     let summary = context.client()?.summary().await?.body;
     if !context.out.is_for_people() {
         return Ok(context.out.record(&summary)?);

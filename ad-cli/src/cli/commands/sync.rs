@@ -7,7 +7,6 @@ use crate::{
     terminal::{ConfirmArgs, Context, Failure, duration},
 };
 
-/// Arguments of `sync`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 FILE is the desired state of the whole stock: ads that are missing at the service are created, ads that differ are updated, and ads that are \

@@ -20,7 +20,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `template`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes a sheet with one column per field, the required ones first, and an example row to replace. In an .xlsx sheet, cells offer the allowed \

@@ -16,7 +16,6 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Arguments of `update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Other fields are unchanged. FILE contains a JSON object with the fields to change; --set sets single fields and overrides FILE. A \

@@ -28,7 +28,6 @@ use crate::{
     },
 };
 
-/// Arguments of `validate`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and what would raise it.

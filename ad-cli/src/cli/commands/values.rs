@@ -14,7 +14,6 @@ use crate::{
     terminal::{Column, Context, Failure},
 };
 
-/// Arguments of `values`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The values are those built into this program; the catalogue of the service may differ.
@@ -34,7 +33,6 @@ pub(crate) struct Args {
     search: Option<String>,
 }
 
-/// Arguments of `models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -8,14 +8,12 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// The help of `hide`.
 pub(in crate::cli) const HIDE_HELP: &str = "\
 The ad is taken off the marketplaces and stays at the service. To publish it again: ad-cli show SOURCE_ID
 
 Examples:
   ad-cli hide car-1 --wait";
 
-/// The help of `show`.
 pub(in crate::cli) const SHOW_HELP: &str = "\
 Publishes an ad that was created hidden, or hidden later. To print an ad: ad-cli get SOURCE_ID
 

@@ -11,7 +11,6 @@ use crate::{
     terminal::{Column, Context, Exit, Failure, ad_table, duration, until_interrupted},
 };
 
-/// Arguments of `wait`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Waits until all requests of the ad are finished, and shows the outcome of the latest. While the request waits for a marketplace or an image, prints the reason and the time of \

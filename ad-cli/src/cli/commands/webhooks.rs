@@ -9,7 +9,6 @@ use crate::{
     terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
 };
 
-/// Arguments of `webhooks`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The service sends the events of a webhook to its receiver as signed POST requests (Standard Webhooks), and repeats those that fail. The token \
@@ -135,7 +134,6 @@ impl PageArgs {
 /// The fields of a webhook that people see first.
 const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "secret"];
 
-/// The further fields of a webhook.
 const FURTHER: &[&str] = &["created", "updated", "pending", "last_success", "last_failure"];
 
 /// The fields of a delivery, in the order for people.

@@ -7,7 +7,6 @@ use crate::{
     terminal::{Context, Failure, counted},
 };
 
-/// Arguments of `whoami`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The token is decoded, not verified: only the service can check its signature and whether it was revoked (--online).

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{Count, Offered, Payload, Tool};
 
-/// The arguments of a tool.
 #[derive(Debug)]
 pub(super) struct Arguments {
     /// Those of the command, positional ones in their order.
@@ -16,7 +15,6 @@ pub(super) struct Arguments {
     payload: Option<Payload>,
 }
 
-/// An argument.
 #[derive(Debug)]
 struct Argument {
     name: String,
@@ -43,7 +41,6 @@ enum Kind {
 enum Several {
     /// There is one value.
     No,
-    /// One after the other.
     Repeated,
     /// In one value, separated by commas.
     WithCommas,
@@ -54,7 +51,6 @@ enum Several {
 pub(super) struct Line {
     /// Options and values.
     pub(super) words: Vec<String>,
-    /// What the command reads from stdin.
     pub(super) stdin: Option<String>,
 }
 
@@ -163,12 +159,10 @@ impl Arguments {
         Self { given, payload: tool.payload }
     }
 
-    /// The names of all arguments.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.given.iter().map(|argument| argument.name.as_str()).chain(self.payload.iter().map(|payload| payload.name))
     }
 
-    /// The JSON schema.
     pub(super) fn schema(&self) -> Map<String, Value> {
         let mut properties: Map<_, _> =
             self.given.iter().map(|argument| (argument.name.clone(), argument.schema())).collect();

@@ -10,7 +10,6 @@ use tokio::{
 /// Most bytes of the result of a call: enough for a page of 500 ads, and as much as an assistant can make use of.
 pub(super) const MOST_OUTPUT: u64 = 1024 * 1024;
 
-/// How a process ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// The exit code; `None` if a signal ended it.

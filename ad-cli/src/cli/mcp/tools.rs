@@ -5,7 +5,6 @@ use super::Access;
 /// What a tool does, which determines the access that it needs and what clients are told about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Changes nothing.
     Reads,
     /// Adds something, or starts something again.
     Adds,
@@ -18,24 +17,18 @@ pub(super) enum Effect {
 /// The arguments that a tool has of those of its command. Arguments that are paths of files are never among them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Offered {
-    /// These.
     Only(&'static [&'static str]),
-    /// All but these.
     AllBut(&'static [&'static str]),
 }
 
 /// Payloads that the command reads from stdin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Payload {
-    /// The name of the argument.
     pub(super) name: &'static str,
-    /// Its description.
     pub(super) about: &'static str,
-    /// How many.
     pub(super) count: Count,
 }
 
-/// How many payloads there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Count {
     /// One or none: an object.
@@ -46,11 +39,9 @@ pub(super) enum Count {
     Several,
 }
 
-/// A tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// The command that it runs.
     pub(super) command: &'static [&'static str],
     pub(super) effect: Effect,
     pub(super) offered: Offered,

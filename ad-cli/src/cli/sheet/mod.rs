@@ -23,21 +23,16 @@ const IMAGES: usize = 10;
 /// Separates the values of a list in a cell.
 const SEPARATOR: char = ',';
 
-/// A column of a sheet.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// The header.
     pub(super) header: String,
     /// Path of the field in a mapping.
     target: String,
     kind: Kind,
-    /// The description of the field.
     doc: &'static str,
-    /// Whether every ad must have it.
     required: bool,
     /// Whether the short example has it, because it is required or important to buyers.
     wanted: bool,
-    /// The cell of the example row.
     pub(super) example: Option<Value>,
 }
 
@@ -181,7 +176,6 @@ impl Column {
     }
 }
 
-/// The mapping of a sheet.
 pub(super) fn mapping(vehicle_type: &str, columns: &[Column]) -> String {
     let mut text = format!(
         "# The mapping of a sheet that `ad-cli template {vehicle_type}` wrote: field of the ad = column of the sheet.\n\n\

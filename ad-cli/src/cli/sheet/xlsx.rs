@@ -15,7 +15,6 @@ const ROWS: u32 = 10_000;
 /// The narrowest column, in characters.
 const NARROWEST: usize = 12;
 
-/// The workbook.
 pub(in crate::cli) fn bytes(
     vehicle_type: &str,
     columns: &[Column],

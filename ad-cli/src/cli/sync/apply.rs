@@ -9,7 +9,7 @@ use std::{
 
 use ad_core::model::AdState;
 use futures_util::{StreamExt, stream};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::{
     contents,
     plan::{Act, Plan, Step},
-    show,
     stock::no_room,
 };
 use crate::{
@@ -27,13 +26,12 @@ use crate::{
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
         write_if,
     },
-    terminal::{Context, Failure},
+    terminal::{self, Context, Failure},
 };
 
 /// Number of concurrent requests. The client limits the rate.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What became of a step.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct AppliedStep {
     pub(super) act: Act,
@@ -92,13 +90,10 @@ pub(super) async fn apply(
 }
 
 fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
-    if !context.out.moves() || count == 0 {
+    if count == 0 {
         return ProgressBar::hidden();
     }
-    let template = format!("{{wide_bar}} {{human_pos}}/{{human_len}} {what} {{eta}} left");
-    // The template is one of ours; without it, the bar is a plain one.
-    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(count as u64).with_style(style)
+    terminal::bar(context.out, count as u64, &format!("{{wide_bar}} {{human_pos}}/{{human_len}} {what} {{eta}} left"))
 }
 
 /// Sends steps until a failure concerns all further ones.
@@ -184,7 +179,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let changes = step.changes.iter().filter_map(|change| {
         let value = contents::at(&now, &change.field).unwrap_or(&Value::Null);
         let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
-        is_other.then(|| format!("{} is now {}", change.field, show::short(value)))
+        is_other.then(|| format!("{} is now {}", change.field, contents::short(value)))
     });
     let changes: Vec<_> = changes.collect();
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
@@ -241,7 +236,6 @@ async fn follow(
     Ok(())
 }
 
-/// The outcome of a finished request.
 fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);

@@ -20,29 +20,22 @@ use crate::Ad;
 /// What has to be done with an ad.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AdDifference {
-    /// It is as it is wanted.
     Unchanged,
-    /// An update.
     Update {
-        /// What is sent.
         patch: Map<String, Value>,
-        /// What comes of it.
         changes: Vec<Change>,
         /// Whether it revives a deleted ad.
         revives: bool,
     },
     /// Impossible, with what to do instead.
     Blocked {
-        /// Why.
         reason: String,
-        /// The ways out.
         hints: Vec<String>,
     },
     /// The update would be rejected.
     Rejected(FieldErrors),
 }
 
-/// The change, with notes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Comparison {
     pub(super) difference: AdDifference,
@@ -134,7 +127,6 @@ fn with_currencies(mut wanted: Map<String, Value>, ad: &Ad) -> Map<String, Value
     wanted
 }
 
-/// The search for an update.
 struct Search<'a> {
     rulebook: &'a Rulebook,
     write: WriteContext<'a>,

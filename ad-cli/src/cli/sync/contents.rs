@@ -9,12 +9,19 @@ use ad_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{Ad, bulk::conversion};
+use crate::{
+    Ad,
+    bulk::{conversion, shortened},
+    terminal::readable,
+};
 
 /// The field that only requests have: answers show the stored images instead.
 pub(crate) const IMAGES: &str = "image_urls";
 
 const CATEGORY_FIELDS: &str = "category_fields";
+
+/// Longest value that people see.
+const LONGEST: usize = 59;
 
 /// A field that changes. Absent and `null` are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,7 +62,6 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     shown
 }
 
-/// The value of a field.
 pub(crate) fn at<'a>(shown: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     let mut names = field.split('.');
     let first = names.next().and_then(|name| shown.get(name));
@@ -119,6 +125,11 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
         }
         (one, other) => one == other,
     }
+}
+
+/// A value as people write it, shortened.
+pub(super) fn short(value: &Value) -> String {
+    shortened(&readable(value), LONGEST).into_owned()
 }
 
 /// Sets a field in a patch; `null` clears it. Whether the patch has changed.

@@ -14,9 +14,7 @@ use crate::{Ad, Outcome};
 
 /// Images that are wanted and that the service does not show, where that is all the difference there is between the lists.
 pub(super) struct Missing {
-    /// They.
     pub(super) images: Vec<String>,
-    /// All that are wanted.
     pub(super) wanted: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ad_core::{
-    categories::{self, Category},
+    categories,
     model::{AdState, ApiVersion, Timestamp},
 };
 use futures_util::TryStreamExt;
@@ -13,12 +13,12 @@ use super::{
     compare::{AdDifference, compare, quoted},
     contents::Change,
     images::{Missing, missing, why_missing},
-    stock::{Reader, Stock, Wanted},
+    stock::{Left, Reader, Stock, Wanted, Why},
 };
 use crate::{
     Ad, AdFilter, AdQuery, Client, Target,
     bulk::{
-        Identity, check,
+        Identity,
         payloads::Piece,
         spool::{Span, Spool},
     },
@@ -33,32 +33,18 @@ const DELETED_PART: u64 = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Act {
-    /// Some of its fields are changed.
     Update,
     /// It revives a deleted ad by an update.
     Revive,
-    /// It is created.
     Create,
-    /// It is deleted.
     Delete,
 }
 
 impl Act {
     /// Updates, creates, deletions, in the order of execution.
     pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
-
-    /// Its name, as it serialises.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Update => "update",
-            Self::Revive => "revive",
-            Self::Create => "create",
-            Self::Delete => "delete",
-        }
-    }
 }
 
-/// One request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) act: Act,
@@ -74,33 +60,6 @@ pub(super) struct Step {
     /// The payload of a create, or the patch of an update.
     #[serde(skip)]
     pub(super) body: Option<Span>,
-}
-
-/// An ad that is not changed, with the reason.
-#[derive(Debug)]
-pub(super) struct Left {
-    pub(super) source_id: Option<String>,
-    pub(super) dealer_code: Option<String>,
-    pub(super) category: Option<&'static Category>,
-    pub(super) line: Option<u64>,
-    pub(super) why: Why,
-}
-
-impl Left {
-    /// An ad whose payload has mistakes.
-    pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: check::Verdict) -> Self {
-        let line = verdict.findings.first().map(|finding| finding.place.line);
-        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
-    }
-}
-
-/// Why an ad is left as it is.
-#[derive(Debug)]
-pub(super) enum Why {
-    /// Its payload has mistakes.
-    Rejected(check::Verdict),
-    /// What is wanted cannot be.
-    Blocked { reason: String, hints: Vec<String> },
 }
 
 /// A dealer's stock at the service.
@@ -125,7 +84,6 @@ pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
     removals > MOST_DELETIONS || removals * DELETED_PART > ads
 }
 
-/// What a plan is about.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct About {
     /// The file, for messages.
@@ -145,7 +103,6 @@ pub(super) struct About {
     pub(super) allowed: u64,
 }
 
-/// The plan.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) about: About,
@@ -153,7 +110,6 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
     pub(super) left: Vec<Left>,
-    /// Notes about ads.
     pub(super) notes: Vec<(Identity, String)>,
     /// Notes about the whole plan.
     pub(super) remarks: Vec<String>,

@@ -27,10 +27,8 @@ use crate::{
 /// The form of the file.
 const VERSION: u32 = 1;
 
-/// Longest header of a plan.
 const LONGEST_HEADER: u64 = 1024 * 1024;
 
-/// Maximum number of changed ads that are named.
 const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Serialize, Deserialize)]

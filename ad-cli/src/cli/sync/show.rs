@@ -1,16 +1,17 @@
 //! Shows plans and their outcomes, for people and for programs.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     apply::AppliedStep,
-    contents::{Change, IMAGES},
-    plan::{Act, Left, Plan, Step, Why},
+    contents::{Change, IMAGES, short},
+    plan::{Act, Plan, Step},
+    stock::{Left, Why},
 };
 use crate::{
-    bulk::{AdOutcome, Identity, check::Finding, shortened},
-    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, readable, tally},
+    bulk::{AdOutcome, Identity, check::Finding},
+    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, tally},
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.
@@ -20,9 +21,6 @@ const ACTS: [(Act, Tone, &str, &str, &str, &str); 4] = [
     (Act::Create, Tone::Good, "+", "To create", "to create", "created"),
     (Act::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
 ];
-
-/// Longest value that people see.
-const LONGEST: usize = 59;
 
 /// The columns of the ads of a plan, for programs.
 #[rustfmt::skip]
@@ -60,7 +58,7 @@ struct PlanRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'static str>,
     /// `update`, `revive`, `create`, `delete`, `unchanged` or `left`.
-    act: &'static str,
+    act: Value,
     source_id: Option<&'a str>,
     dealer_code: Option<&'a str>,
     vehicle_type: Option<&'a str>,
@@ -72,13 +70,12 @@ struct PlanRow<'a> {
 }
 
 impl<'a> PlanRow<'a> {
-    fn of(act: &'static str, ad: &'a Identity) -> Self {
+    fn of(act: Value, ad: &'a Identity) -> Self {
         let (source_id, dealer_code) = (Some(&*ad.source_id), ad.dealer_code.as_deref());
         Self { act, source_id, dealer_code, ..Self::default() }
     }
 }
 
-/// Shows a plan.
 pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
     if !out.is_for_people() {
         return for_programs(out, plan);
@@ -111,14 +108,14 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
             line: step.line,
             changes: &step.changes,
             message: note(&step.ad),
-            ..PlanRow::of(step.act.name(), &step.ad)
+            ..PlanRow::of(json!(step.act), &step.ad)
         })?;
     }
     for left in &plan.left {
         rows.push(&left_row(left))?;
     }
     for ad in &plan.unchanged {
-        rows.push(&PlanRow { message: note(ad), ..PlanRow::of("unchanged", ad) })?;
+        rows.push(&PlanRow { message: note(ad), ..PlanRow::of("unchanged".into(), ad) })?;
     }
     rows.end()?;
     plan.remarks.iter().for_each(|remark| out.warning(remark));
@@ -134,7 +131,7 @@ fn left_row(left: &Left) -> PlanRow<'_> {
         }
     };
     PlanRow {
-        act: "left",
+        act: "left".into(),
         source_id: left.source_id.as_deref(),
         dealer_code: left.dealer_code.as_deref(),
         vehicle_type: left.category.and_then(|category| category.vehicle_type),
@@ -241,11 +238,6 @@ fn images(value: &Value) -> Option<Vec<&str>> {
         Value::Array(items) => items.iter().map(Value::as_str).collect(),
         _ => None,
     }
-}
-
-/// A value as people write it, shortened.
-pub(super) fn short(value: &Value) -> String {
-    shortened(&readable(value), LONGEST).into_owned()
 }
 
 /// Shows the outcomes of a plan: to people only the failures, to programs all.

@@ -17,7 +17,6 @@ use ad_core::{
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::plan::Left;
 use crate::{
     bulk::{
         self, Identity,
@@ -35,7 +34,6 @@ const MOST_TOLD: usize = 10;
 /// Whose ads the token may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// This dealer's.
     Dealer(String),
     /// Those of the dealers of a group; each payload says whose it is.
     Group,
@@ -74,7 +72,6 @@ impl Scope {
     }
 }
 
-/// An ad that is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) index: u64,
@@ -83,12 +80,38 @@ pub(super) struct Wanted {
     pub(super) category: &'static Category,
 }
 
+/// An ad that is not changed, with the reason.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) source_id: Option<String>,
+    pub(super) dealer_code: Option<String>,
+    pub(super) category: Option<&'static Category>,
+    pub(super) line: Option<u64>,
+    pub(super) why: Why,
+}
+
+impl Left {
+    /// An ad whose payload has mistakes.
+    pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: Verdict) -> Self {
+        let line = verdict.findings.first().map(|finding| finding.place.line);
+        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
+    }
+}
+
+/// Why an ad is left as it is.
+#[derive(Debug)]
+pub(super) enum Why {
+    /// Its payload has mistakes.
+    Rejected(Verdict),
+    /// What is wanted cannot be.
+    Blocked { reason: String, hints: Vec<String> },
+}
+
 /// What a file wants.
 #[derive(Debug, Default)]
 pub(super) struct Stock {
     /// The file, for messages.
     pub(super) name: String,
-    /// The digest of its payloads.
     pub(super) digest: String,
     pub(super) wanted: HashMap<Identity, Wanted>,
     /// Ads whose payloads have mistakes.
@@ -116,7 +139,6 @@ impl Stock {
         self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
 
-    /// The text of the payload of an ad that is wanted.
     pub(super) fn text(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Failure> {
         Ok(self.spool.text(wanted.payload).map_err(no_room())?)
     }
@@ -126,7 +148,6 @@ impl Stock {
         Ok(self.spool.add_line(body).map_err(no_room())?)
     }
 
-    /// The payload of an ad that is wanted.
     pub(super) fn payload(&mut self, wanted: &Wanted) -> Result<Map<String, Value>, Failure> {
         let text = self.text(wanted)?;
         parse(&text).map_err(|error| Failure::failed(error.message))
@@ -138,7 +159,6 @@ pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
     bulk::BulkError::temporary("for the stock")
 }
 
-/// Reads a stock.
 pub(super) struct Reader {
     pub(super) scope: Scope,
     pub(super) checker: Checker,
@@ -259,7 +279,6 @@ impl Reader {
     }
 }
 
-/// A digest of the payloads of a file.
 pub(super) fn digest(source: Source) -> Result<String, Failure> {
     each(source, |_, _| Ok(())).map(|(_, digest)| digest)
 }
@@ -267,25 +286,17 @@ pub(super) fn digest(source: Source) -> Result<String, Failure> {
 /// Shows each payload of a file that can be read to its end; returns how many there are, and what they come to.
 fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failure>) -> Result<(u64, String), Failure> {
     let name = source.name.clone();
-    let mut chunks = Chunks::new(source);
     let (mut count, mut hasher) = (0, Sha256::new());
-    let mut text = Vec::new();
-    while let Some(chunk) = chunks.next(text)? {
-        let mut result = Ok(());
-        chunk.each(|piece| {
-            if result.is_ok() {
-                result = match piece.problem {
-                    None => show(count, piece),
-                    Some(problem) => Err(unreadable(&name, piece.place, problem)),
-                };
-                hasher.update(piece.text);
-                hasher.update([0]);
-                count += 1;
-            }
-        });
-        result?;
-        text = chunk.text;
-    }
+    Chunks::new(source).try_each(|piece| {
+        match piece.problem {
+            None => show(count, piece)?,
+            Some(problem) => return Err(unreadable(&name, piece.place, problem)),
+        }
+        hasher.update(piece.text);
+        hasher.update([0]);
+        count += 1;
+        Ok(())
+    })?;
     Ok((count, Checksum::from(<[u8; 32]>::from(hasher.finalize())).to_string()))
 }
 

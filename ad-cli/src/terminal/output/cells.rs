@@ -73,7 +73,6 @@ impl Column {
         Self { show, ..self }
     }
 
-    /// Its heading in a table.
     pub(super) fn heading(&self) -> String {
         self.title.to_uppercase().replace('_', " ")
     }
@@ -119,7 +118,6 @@ impl Column {
         Self { in_tables: false, ..self }
     }
 
-    /// The value of a row.
     pub(super) fn of<'a>(&self, row: &'a Value) -> &'a Value {
         if self.path.is_empty() { row } else { at(row, self.path).unwrap_or(&Value::Null) }
     }

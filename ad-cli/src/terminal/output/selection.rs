@@ -19,7 +19,6 @@ pub struct UnknownField {
     pub(crate) hint: String,
 }
 
-/// The selected fields of rows.
 #[derive(Debug)]
 pub(super) struct Selection {
     /// Dotted paths.

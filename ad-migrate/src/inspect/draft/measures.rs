@@ -60,7 +60,6 @@ enum Found {
     Unit(&'static str),
     /// The option of the mapping that names the column of the unit.
     Beside(String),
-    /// The values contain it.
     InValues,
     /// The file contains a unit that the field does not have.
     Foreign(String),

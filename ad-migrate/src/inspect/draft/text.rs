@@ -17,7 +17,6 @@ impl Line {
 }
 
 impl Writer<'_> {
-    /// The text of the file.
     pub(super) fn text(&self, types: &[TypeValue]) -> String {
         let mut text = vec![
             "# Draft of a mapping, guessed from the file. Each line is: field of the ad = column of the file."

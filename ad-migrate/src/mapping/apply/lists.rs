@@ -17,7 +17,6 @@ pub(super) fn has_scheme(text: &str) -> bool {
     })
 }
 
-/// Removes equal values.
 pub(super) fn remove_repeated(values: &mut Vec<Value>) {
     // Hostile rows must not take quadratic time.
     if values.len() > MOST_COMPARED {
@@ -33,7 +32,6 @@ pub(super) fn remove_repeated(values: &mut Vec<Value>) {
     }
 }
 
-/// Checks the images of an ad.
 pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), Bad> {
     let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
     let names = count(|text| !has_scheme(text));

@@ -12,7 +12,6 @@ use crate::mapping::fold::folded;
 pub(in crate::mapping) struct Beside {
     /// The same in every row.
     pub(in crate::mapping) always: Option<Box<str>>,
-    /// The value of a column.
     pub(in crate::mapping) column: Option<Column>,
     /// What the values of the column mean; folded.
     pub(in crate::mapping) codes: Vec<(String, Box<str>)>,

@@ -5,7 +5,6 @@ use toml::Value;
 
 use super::several;
 
-/// How a mapping names a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::mapping) enum ColumnName {
     /// By its name or path.
@@ -67,7 +66,6 @@ impl TryFrom<Value> for Column {
     }
 }
 
-/// One column or several.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Value")]
 pub(in crate::mapping) struct Columns(pub(in crate::mapping) Vec<Column>);

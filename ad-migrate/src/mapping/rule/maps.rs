@@ -52,7 +52,6 @@ impl TryFrom<Value> for MapSources {
 #[derive(Debug, Default)]
 pub(in crate::mapping) struct OwnMaps(BTreeMap<String, Vec<OwnTerm>>);
 
-/// A value map that was found.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::mapping) enum FoundMap<'a> {
     Own(&'a [OwnTerm]),

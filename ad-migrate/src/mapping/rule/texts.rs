@@ -33,13 +33,11 @@ impl TryFrom<Value> for ByType {
 }
 
 impl ByType {
-    /// The texts for a vehicle type.
     pub(in crate::mapping) fn of(&self, vehicle_type: Option<&str>) -> Option<&Texts> {
         let own = self.types.iter().find(|(name, _)| Some(&**name) == vehicle_type);
         own.map(|(_, texts)| texts).or(self.all.as_ref())
     }
 
-    /// The vehicle types that it names.
     pub(in crate::mapping) fn types(&self) -> impl Iterator<Item = &str> {
         self.types.iter().map(|(name, _)| &**name)
     }
@@ -50,7 +48,6 @@ impl ByType {
 pub(in crate::mapping) struct Replacements(Vec<(Pattern, String)>);
 
 impl Replacements {
-    /// The text with all replacements.
     pub(in crate::mapping) fn apply<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         self.0.iter().fold(text, |text, (pattern, with)| match pattern.0.replace_all(&text, with.as_str()) {
             Cow::Borrowed(_) => text,

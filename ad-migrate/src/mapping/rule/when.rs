@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::{Column, Texts};
 use crate::mapping::fold::{fold_into, folded};
 
-/// A regular expression.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(in crate::mapping) struct Pattern(pub(in crate::mapping) Regex);
@@ -78,7 +77,6 @@ impl When {
     }
 }
 
-/// One condition or several.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "ConditionsForms")]
 pub(in crate::mapping) struct Conditions(pub(in crate::mapping) Vec<When>);

@@ -95,7 +95,7 @@ impl Csv {
         for name in &shape.names {
             columns.add(name);
         }
-        feed.set_line_end(shape.dialect.line_end);
+        feed.line_end = shape.dialect.line_end;
         feed.skip(shape.skip);
         let mut csv = Self {
             feed,

@@ -54,11 +54,7 @@ impl Dialect {
     /// Finds the cells of the first row of a text; `None` if it may continue after the text.
     pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         cells.clear();
-        let line = match memchr(self.line_end, text) {
-            Some(end) => end,
-            None if is_all => text.len(),
-            None => return None,
-        };
+        let line = memchr(self.line_end, text).or(is_all.then_some(text.len()))?;
         if self.quote == 0 || memchr(self.quote, &text[..line]).is_none() {
             let end = self.before_return(text, line);
             self.split(text, 0, end, cells);
@@ -83,15 +79,12 @@ impl Dialect {
     fn quoted_row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         let (mut at, mut flaw) = (0, None);
         loop {
-            let (cell, behind) = if text.get(at) == Some(&self.quote) {
+            let rest = &text[at..];
+            let (cell, behind) = if rest.first() == Some(&self.quote) {
                 if let Ok(found) = self.quoted(text, at, is_all)? {
                     found
                 } else {
-                    let line = match memchr(self.line_end, &text[at..]) {
-                        Some(length) => at + length,
-                        None if is_all => text.len(),
-                        None => return None,
-                    };
+                    let line = at + memchr(self.line_end, rest).or(is_all.then_some(rest.len()))?;
                     let end = self.before_return(text, line);
                     let Some(found) = self.leniently(text, at, end) else {
                         flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
@@ -102,11 +95,7 @@ impl Dialect {
                     found
                 }
             } else {
-                let end = match memchr2(self.separator, self.line_end, &text[at..]) {
-                    Some(length) => at + length,
-                    None if is_all => text.len(),
-                    None => return None,
-                };
+                let end = at + memchr2(self.separator, self.line_end, rest).or(is_all.then_some(rest.len()))?;
                 let is_last = text.get(end) != Some(&self.separator);
                 let cell_end = if is_last { self.before_return(text, end).max(at) } else { end };
                 (CellSpan { start: at, end: cell_end, is_doubled: false }, end)

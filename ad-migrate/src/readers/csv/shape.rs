@@ -15,11 +15,9 @@ const SEPARATORS: &[u8] = b"\t;|,";
 /// Rows that are analysed.
 const ROWS: usize = 2000;
 
-/// The shape of a file.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) dialect: Dialect,
-    /// The names of the columns.
     pub(super) names: Vec<String>,
     pub(super) has_header: bool,
     pub(super) width: Width,
@@ -46,9 +44,6 @@ struct Sample {
 
 impl Shape {
     /// Detects the shape.
-    ///
-    /// # Errors
-    /// When a setting is impossible.
     pub(super) fn find(feed: &Feed, settings: &Settings) -> Result<Self, ReadError> {
         let (head, charset) = (feed.rest(), feed.charset);
         let mut notes = Vec::new();

@@ -15,7 +15,6 @@ pub(super) fn find(text: &[u8]) -> RecordsPlace {
     tree.records()
 }
 
-/// Visits one value.
 struct RecordSearch<'a> {
     tree: &'a mut Tree,
     node: NodeId,

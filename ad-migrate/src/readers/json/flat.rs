@@ -13,7 +13,6 @@ use crate::{
 /// Deepest value of a record.
 const DEEPEST: usize = 32;
 
-/// Reads records.
 #[derive(Debug)]
 pub(super) struct Flat<'a> {
     pub(super) columns: &'a mut Arc<Columns>,

@@ -49,7 +49,6 @@ impl JsonRecords {
             .hint("Set rows to where they are, or leave it out to have them looked for.")
     }
 
-    /// Skips white space.
     pub(super) fn skip_space(&mut self) {
         loop {
             let rest = self.feed.rest();

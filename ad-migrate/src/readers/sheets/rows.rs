@@ -18,14 +18,12 @@ const CHUNK: usize = 64 * 1024;
 /// Chunks that may wait.
 const CHUNKS: usize = 4;
 
-/// The rows of a sheet, which a thread writes.
 pub(super) struct Rows {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: io::Cursor<Vec<u8>>,
 }
 
 impl Rows {
-    /// Begins to write rows.
     pub(super) fn begin(write: impl FnOnce(&mut RowWriter) -> Result<(), Stopped> + Send + 'static) -> Self {
         let (chunks, received) = sync_channel(CHUNKS);
         let mut out = RowWriter { chunks, chunk: Vec::new(), row: 0, column: 0 };
@@ -81,7 +79,6 @@ impl RowWriter {
         Stopped::Failed(ReadError::new(message).hint("Open and save the spreadsheet again."))
     }
 
-    /// Writes a cell.
     pub(super) fn cell(&mut self, row: u32, column: u32, value: &impl DataType) -> Result<(), Stopped> {
         text(value).map_or(Ok(()), |value| self.text(row, column, &value))
     }

@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// The current record.
 #[derive(Debug)]
 pub(super) struct Record {
     charset: Charset,
@@ -50,7 +49,6 @@ impl Record {
         Self { charset, columns, open, path, text, is_broken: false, name }
     }
 
-    /// Whether a record is open.
     pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }

@@ -113,7 +113,6 @@ fn in_ad(payload: &Map<String, Value>, path: &str) -> String {
     shortened(&text, LONGEST).into_owned()
 }
 
-/// Longest value that is shown.
 const LONGEST: usize = 200;
 
 /// Its title, or the fields from which the service makes one.

@@ -32,7 +32,7 @@ const SCRIPT: &str = include_str!("filter.js");
 
 /// The page while rows are added.
 #[derive(Debug)]
-pub struct Page {
+pub(crate) struct Page {
     out: WholeFile,
     about: About,
     kept: Kept,
@@ -40,13 +40,9 @@ pub struct Page {
 
 impl Page {
     /// Rows from the beginning of the file whose payloads the page wants, to show them.
-    pub const PAYLOADS: u64 = 200;
+    pub(crate) const PAYLOADS: u64 = 200;
 
-    /// Begins a page.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path, about: &About) -> io::Result<Self> {
         Ok(Self { out: WholeFile::create(path)?, about: about.clone(), kept: Kept::default() })
     }
 }
@@ -181,7 +177,6 @@ fn figures(totals: &Totals) -> Markup {
     }
 }
 
-/// A share in percent.
 #[expect(clippy::cast_precision_loss, reason = "a bar has no more pixels")]
 fn percent(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 * 100.0 / of as f64 }

@@ -20,7 +20,6 @@ pub(super) fn doubts(totals: &Totals) -> Markup {
     }
 }
 
-/// The profiles of the columns.
 pub(super) fn section(totals: &Totals) -> Markup {
     html! {
         @if !totals.profiles.is_empty() {
