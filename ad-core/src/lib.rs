@@ -5,6 +5,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`network`] | where IP addresses lead: the public internet, a private network, or nowhere |
+//! | [`lock`] | mutexes that survive a panic of their holder |
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
 //! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |
@@ -28,7 +29,7 @@
 pub mod catalogue;
 pub mod categories;
 pub mod fields;
-mod lock;
+pub mod lock;
 pub mod memory;
 pub mod model;
 pub mod network;

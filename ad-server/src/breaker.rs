@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use tokio::time::Instant;
-
-use crate::locked::locked;
 
 /// Longest pause that a response can ask for.
 const LONGEST: Duration = Duration::from_mins(1);

@@ -13,7 +13,6 @@ use super::{
     names::names,
     photo::{ImageView, Photo},
     quality::{Quality, QualitySummary},
-    status::AdStatus,
     time::Timestamp,
 };
 
@@ -27,6 +26,37 @@ pub enum AdState {
     Deleted,
 }
 names!(AdState { "created" => Created, "deleted" => Deleted });
+
+/// The status of an ad in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdStatus {
+    /// Every channel shows it as it is.
+    Live,
+    /// Only some of its channels show it as it is.
+    PartlyLive,
+    /// Its dealer has hidden it.
+    Hidden,
+    /// A request of it is being executed or is in the queue.
+    Processing,
+    /// An attempt has failed, and the next one is due or under way.
+    Waiting,
+    /// No channel shows it, and nothing is under way.
+    Failed,
+    /// It is deleted.
+    Deleted,
+}
+names!(AdStatus {
+    "live" => Live, "partly_live" => PartlyLive, "hidden" => Hidden, "processing" => Processing, "waiting" => Waiting,
+    "failed" => Failed, "deleted" => Deleted,
+});
+
+impl AdStatus {
+    /// Whether a request of the ad is unfinished.
+    pub const fn is_under_way(self) -> bool {
+        matches!(self, Self::Processing | Self::Waiting)
+    }
+}
 
 /// The API version that created or last converted an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,10 +3,9 @@
 use uuid::Uuid;
 
 use super::{
-    ad::{self, AdState},
+    ad::{self, AdState, AdStatus},
     log::{Action, ActionState},
     names::names,
-    status::AdStatus,
     time::Timestamp,
 };
 

@@ -10,8 +10,7 @@ use super::{
     change::ContentChange,
     log::{Action, PlateMatch},
     market::Market,
-    request_status::WaitingFor,
-    status::ChannelFailure,
+    names::names,
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -231,6 +230,49 @@ pub struct RequestOrigin {
     /// The span in which it was accepted (W3C `traceparent`), if it is traced.
     #[serde(skip_serializing_if = "is_default")]
     pub trace: Option<String>,
+}
+
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingFor {
+    /// An earlier request of the same ad.
+    Request,
+    /// The host of an image.
+    Images,
+    /// The service's own image store.
+    ImageStore,
+    /// The primary marketplace.
+    Primary,
+    /// The secondary marketplace.
+    Secondary,
+}
+names!(WaitingFor {
+    "request" => Request, "images" => Images, "image_store" => ImageStore, "primary" => Primary, "secondary" => Secondary,
+});
+
+impl From<Market> for WaitingFor {
+    fn from(market: Market) -> Self {
+        match market {
+            Market::Primary => Self::Primary,
+            Market::Secondary => Self::Secondary,
+        }
+    }
+}
+
+/// Why an action, or an attempt at it, failed on a marketplace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelFailure {
+    /// The kind of the reason.
+    pub code: Code,
+    /// The reason, as the marketplace or the service says it.
+    pub reason: String,
+    /// Attempts that failed.
+    #[serde(default)]
+    pub attempts: u32,
+    /// Whether no call was sent, because the circuit breaker was open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// The progress of a request: enough to continue after a crash at any moment without doing anything twice.

@@ -6,9 +6,8 @@ use uuid::Uuid;
 
 use super::{
     log::{Action, ActionState, LogEntry},
-    market::Market,
     names::names,
-    request::Progress,
+    request::{Progress, WaitingFor},
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -31,34 +30,6 @@ pub enum RequestState {
 names!(RequestState {
     "queued" => Queued, "processing" => Processing, "waiting" => Waiting, "done" => Done, "error" => Error,
 });
-
-/// What a request waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaitingFor {
-    /// An earlier request of the same ad.
-    Request,
-    /// The host of an image.
-    Images,
-    /// The service's own image store.
-    ImageStore,
-    /// The primary marketplace.
-    Primary,
-    /// The secondary marketplace.
-    Secondary,
-}
-names!(WaitingFor {
-    "request" => Request, "images" => Images, "image_store" => ImageStore, "primary" => Primary, "secondary" => Secondary,
-});
-
-impl From<Market> for WaitingFor {
-    fn from(market: Market) -> Self {
-        match market {
-            Market::Primary => Self::Primary,
-            Market::Secondary => Self::Secondary,
-        }
-    }
-}
 
 /// The latest log entry of an action of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,41 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ad::AdState, log::Action, market::Market, names::names, request::FailedImage, request_status::RequestStatus,
+    ad::{AdState, AdStatus},
+    log::Action,
+    market::Market,
+    names::names,
+    request::{ChannelFailure, FailedImage},
+    request_status::RequestStatus,
     time::Timestamp,
 };
 use crate::violation::Code;
-
-/// The status of an ad in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdStatus {
-    /// Every channel shows it as it is.
-    Live,
-    /// Only some of its channels show it as it is.
-    PartlyLive,
-    /// Its dealer has hidden it.
-    Hidden,
-    /// A request of it is being executed or is in the queue.
-    Processing,
-    /// An attempt has failed, and the next one is due or under way.
-    Waiting,
-    /// No channel shows it, and nothing is under way.
-    Failed,
-    /// It is deleted.
-    Deleted,
-}
-names!(AdStatus {
-    "live" => Live, "partly_live" => PartlyLive, "hidden" => Hidden, "processing" => Processing, "waiting" => Waiting,
-    "failed" => Failed, "deleted" => Deleted,
-});
-
-impl AdStatus {
-    /// Whether a request of the ad is unfinished.
-    pub const fn is_under_way(self) -> bool {
-        matches!(self, Self::Processing | Self::Waiting)
-    }
-}
 
 /// The status of an ad on one marketplace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -247,21 +221,6 @@ pub struct PublishedChannel {
     /// Why the latest action failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ChannelFailure>,
-}
-
-/// Why an action, or an attempt at it, failed on a marketplace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChannelFailure {
-    /// The kind of the reason.
-    pub code: Code,
-    /// The reason, as the marketplace or the service says it.
-    pub reason: String,
-    /// Attempts that failed.
-    #[serde(default)]
-    pub attempts: u32,
-    /// Whether no call was sent, because the circuit breaker was open.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub paused: bool,
 }
 
 impl Publication {

@@ -19,7 +19,6 @@ use jsonwebtoken::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::token::time;
 use crate::secret::Secret;
 
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
@@ -255,6 +254,13 @@ fn ed25519_private(seed: &str, public: &[u8]) -> Result<EncodingKey, &'static st
         Ok(AlgorithmParameters::OctetKeyPair(pair)) if pair.x == BASE64.encode(public) => Ok(key),
         _ => Err("has a `d` that does not belong to its `x`"),
     }
+}
+
+/// A time as tokens and keys have it, in seconds, unless no calendar has it.
+pub(super) fn time(seconds: f64) -> Option<Timestamp> {
+    const YEAR_9999: f64 = 253_402_214_400.0;
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
+    (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
 /// A key set of one random key.

@@ -15,7 +15,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use self::verified::{VerifiedToken, VerifiedTokens};
-use super::{KeySet, Permission, Permissions, keys::Key};
+use super::{
+    KeySet, Permission, Permissions,
+    keys::{Key, time},
+};
 
 /// Leeway for the clocks of two hosts.
 const LEEWAY: Duration = Duration::from_mins(1);
@@ -252,13 +255,6 @@ struct Claims {
 
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
-}
-
-/// A time as claims have it, in seconds, unless no calendar has it.
-pub(super) fn time(seconds: f64) -> Option<Timestamp> {
-    const YEAR_9999: f64 = 253_402_214_400.0;
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
-    (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
 /// When a token is valid, in seconds as its claims have it.

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use super::{
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit, value},
     texts::Texts,
+    visitor::{Answer, Visit, value},
 };
 use crate::{api::ApiError, auth::Permission};
 

@@ -17,7 +17,7 @@ use super::{
     form::{Difference, Form, FormValues, REVISION, label},
     page::{self, NoticeKind, Section},
     quality,
-    route::{Answer, Visit},
+    visitor::{Answer, Visit},
 };
 use crate::{api::ApiError, auth::Permission};
 

@@ -15,8 +15,8 @@ use super::{
     act::AdKey,
     badges,
     page::{self, Section, number},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::store::{AdByStatus, PublishedByHour};
 

@@ -13,8 +13,8 @@ use url::form_urlencoded;
 
 use super::{
     assets::{MODULE, STYLESHEET},
-    route::{Visit, Visitor},
     texts::{Language, Texts},
+    visitor::{Visit, Visitor},
 };
 use crate::{
     api::ApiError,

@@ -15,7 +15,7 @@ use super::{
     act::AdKey,
     editor,
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit},
+    visitor::{Answer, Visit},
 };
 use crate::api::{ApiError, MAX_BODY, body};
 

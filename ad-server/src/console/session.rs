@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{model::Timestamp, ports::Clock};
+use ad_core::{lock::locked, model::Timestamp, ports::Clock};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use maud::html;
 use poem::{
@@ -21,13 +21,12 @@ use url::form_urlencoded;
 
 use super::{
     Console, page,
-    route::{Answer, Visitor, check_origin, not_allowed, value},
-    texts::Language,
+    texts::{Language, cookie},
+    visitor::{Answer, Visitor, check_origin, not_allowed, value},
 };
 use crate::{
     api::{ApiError, Context, body, observe::Routes},
     auth::Caller,
-    locked::locked,
     secret::Secret,
 };
 
@@ -61,13 +60,6 @@ pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Caller, ApiErro
     // So event streams end with the session.
     caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
     Ok(caller)
-}
-
-/// The value of a cookie of the request.
-pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
 fn opened(console: &Console, value: &str) -> Option<(Timestamp, Secret)> {

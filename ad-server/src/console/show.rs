@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{
     page::number,
-    route::Visit,
     texts::{Language, Texts},
+    visitor::Visit,
 };
 
 /// The title of an ad, or else its source id.

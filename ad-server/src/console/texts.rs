@@ -2,8 +2,6 @@
 
 use poem::{Request, http::header};
 
-use super::session::cookie;
-
 /// A language of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -63,6 +61,13 @@ impl Language {
             Self::Swedish => &SWEDISH,
         }
     }
+}
+
+/// The value of a cookie of the request.
+pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
 macro_rules! texts {

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{badges, form::label, page, route::Visit, show, texts::Texts};
+use super::{badges, form::label, page, show, texts::Texts, visitor::Visit};
 
 /// The requests, the newest first.
 pub(super) fn section(

@@ -11,9 +11,8 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use tokio::{sync::Notify, time::Instant};
-
-use crate::locked::locked;
 
 /// Connections beyond the limits at the same time.
 const RESERVE: usize = 32;

@@ -50,6 +50,26 @@ impl Default for Options {
     }
 }
 
+/// How the connections for one purpose are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolUse {
+    /// The purpose.
+    pub(crate) name: &'static str,
+    /// Connections in use.
+    pub(crate) busy: usize,
+    /// Open connections that are not in use.
+    pub(crate) idle: usize,
+    /// Most connections.
+    pub(crate) limit: usize,
+}
+
+impl PoolUse {
+    pub(super) fn of<DB: sqlx::Database>(name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let (open, idle) = (pool.size() as usize, pool.num_idle());
+        Self { name, busy: open.saturating_sub(idle), idle, limit: pool.options().get_max_connections() as usize }
+    }
+}
+
 /// Why the database cannot be opened, and what to do. Nothing was left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

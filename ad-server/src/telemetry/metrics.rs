@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::model::Timestamp;
+use ad_core::{lock::locked, model::Timestamp};
 use poem::http::{Method, StatusCode};
 use prometheus_client::{
     encoding::text,
@@ -21,10 +21,10 @@ use prometheus_client::{
 };
 
 use super::{
+    process,
     readings::{MARKETS, Reading, Readings, seconds_of},
     state::{self, QueueLoad, QueueSource},
 };
-use crate::locked::locked;
 
 /// Type of the text, for the header of its answer.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -176,6 +176,9 @@ impl Metrics {
         registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
         registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
         registry.register_collector(Box::new(readings.clone()));
+        let of_process = Readings::default();
+        of_process.add(Box::new(process::readings));
+        registry.register_collector(Box::new(of_process));
         Self(Arc::new(Inner {
             registry,
             requests,

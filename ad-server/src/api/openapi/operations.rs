@@ -8,12 +8,9 @@ use super::{
     code_samples::Sample,
     descriptions, examples, parameters, reference, referring, responses, webhooks,
 };
-use crate::{
-    api::{
-        events, me,
-        operations::{Act, BasePath, Operation, bases},
-    },
-    auth::Permission,
+use crate::api::{
+    events, me,
+    operations::{Act, BasePath, Operation, bases},
 };
 
 /// All paths. Those of `fixed` depend on no table, and `examples` has bodies of webhooks.
@@ -69,7 +66,7 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         "tags": [tag],
         "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
         "summary": operation.summary,
-        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), needs(operation.permission)),
+        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), descriptions::needs(operation.permission)),
         "parameters": parameters::of(operation),
         "responses": responses::of(base, operation),
         "x-codeSamples": Sample::of(rulebook, base, operation, &path(base, operation), shape).in_all_languages(),
@@ -78,10 +75,6 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         described["requestBody"] = request_body(base, shape);
     }
     described
-}
-
-pub(super) fn needs(permission: Permission) -> String {
-    format!("Needs the permission `{permission}`.")
 }
 
 fn body_kind(base: BasePath, act: Act) -> BodyKind {

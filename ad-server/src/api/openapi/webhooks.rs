@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     code_samples::Sample,
-    operations::needs,
+    descriptions::needs,
     parameters::{self, query},
     reference, referring, responses,
 };

@@ -5,7 +5,7 @@ use poem::{Response, http::StatusCode};
 
 use super::super::{
     page::{self, NoticeKind, Section},
-    route::Visit,
+    visitor::Visit,
 };
 
 /// An act that is to be confirmed by a form, which is sent to `path` again.

@@ -30,8 +30,8 @@ pub(super) use self::{
 };
 use super::{
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::{api::ApiError, operators::Operator};
 

@@ -6,10 +6,8 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
-use ad_core::model::Market;
+use ad_core::{lock::locked, model::Market};
 use serde::{Deserialize, Serialize, de::value};
-
-use crate::locked::locked;
 
 /// Maximum number of ads whose calls are counted by rule. Beyond it, all counts are cleared.
 const MOST_COUNTED: usize = 100_000;

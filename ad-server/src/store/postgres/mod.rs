@@ -25,9 +25,8 @@ use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::Database
 use uuid::Uuid;
 
 use super::{
-    database::PoolUse,
     failure::store_error,
-    options::{OpenError, Options},
+    options::{OpenError, Options, PoolUse},
     rows::Row,
     statement::Statement,
     work::{Isolation, Link, Ran, RowReader, Work},

@@ -30,9 +30,8 @@ use sqlx::{
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    database::PoolUse,
     failure::{sqlite_code, store_error},
-    options::{OpenError, Options, Schema},
+    options::{OpenError, Options, PoolUse, Schema},
     rows::Row,
     schema::{self, Applied, SchemaState},
     statement::Statement,

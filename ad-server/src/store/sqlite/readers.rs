@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::store::{database::PoolUse, rows::Row, statement::Statement, work::RowReader};
+use crate::store::{options::PoolUse, rows::Row, statement::Statement, work::RowReader};
 
 /// Instructions of SQLite's virtual machine between two checks for an interrupt. A row takes about ten instructions, of which a
 /// search in one text takes up to 5 ms.
