@@ -232,24 +232,21 @@ pub struct RequestOrigin {
     pub trace: Option<String>,
 }
 
-/// What a request waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaitingFor {
-    /// An earlier request of the same ad.
-    Request,
-    /// The host of an image.
-    Images,
-    /// The service's own image store.
-    ImageStore,
-    /// The primary marketplace.
-    Primary,
-    /// The secondary marketplace.
-    Secondary,
+names! {
+    /// What a request waits for.
+    pub enum WaitingFor {
+        /// An earlier request of the same ad.
+        Request = "request",
+        /// The host of an image.
+        Images = "images",
+        /// The service's own image store.
+        ImageStore = "image_store",
+        /// The primary marketplace.
+        Primary = "primary",
+        /// The secondary marketplace.
+        Secondary = "secondary",
+    }
 }
-names!(WaitingFor {
-    "request" => Request, "images" => Images, "image_store" => ImageStore, "primary" => Primary, "secondary" => Secondary,
-});
 
 impl From<Market> for WaitingFor {
     fn from(market: Market) -> Self {

@@ -12,24 +12,21 @@ use super::{
 };
 use crate::violation::Code;
 
-/// The state of an accepted request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestState {
-    /// A worker may claim it.
-    Queued,
-    /// A worker is executing it.
-    Processing,
-    /// It waits for what `waiting_for` names.
-    Waiting,
-    /// Finished, and every action is done.
-    Done,
-    /// Finished, and an action has failed.
-    Error,
+names! {
+    /// The state of an accepted request.
+    pub enum RequestState {
+        /// A worker may claim it.
+        Queued = "queued",
+        /// A worker is executing it.
+        Processing = "processing",
+        /// It waits for what `waiting_for` names.
+        Waiting = "waiting",
+        /// Finished, and every action is done.
+        Done = "done",
+        /// Finished, and an action has failed.
+        Error = "error",
+    }
 }
-names!(RequestState {
-    "queued" => Queued, "processing" => Processing, "waiting" => Waiting, "done" => Done, "error" => Error,
-});
 
 /// The latest log entry of an action of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -15,61 +15,49 @@ use super::{
 };
 use crate::violation::Code;
 
-/// The status of an ad on one marketplace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChannelStatus {
-    /// The marketplace lists the ad as it is.
-    Live,
-    /// The marketplace lists the ad, but the latest update of the listing failed.
-    Outdated,
-    /// The marketplace does not list the ad, and nothing has failed.
-    NotListed,
-    /// A request of the ad is being executed or is in the queue.
-    Processing,
-    /// An attempt has failed, and the next one is due or under way.
-    Waiting,
-    /// The marketplace does not list the ad, because publishing it failed.
-    Failed,
-    /// As `waiting`, and the latest attempt sent no call, because the circuit breaker of the marketplace was open.
-    Paused,
-}
-names!(ChannelStatus {
-    "live" => Live, "outdated" => Outdated, "not_listed" => NotListed, "processing" => Processing, "waiting" => Waiting,
-    "failed" => Failed, "paused" => Paused,
-});
+names! {
+    /// The status of an ad on one marketplace.
+    pub enum ChannelStatus {
+        /// The marketplace lists the ad as it is.
+        Live = "live",
+        /// The marketplace lists the ad, but the latest update of the listing failed.
+        Outdated = "outdated",
+        /// The marketplace does not list the ad, and nothing has failed.
+        NotListed = "not_listed",
+        /// A request of the ad is being executed or is in the queue.
+        Processing = "processing",
+        /// An attempt has failed, and the next one is due or under way.
+        Waiting = "waiting",
+        /// The marketplace does not list the ad, because publishing it failed.
+        Failed = "failed",
+        /// As `waiting`, and the latest attempt sent no call, because the circuit breaker of the marketplace was open.
+        Paused = "paused",
+    }
 
-/// The status of an image of an ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImageStatus {
-    /// It is stored.
-    Stored,
-    /// It has not been fetched yet.
-    Waiting,
-    /// It could not be stored, and only a retry or an update fetches it again.
-    Failed,
-}
-names!(ImageStatus { "stored" => Stored, "waiting" => Waiting, "failed" => Failed });
+    /// The status of an image of an ad.
+    pub enum ImageStatus {
+        /// It is stored.
+        Stored = "stored",
+        /// It has not been fetched yet.
+        Waiting = "waiting",
+        /// It could not be stored, and only a retry or an update fetches it again.
+        Failed = "failed",
+    }
 
-/// Who can change the status of a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WhoActs {
-    /// Nobody has to do anything.
-    Nobody,
-    /// The dealer, or the dealer's integrator.
-    Dealer,
-    /// Whoever runs the host of the images.
-    ImageHost,
-    /// Whoever runs the marketplace.
-    Marketplace,
-    /// Whoever runs this service.
-    Operator,
+    /// Who can change the status of a channel.
+    pub enum WhoActs {
+        /// Nobody has to do anything.
+        Nobody = "nobody",
+        /// The dealer, or the dealer's integrator.
+        Dealer = "dealer",
+        /// Whoever runs the host of the images.
+        ImageHost = "image_host",
+        /// Whoever runs the marketplace.
+        Marketplace = "marketplace",
+        /// Whoever runs this service.
+        Operator = "operator",
+    }
 }
-names!(WhoActs {
-    "nobody" => Nobody, "dealer" => Dealer, "image_host" => ImageHost, "marketplace" => Marketplace, "operator" => Operator,
-});
 
 /// The status of an ad, with its reasons. It serialises as the API shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
