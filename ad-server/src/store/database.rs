@@ -246,7 +246,7 @@ impl Database {
     /// Reads one number, for the service itself.
     pub(super) async fn read_number(&self, statement: impl Into<Statement>) -> Result<u64, StoreError> {
         let rows = self.read(statement).await?;
-        rows.first().map_or(Ok(0), |row| Columns::of(row).number())
+        Columns::first(&rows).map(Option::unwrap_or_default)
     }
 
     /// Reads for the service itself, and hands over rows as they are read.
