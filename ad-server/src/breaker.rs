@@ -45,7 +45,6 @@ enum Circuit<R> {
     HalfOpen(R),
 }
 
-/// The circuit is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open<R> {
     /// Why the last call failed.
@@ -72,7 +71,6 @@ impl<R: Clone> Breaker<R> {
         self.check_circuit(&locked(&self.circuit), now)
     }
 
-    /// Whether the circuit is closed.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(*locked(&self.circuit), Circuit::Closed(_))
     }
@@ -110,7 +108,6 @@ pub(crate) struct Permit<R: Clone> {
 }
 
 impl<R: Clone> Permit<R> {
-    /// When the call began.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }

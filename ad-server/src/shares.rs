@@ -171,7 +171,6 @@ impl SharesState {
 }
 
 impl Share {
-    /// How many it has.
     pub(crate) fn units(&self) -> usize {
         self.units
     }

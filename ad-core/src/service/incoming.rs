@@ -108,7 +108,6 @@ impl Service {
         }
     }
 
-    /// Records that the answer of a request is kept.
     pub(super) fn answer_kept(&self, request: Incoming<'_>) {
         if let Some(keep) = request.keep {
             self.added(&keep.key.holder, Usage::Answers);

@@ -407,7 +407,6 @@ impl DealerScope<'_> {
     }
 }
 
-/// The category of a stored ad.
 fn category_of(ad: &Ad) -> Result<&'static Category, ServiceError> {
     ad.category().ok_or_else(|| {
         StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id).into()).into()

@@ -210,7 +210,6 @@ impl<C: Clock + Clone> DealerRate<C> {
         Self { rate, policy, limiter: Arc::new(limiter.with_middleware()), clock, since_sweep: Arc::default() }
     }
 
-    /// The rate.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }

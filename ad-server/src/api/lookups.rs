@@ -24,7 +24,6 @@ use super::{
 };
 use crate::auth::Permission;
 
-/// Mounts the lookups.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     let lookup = Lookup { context: Arc::clone(context), documents: Mutex::default() };
     route.at("/v4/vehicles/:vehicle_type/:attribute", lookup)

@@ -159,7 +159,6 @@ impl AdCall<'_> {
         })
     }
 
-    /// The answer to an accepted write.
     fn render(&self, shown: Shown<'_>, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
         let status = if shown.operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
         let mut headers =

@@ -62,31 +62,24 @@ pub enum TokenError {
     /// Not a JSON Web Token, or claims of the wrong type or length.
     #[error("Malformed token; send the complete token as it was issued, three parts separated by points.")]
     Malformed,
-    /// `Bearer` stands before it.
     #[error("Send the token alone, without \"Bearer\" before it.")]
     WithScheme,
-    /// Its algorithm is not the one of its key.
     #[error("Algorithm not allowed.")]
     Algorithm,
     /// No such key; or it names none, and there are several.
     #[error("Unknown key id.")]
     UnknownKey,
-    /// Its key has expired.
     #[error("Its key has expired; ask the operator of the service for a new token.")]
     ExpiredKey,
-    /// The signature is not by the key.
     #[error("Signature verification failed.")]
     Signature,
-    /// It has expired.
     #[error("Signature has expired; ask the operator of the service for a new token.")]
     Expired,
-    /// It is not valid yet.
     #[error("Not yet valid.")]
     NotYetValid,
     /// It was issued for another audience (`aud`).
     #[error("Audience not allowed.")]
     Audience,
-    /// A claim is missing.
     #[error("Claim \"{0}\" is required.")]
     MissingClaim(&'static str),
     /// No scope, or two.
@@ -95,10 +88,8 @@ pub enum TokenError {
     /// An operator's, signed with the key of another issuer.
     #[error("Tokens of operators are issued by the service itself.")]
     Operator,
-    /// `permissions` names one that does not exist.
     #[error("Unknown permission.")]
     UnknownPermission,
-    /// It was revoked.
     #[error("Token has been revoked.")]
     Revoked,
     /// It is valid, but revocations cannot be read, and the last known ones are too old: 503 instead of 401.

@@ -20,7 +20,6 @@ use crate::{api::ApiError, auth::Permission};
 /// Maximum number of ads of one form, as of a page of a list.
 const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
 
-/// An action on an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdAction {
     Retry,
@@ -86,7 +85,6 @@ impl AdAction {
         }
     }
 
-    /// The class of its button.
     pub(super) const fn class(self) -> &'static str {
         if matches!(self, Self::Delete) { "danger" } else { "" }
     }

@@ -45,11 +45,9 @@ struct Editor {
     /// The ad that is edited; `None` if it is new.
     edited: Option<Edited>,
     outcome: Outcome,
-    /// Whether only a check was requested.
     only_checks: bool,
 }
 
-/// An ad that is edited.
 struct Edited {
     source_id: String,
     dealer_code: String,

@@ -94,7 +94,6 @@ pub struct Console {
 
 debug_by_name!(Console);
 
-/// Mounts the console.
 pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
     let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {

@@ -256,7 +256,6 @@ pub(super) fn notice(kind: NoticeKind, content: &Markup) -> Markup {
     }
 }
 
-/// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoticeKind {
     Success,

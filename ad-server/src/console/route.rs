@@ -67,13 +67,11 @@ impl Path {
         Self { most_form_bytes, ..self }
     }
 
-    /// The same as an endpoint.
     pub(super) fn of(self, context: &Arc<Context>, console: &Console) -> PathEndpoint {
         PathEndpoint { path: self, context: Arc::clone(context), console: console.clone() }
     }
 }
 
-/// A [`Path`] as an endpoint.
 pub(super) struct PathEndpoint {
     path: Path,
     context: Arc<Context>,

@@ -33,7 +33,6 @@ use crate::{
 /// How long a session lasts.
 const LIFETIME: Duration = Duration::from_hours(8);
 
-/// Name of the cookie.
 const COOKIE: &str = "console_session";
 
 /// The purpose of encrypted sessions, which separates them from other data encrypted with the same key.

@@ -63,7 +63,6 @@ impl Language {
     }
 }
 
-/// The value of a cookie of the request.
 pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -72,7 +71,6 @@ pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
 
 macro_rules! texts {
     ($($name:ident: $english:literal, $swedish:literal;)+) => {
-        /// The texts in one language.
         #[derive(Debug)]
         pub(super) struct Texts {
             $(pub(super) $name: &'static str,)+

@@ -82,7 +82,6 @@ fn changed(visit: &Visit, request: Uuid, ContentChange { fields, left_out }: &Co
     }
 }
 
-/// What a request that is not finished waits for.
 fn waits(texts: &Texts, request: &RequestStatus) -> Markup {
     html! {
         @if let Some(what) = request.waiting_for.filter(|_| request.state == RequestState::Waiting) {

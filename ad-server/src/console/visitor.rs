@@ -26,7 +26,6 @@ pub(super) struct Visitor {
     pub(super) context: Arc<Context>,
     pub(super) console: Console,
     pub(super) language: Language,
-    /// The texts of the language.
     pub(super) texts: &'static Texts,
     /// Path of the console without a slash at its end, such as `/console`; longer below a path of a proxy.
     pub(super) root: String,
@@ -46,7 +45,6 @@ pub(super) struct Visit {
     pub(super) query: Vec<(String, String)>,
     /// The form data; empty on pages.
     pub(super) form: Vec<(String, String)>,
-    /// Headers of the request.
     pub(super) headers: HeaderMap,
 }
 

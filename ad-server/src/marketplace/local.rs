@@ -29,7 +29,6 @@ debug_by_name!(Local);
 /// Dealer code, source id and plate.
 pub(super) type ListedAd = (String, Option<String>, Option<String>);
 
-/// Content of a listing.
 #[derive(Serialize)]
 struct ListingContent<'a> {
     category_id: u16,

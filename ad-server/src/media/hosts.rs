@@ -144,7 +144,6 @@ fn entry<T>(
 }
 
 impl Visit {
-    /// The host answered.
     pub(super) fn answered(self) {
         *locked(&self.host.answered) = Some(Instant::now());
         self.permit.answered();

@@ -168,7 +168,6 @@ fn checksum(name: &str) -> String {
     name.split(['.', '-']).next().unwrap_or_default().to_owned()
 }
 
-/// All checksums in a text.
 fn checksums(text: &str) -> impl Iterator<Item = &str> {
     text.split(|part: char| !part.is_ascii_hexdigit()).filter(|part| part.len() == CHECKSUM)
 }

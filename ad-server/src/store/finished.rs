@@ -55,7 +55,6 @@ impl FinishedRequests {
         ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))
     }
 
-    /// Ends the waits for a request.
     pub(super) fn end(&self, request: Uuid) {
         let ended = locked(&self.0).of_requests.remove(&request).unwrap_or_default();
         for end in ended {
@@ -94,7 +93,6 @@ impl FinishedRequests {
 }
 
 impl Database {
-    /// Those of the requests that are unfinished.
     async fn unfinished_of(&self, requests: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
         let ids = requests.iter().map(Uuid::to_string).collect();
         let rows = self.read(sql::UnfinishedOf { ids }).await?;

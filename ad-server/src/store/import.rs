@@ -153,10 +153,8 @@ fn not_json(error: &serde_json::Error) -> String {
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportAdsError {
-    /// The lines cannot be read.
     #[error("cannot read the lines: {0}")]
     Read(#[from] io::Error),
-    /// The database did not take them.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -19,7 +19,6 @@ const MOST_COUNTED: usize = 5000;
 /// Log entries of each dealer of a large group that are looked at in any case.
 const LEAST_COUNTED: usize = 20;
 
-/// Milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
 
 /// How often ads were published, by hour.

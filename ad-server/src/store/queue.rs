@@ -161,13 +161,10 @@ impl Work for TakeOne {
 /// Why a request was not claimed.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// There is no request with this id.
     #[error("no unfinished request has the id {0}")]
     Unknown(Uuid),
-    /// It is not the oldest of its ad.
     #[error("request {0} is blocked by an earlier request of its ad; drop that one first")]
     Behind(Uuid),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

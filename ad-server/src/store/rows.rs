@@ -113,7 +113,6 @@ impl<'r> Columns<'r> {
         value.map_err(|error| StoreError::Faulty(error.into()))
     }
 
-    /// A text if there is one.
     pub(crate) fn maybe_text(&mut self) -> Result<Option<Cow<'r, str>>, StoreError> {
         let text: Option<&'r str> = self.value()?;
         Ok(text.map(|text| match self.row {
@@ -122,7 +121,6 @@ impl<'r> Columns<'r> {
         }))
     }
 
-    /// A text.
     pub(crate) fn text(&mut self) -> Result<Cow<'r, str>, StoreError> {
         self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
     }
@@ -143,7 +141,6 @@ impl<'r> Columns<'r> {
         T::try_from(number).map_err(|_| self.faulty(&format!("holds {number}")))
     }
 
-    /// An id.
     pub(crate) fn id(&mut self) -> Result<Uuid, StoreError> {
         match self.maybe_id()? {
             Some(id) => Ok(id),
@@ -151,7 +148,6 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// An id if there is one.
     pub(crate) fn maybe_id(&mut self) -> Result<Option<Uuid>, StoreError> {
         match self.row {
             Row::Sqlite(_) => {
@@ -314,17 +310,14 @@ pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
     json(&rows)
 }
 
-/// A list as JSON text.
 pub(super) fn json_of(list: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(list).expect("texts and numbers are JSON")
 }
 
-/// A value as JSON text.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.into()))
 }
 
-/// Content as it is stored.
 pub(super) fn content_text(content: &Content) -> Result<String, StoreError> {
     content.stored_text().map_err(|error| StoreError::Faulty(error.into()))
 }

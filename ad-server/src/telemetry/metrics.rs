@@ -43,7 +43,6 @@ const PUBLISHING: [f64; 13] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 
 /// Classes of answers by their status; the last one is for clients that did not wait.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "disconnected"];
 
-/// The calls of a marketplace.
 const MARKETPLACE_ACTIONS: [&str; 6] = ["publish", "update", "unpublish", "bump", "boost", "find_by_plate"];
 /// How calls to marketplaces, fetches of images, writes to the image store, and deliveries to webhooks end.
 const MARKETPLACE_OUTCOMES: [&str; 6] = ["done", "transient", "credentials", "not_asked", "refused", "gone"];
@@ -242,7 +241,6 @@ impl Metrics {
         self.0.publishing.get_or_create(&[("marketplace", market.into())]).observe(after.as_secs_f64());
     }
 
-    /// A marketplace was called.
     pub(super) fn marketplace_called(
         &self,
         market: &'static str,
@@ -256,7 +254,6 @@ impl Metrics {
         self.0.marketplace_times.get_or_create(&[market, action]).observe(took.as_secs_f64());
     }
 
-    /// An image was fetched, or not.
     pub(super) fn image_fetched(&self, outcome: &'static str, took: Duration) {
         self.0.images.get_or_create(&[("outcome", outcome.into())]).inc();
         self.0.image_times.observe(took.as_secs_f64());
@@ -305,7 +302,6 @@ struct MethodMetrics {
 }
 
 impl RouteMetrics {
-    /// The counters of a path.
     pub(crate) fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
         Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
     }

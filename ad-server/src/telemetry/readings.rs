@@ -17,10 +17,8 @@ use prometheus_client::{
 
 use crate::{auth::Verifier, directory::Directory, http_server::ServerWatch, marketplace::Circuits, store::Database};
 
-/// The marketplaces.
 pub(super) const MARKETS: [Market; 2] = [Market::Primary, Market::Secondary];
 
-/// Labels of a value.
 type Labels = Vec<(&'static str, String)>;
 
 /// A metric as it is now.
@@ -89,7 +87,6 @@ pub(super) struct Readings(Arc<Mutex<Vec<Read>>>);
 debug_by_name!(Readings);
 
 impl Readings {
-    /// Adds readings.
     pub(super) fn add(&self, read: Read) {
         locked(&self.0).push(read);
     }

@@ -84,7 +84,6 @@ struct Running {
     config: watch::Sender<Arc<Config>>,
 }
 
-/// The parts of a worker.
 pub(crate) struct WorkerParts {
     pub(crate) database: Database,
     pub(crate) store: Arc<DatabaseStore>,

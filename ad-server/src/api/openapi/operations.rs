@@ -50,7 +50,6 @@ fn path(base: BasePath, operation: &Operation) -> String {
     operation.route(base).replace(":source_id", "{source_id}")
 }
 
-/// The tag of the operations on a base path.
 pub(super) fn tag(base: BasePath) -> &'static str {
     match base {
         BasePath::Typed(vehicle_type, _) => vehicle_type,

@@ -18,7 +18,6 @@ pub(super) struct Question<'a> {
     pub(super) consequence: Markup,
     /// What the form sends besides `confirmed`.
     pub(super) hidden: &'a [(&'a str, &'a str)],
-    /// Whether a reason is to be entered.
     pub(super) asks_reason: bool,
     /// The page to which people go back.
     pub(super) back: String,

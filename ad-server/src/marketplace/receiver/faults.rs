@@ -122,7 +122,6 @@ impl Rule {
             && (self.actions.is_empty() || self.actions.contains(&call.action))
     }
 
-    /// What is wrong with it.
     fn problem(&self) -> Option<String> {
         let wrong = |name: &str, what: &str| Some(format!("{name}: {what}"));
         match self {
@@ -241,7 +240,6 @@ impl Faults {
         self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }
 
-    /// The rule that applies to this call.
     pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
         let mut state = locked(&self.state);
         for index in 0..state.rules.rules.len() {

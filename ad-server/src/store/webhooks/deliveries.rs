@@ -29,7 +29,6 @@ impl Database {
         Ok(self.write(Together(vec![touch(&[webhook]), resend.into()])).await? > 0)
     }
 
-    /// The delivery of an event to an endpoint.
     pub(crate) async fn find_delivery(&self, webhook: Uuid, event_id: &str) -> Result<Option<Delivery>, StoreError> {
         let rows = self.look_up(sql::FindDelivery { webhook, event_id }).await?;
         let found = |row| {

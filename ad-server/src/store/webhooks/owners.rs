@@ -14,7 +14,6 @@ pub(super) const NOBODY: Uuid = Uuid::nil();
 /// How long owners are kept after their ownership has expired.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
-/// An endpoint that has changed.
 #[derive(Debug)]
 pub(crate) struct ChangedWebhook {
     pub(crate) webhook: Webhook,
