@@ -193,15 +193,17 @@ fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     let Ok(cookie) = started(visitor, token) else {
         return refused(StatusCode::BAD_REQUEST, visitor.texts.token_too_long);
     };
-    let mut response = visitor.redirect(next(form));
+    Ok(redirect_with(visitor, next(form), cookie))
+}
+
+fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response {
+    let mut response = visitor.redirect(path);
     response.headers_mut().insert(header::SET_COOKIE, cookie);
-    Ok(response)
+    response
 }
 
 fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> Answer {
-    let mut response = visitor.redirect("/sign-in");
-    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, COOKIE, "", Duration::ZERO)?);
-    Ok(response)
+    Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
 }
 
 fn link(visitor: &Visitor, request: &Request) -> Answer {
@@ -212,18 +214,15 @@ fn link(visitor: &Visitor, request: &Request) -> Answer {
     let Some(token) = token else {
         return Ok(sign_in_page(visitor, StatusCode::GONE, "/", Some(visitor.texts.link_used)));
     };
-    let mut response = visitor.redirect("/");
-    response.headers_mut().insert(header::SET_COOKIE, started(visitor, token.reveal())?);
-    Ok(response)
+    Ok(redirect_with(visitor, "/", started(visitor, token.reveal())?))
 }
 
 fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     let chosen = value(form, "language").and_then(Language::from_code);
     let chosen = chosen.unwrap_or(visitor.language);
-    let mut response = visitor.redirect(next(form));
     let year = Duration::from_hours(365 * 24);
-    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, Language::COOKIE, chosen.code(), year)?);
-    Ok(response)
+    let cookie = set_cookie(visitor, Language::COOKIE, chosen.code(), year)?;
+    Ok(redirect_with(visitor, next(form), cookie))
 }
 
 /// The sign-in page, with the error of the last attempt.
