@@ -133,6 +133,14 @@ pub struct TaggedAd {
     pub failed_images: Vec<FailedImage>,
 }
 
+impl TaggedAd {
+    /// The ad as the answer to an accepted write shows it.
+    pub fn accepted(self, request: Acceptance) -> Accepted {
+        let Self { ad, tag, failed_images, .. } = self;
+        Accepted { ad, tag, failed_images, request, answer: None }
+    }
+}
+
 impl From<StoredAd> for TaggedAd {
     fn from(StoredAd { ad, tag, words, publication, .. }: StoredAd) -> Self {
         Self { ad, tag, status: words.status, failed_images: publication.failed_images }
