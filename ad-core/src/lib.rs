@@ -4,8 +4,8 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
+//! | [`lock`] | locks a mutex, also a poisoned one |
 //! | [`network`] | where IP addresses lead: the public internet, a private network, or nowhere |
-//! | [`lock`] | mutexes that survive a panic of their holder |
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
 //! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Statement,
     lists::{numbers, sharer},
     photos,
     queue::{record_statement, stored_request},
@@ -89,11 +89,6 @@ impl DatabaseStore {
         let full = unfinished.filter(|unfinished| *unfinished >= change.most_unfinished());
         Ok(full.map_or(StoreError::Conflict, StoreError::QueueFull))
     }
-}
-
-/// The answer of a statement with one Boolean.
-pub(super) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
-    Columns::first(rows).map(Option::unwrap_or_default)
 }
 
 fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
@@ -206,7 +201,7 @@ impl Store for DatabaseStore {
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         let statement = Statement::from(sql::IsSourceIdUsed { dealer_code, source_id });
-        is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
+        Columns::is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
@@ -325,11 +320,11 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        is_so(&self.database.read(sql::IsLive { id: ad }).await?)
+        Columns::is_so(&self.database.read(sql::IsLive { id: ad }).await?)
     }
 
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
-        is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
+        Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
     async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
@@ -385,6 +380,6 @@ impl Store for DatabaseStore {
     }
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
-        is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
+        Columns::is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
     }
 }

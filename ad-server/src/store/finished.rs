@@ -17,7 +17,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{Columns, Database, ads::is_so, sql::queue as sql};
+use super::{Columns, Database, sql::queue as sql};
 
 /// Time between two polls.
 const POLL: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ impl FinishedRequests {
         }
         // It may have been finished before.
         let rows = database.look_up(sql::IsUnfinished { id: request }).await?;
-        if !is_so(&rows)? {
+        if !Columns::is_so(&rows)? {
             return Ok(());
         }
         ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))

@@ -7,7 +7,7 @@ use ad_core::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::{Columns, Database, DatabaseStore, Row, ads::is_so, rows::json, sql::photos as sql};
+use super::{Columns, Database, DatabaseStore, Row, rows::json, sql::photos as sql};
 
 /// A hash as databases store 64 bits.
 pub(super) fn stored(hash: u64) -> i64 {
@@ -56,7 +56,7 @@ impl PhotoStore for DatabaseStore {
     ) -> Result<Option<ClaimedPhotos>, StoreError> {
         let database = self.database();
         // A read first: usually nothing is due, and then no transaction is needed.
-        if !is_so(&database.read(sql::ArePhotosDue { now }).await?)? {
+        if !Columns::is_so(&database.read(sql::ArePhotosDue { now }).await?)? {
             return Ok(None);
         }
         let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };

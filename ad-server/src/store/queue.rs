@@ -13,9 +13,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Link, Row, Statement, Work,
-    ads::is_so,
-    from_columns,
+    Columns, Database, Link, Row, Statement, Work, from_columns,
     rows::{entry_values, json, unreadable},
     sql::queue as sql,
     work::Isolation,
@@ -221,7 +219,7 @@ impl Database {
         if let Some(claimed) = Columns::first(&rows)? {
             return Ok(claimed);
         }
-        let is_there = is_so(&self.read(sql::IsUnfinished { id: request }).await?)?;
+        let is_there = Columns::is_so(&self.read(sql::IsUnfinished { id: request }).await?)?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
 

@@ -99,6 +99,11 @@ impl<'r> Columns<'r> {
         rows.first().map(|row| Columns::of(row).read()).transpose()
     }
 
+    /// The answer of a statement with one Boolean.
+    pub(crate) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+        Columns::first(rows).map(Option::unwrap_or_default)
+    }
+
     pub(crate) fn read<T: FromColumns>(&mut self) -> Result<T, StoreError> {
         T::from(self)
     }
