@@ -4,6 +4,7 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
+//! | [`lock`] | locks a mutex, also a poisoned one |
 //! | [`network`] | where IP addresses lead: the public internet, a private network, or nowhere |
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
@@ -28,7 +29,7 @@
 pub mod catalogue;
 pub mod categories;
 pub mod fields;
-mod lock;
+pub mod lock;
 pub mod memory;
 pub mod model;
 pub mod network;

@@ -433,7 +433,6 @@ impl<'a> ParameterValues<'a> {
         self.list(name, wrong, |item| names.iter().copied().find(|known| *known == item)).map(each_once)
     }
 
-    /// The event types of `types`.
     fn event_types(&mut self) -> Vec<EventTypes> {
         let of_action =
             |action: &'static &str| ActionState::NAMES.iter().map(move |state| format!("ad.{action}.{state}"));
@@ -507,7 +506,6 @@ const BOUNDS: [(&str, AdOrder, Bound); 8] = [
     ("updated__lte", AdOrder::Updated, Bound::Lte),
 ];
 
-/// The parameters that bound the quality score.
 const SCORE_BOUNDS: [(&str, Bound); 2] = [("quality_score__lt", Bound::Lt), ("quality_score__gte", Bound::Gte)];
 
 fn not_a_uuid(_: &str) -> Violation {

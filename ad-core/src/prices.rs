@@ -75,7 +75,6 @@ fn lowest_until(history: &[PricePeriod], now: Timestamp) -> Option<AppliedPrice>
     lowest(history, currency, now - PERIOD, now.max(history.last()?.since) + Duration::from_millis(1))
 }
 
-/// The present reduction.
 fn reduction(history: &[PricePeriod]) -> Option<Reduction> {
     let (present, before) = history.split_last()?;
     let Price { amount, currency, .. } = typed(present, REDUCED)?;

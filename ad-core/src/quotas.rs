@@ -120,7 +120,6 @@ impl Quotas {
         Self { limits: quotas, store, clock, counts: Mutex::default() }
     }
 
-    /// The quota of a usage.
     fn limit(&self, of: Usage) -> Option<u64> {
         match of {
             Usage::Requests => self.limits.requests,

@@ -65,46 +65,32 @@ const METRICS_CONNECTIONS: usize = 32;
 /// Why the service cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The database.
     #[error(transparent)]
     Database(#[from] OpenError),
-    /// The store, right after it was opened.
     #[error("cannot read the database: {0}")]
     Store(#[from] ad_core::ports::StoreError),
-    /// The token keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
-    /// The keys of webhook secrets.
     #[error(transparent)]
     WebhookKeys(#[from] WebhookKeyError),
-    /// Sending webhooks cannot be set up.
     #[error(transparent)]
     Webhooks(#[from] SenderError),
-    /// The place for images.
     #[error(transparent)]
     Media(#[from] MediaError),
-    /// The rules.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// The vehicle registry.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// The address, or TLS.
     #[error(transparent)]
     Listen(#[from] ServerError),
-    /// The dealers file.
     #[error(transparent)]
     Dealers(#[from] crate::dealers_file::DealersFileError),
-    /// Fetching images cannot be set up.
     #[error("cannot create the HTTP client for images: {0}")]
     Fetcher(#[from] ClientError),
-    /// A marketplace cannot be called.
     #[error(transparent)]
     Marketplace(#[from] ConnectError),
-    /// A worker with `--workers 0`.
     #[error("a worker needs at least one worker slot, but --workers is 0; use `ad-server serve` to run the API only")]
     NoWorkers,
-    /// The server ended by itself.
     #[error("the server stopped unexpectedly: {0}")]
     Server(JoinError),
 }
@@ -191,7 +177,6 @@ impl Common {
         self.metrics.read(move || readings::marketplaces(&directory, &circuits));
     }
 
-    /// The quotas of dealers.
     fn quotas(&self, settings: &Settings) -> Arc<Quotas> {
         Arc::new(Quotas::new(settings.dealer_quotas(), self.store.clone(), Arc::clone(&self.clock)))
     }
@@ -292,7 +277,6 @@ impl Common {
         Ok(vec![tokio::spawn(worker.run(stopped.clone())), tokio::spawn(sender.run())])
     }
 
-    /// What makes renditions.
     fn renditions(&self, settings: &Settings) -> Renditions {
         Renditions::new(self.media.clone(), self.store.clone(), settings.photo_memory.bytes())
     }
@@ -301,7 +285,6 @@ impl Common {
         PhotoWorker { store: self.store.clone(), renditions, clock: Arc::clone(&self.clock) }
     }
 
-    /// What manages webhooks.
     fn webhooks(&self, settings: &Settings) -> Result<Webhooks, AppError> {
         Ok(Webhooks {
             database: self.database.clone(),
@@ -490,7 +473,6 @@ fn limits(
     }
 }
 
-/// What the console needs.
 fn console_parts(
     settings: &Settings,
     webhooks: &Webhooks,
@@ -511,7 +493,6 @@ fn console_parts(
     }
 }
 
-/// How the API is served.
 fn serving(settings: &Settings) -> ServerOptions {
     ServerOptions {
         listen: settings.listen,
@@ -661,7 +642,6 @@ async fn exit_on_second_signal() {
     std::process::exit(STOPPED_AT_ONCE);
 }
 
-/// The database and its pipeline, for commands of operators.
 pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
     let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;

@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use tokio::time::Instant;
-
-use crate::locked::locked;
 
 /// Longest pause that a response can ask for.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -46,7 +45,6 @@ enum Circuit<R> {
     HalfOpen(R),
 }
 
-/// The circuit is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open<R> {
     /// Why the last call failed.
@@ -73,7 +71,6 @@ impl<R: Clone> Breaker<R> {
         self.check_circuit(&locked(&self.circuit), now)
     }
 
-    /// Whether the circuit is closed.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(*locked(&self.circuit), Circuit::Closed(_))
     }
@@ -111,7 +108,6 @@ pub(crate) struct Permit<R: Clone> {
 }
 
 impl<R: Clone> Permit<R> {
-    /// When the call began.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }

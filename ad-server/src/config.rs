@@ -38,19 +38,14 @@ marketplace_failures = 4294967295
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file is missing or wrong.
     #[error("invalid settings: {0}")]
     File(#[from] TomlFileError),
-    /// Two places for the token keys, and neither counts more.
     #[error("two sources of token keys: set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
     TwoKeySources,
-    /// Two tokens for one marketplace in one place.
     #[error("two tokens for the {market} marketplace: set either {variable} or the token file, not both", variable = token_variable(*.market))]
     TwoTokenSources { market: Market },
-    /// A certificate without its key, or a key without certificate.
     #[error("TLS needs a certificate and a key: set both tls_cert and tls_key, or neither")]
     HalfTls,
-    /// A standby without a primary.
     #[error(
         "read_database_url needs PostgreSQL: it is the address of a standby of the server of database_url, and both begin with postgres://"
     )]

@@ -18,13 +18,10 @@ const LONGEST: usize = 255;
 /// Why a dealers file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum DealersFileError {
-    /// It cannot be read, or is no list of dealers.
     #[error("invalid dealers file: {0}")]
     File(#[from] TomlFileError),
-    /// A dealer is not right.
     #[error("invalid dealers file: {path}:{line}: dealer \"{code}\": {problem}")]
     Dealer {
-        /// The file.
         path: PathBuf,
         /// Where the dealer begins, from 1.
         line: usize,

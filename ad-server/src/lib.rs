@@ -26,7 +26,6 @@
 //! | [`rules`] | the catalogue and the names of the settings |
 //! | [`registry`] | the register of vehicles that `validate` compares ads with |
 //! | [`processor`] | runs long computations apart from short requests |
-//! | `locked` | locks whose values are whole at any moment |
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
 //! | `operators` | what operators do and see, by commands and in the console |
@@ -59,7 +58,6 @@ pub mod directory;
 pub mod events;
 pub mod http_server;
 pub mod lines;
-mod locked;
 pub mod marketplace;
 pub mod media;
 mod operators;

@@ -19,10 +19,8 @@ pub enum ImportError {
     /// Every line that is wrong.
     #[error("{}", listed(.0))]
     Lines(Vec<LineError>),
-    /// The lines cannot be read.
     #[error("cannot read the lines: {0}")]
     Read(#[from] io::Error),
-    /// The database did not take them.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -44,10 +44,8 @@ debug_by_name!(PhotoWorker);
 /// Why the images of an ad were not examined.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PhotoError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The image store.
     #[error("the image store: {0}")]
     Media(#[from] io::Error),
 }

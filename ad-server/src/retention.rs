@@ -30,7 +30,6 @@ pub(crate) struct RetentionTimes {
     deleted_ads: Option<Duration>,
     /// Messages in the logs of ads.
     log_messages: Option<Duration>,
-    /// The audit log.
     audit_log: Option<Duration>,
 }
 

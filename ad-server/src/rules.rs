@@ -15,13 +15,10 @@ use crate::config::Settings;
 /// Why the rules cannot be read. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
-    /// The catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// A file of the catalogue.
     #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
     CatalogueFile { path: PathBuf, source: std::io::Error },
-    /// The file of names.
     #[error("cannot read the names {path}: {reason}; set the file with --synonyms")]
     Synonyms { path: PathBuf, reason: String },
 }

@@ -49,10 +49,8 @@ pub enum TokenSource {
 /// Why a token cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenSourceError {
-    /// The file cannot be read.
     #[error("cannot read the token file {}: {source}", .path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// It cannot be sent as a token.
     #[error("the token {place} must be one line of printable ASCII characters without spaces")]
     Malformed { place: String },
 }

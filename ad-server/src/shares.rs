@@ -8,9 +8,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use ad_core::lock::locked;
 use tokio::sync::oneshot;
-
-use crate::locked::locked;
 
 /// The reserve is one part in so many of the whole.
 const RESERVE: usize = 8;
@@ -172,7 +171,6 @@ impl SharesState {
 }
 
 impl Share {
-    /// How many it has.
     pub(crate) fn units(&self) -> usize {
         self.units
     }

@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 /// Why a file is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum TomlFileError {
-    /// It cannot be read.
     #[error("cannot read {path}: {source}")]
     Read { path: PathBuf, source: io::Error },
     /// Its content is wrong; lines count from 1.

@@ -65,7 +65,6 @@ impl Time {
     }
 }
 
-/// The requests that are running.
 #[derive(Default)]
 struct RunningRequests {
     tasks: JoinSet<()>,

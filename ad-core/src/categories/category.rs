@@ -166,7 +166,6 @@ impl Category {
         if self.registered { vec![Market::Primary, Market::Secondary] } else { vec![Market::Primary] }
     }
 
-    /// Whether one of its rules has this name.
     pub(crate) fn has_rule(&self, name: &str) -> bool {
         self.rules.iter().copied().flatten().any(|rule| rule.name == name)
     }
@@ -301,7 +300,6 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The value at a path in `condition`.
     pub(super) fn condition(&self, path: &str) -> Option<&Value> {
         get(self.ad.fields.condition?, path)
     }

@@ -11,7 +11,6 @@ const EQUIPMENT: &Kind = &Kind::Text { min: 1, max: 500, without: Some(',') };
 /// Maximum number of items of `equipments`, for which the contract has no limit.
 const MOST_EQUIPMENTS: usize = 1000;
 
-/// The row `equipments`.
 pub(super) const fn equipments() -> Field {
     list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item")
 }

@@ -254,7 +254,6 @@ pub(super) fn measure(units: &[&'static str], min: f64, value: &mut Value, error
     }
 }
 
-/// The unit of a measure.
 fn unit(units: &[&'static str], value: &mut Value, errors: &mut FieldErrors) {
     let known = match value {
         Value::Null => return errors.push("unit", Violation::Null),

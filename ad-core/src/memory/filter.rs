@@ -8,7 +8,6 @@ use crate::{
     ports::StoredAd,
 };
 
-/// Whether an ad passes a filter.
 pub(super) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) -> bool {
     let ad = &stored.ad;
     match filter {
@@ -59,7 +58,6 @@ pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
     }
 }
 
-/// Whether a log entry matches a query.
 pub(super) fn is_asked_for(entry: &LogEntry, query: &LogQuery) -> bool {
     query.action.is_none_or(|action| entry.action == action)
         && query.state.is_none_or(|state| entry.state == state)

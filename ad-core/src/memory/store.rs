@@ -157,7 +157,6 @@ impl Tables {
         Some(&mut self.ads[*index])
     }
 
-    /// A new lease.
     fn next_lease(&mut self) -> i64 {
         self.last_lease += 1;
         self.last_lease

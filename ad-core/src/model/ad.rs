@@ -13,31 +13,51 @@ use super::{
     names::names,
     photo::{ImageView, Photo},
     quality::{Quality, QualitySummary},
-    status::AdStatus,
     time::Timestamp,
 };
 
-/// `created` or `deleted` ('States and transitions').
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdState {
-    /// It exists, though it may be hidden.
-    Created,
-    /// It is unpublished everywhere; its data can still be read.
-    Deleted,
-}
-names!(AdState { "created" => Created, "deleted" => Deleted });
+names! {
+    /// `created` or `deleted` ('States and transitions').
+    pub enum AdState {
+        /// It exists, though it may be hidden.
+        Created = "created",
+        /// It is unpublished everywhere; its data can still be read.
+        Deleted = "deleted",
+    }
 
-/// The API version that created or last converted an ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ApiVersion {
-    /// Legacy.
-    V3,
-    /// Current.
-    V4,
+    /// The status of an ad in one word.
+    pub enum AdStatus {
+        /// Every channel shows it as it is.
+        Live = "live",
+        /// Only some of its channels show it as it is.
+        PartlyLive = "partly_live",
+        /// Its dealer has hidden it.
+        Hidden = "hidden",
+        /// A request of it is being executed or is in the queue.
+        Processing = "processing",
+        /// An attempt has failed, and the next one is due or under way.
+        Waiting = "waiting",
+        /// No channel shows it, and nothing is under way.
+        Failed = "failed",
+        /// It is deleted.
+        Deleted = "deleted",
+    }
+
+    /// The API version that created or last converted an ad.
+    pub enum ApiVersion {
+        /// Legacy.
+        V3 = "v3",
+        /// Current.
+        V4 = "v4",
+    }
 }
-names!(ApiVersion { "v3" => V3, "v4" => V4 });
+
+impl AdStatus {
+    /// Whether a request of the ad is unfinished.
+    pub const fn is_under_way(self) -> bool {
+        matches!(self, Self::Processing | Self::Waiting)
+    }
+}
 
 /// An image of an ad as the service stored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -238,7 +238,6 @@ pub(crate) fn object_bytes_at_most(members: &Map<String, Value>) -> usize {
     2 + members.iter().map(|(name, member)| 4 + 6 * name.len() + json_bytes_at_most(member)).sum::<usize>()
 }
 
-/// Size of a value as JSON, in bytes.
 pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
     /// Counts the bytes written.
     struct ByteCounter(usize);
@@ -259,7 +258,6 @@ pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
     count.0
 }
 
-/// The value at a dotted path of an object.
 pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     match split_path(path) {
         (name, None) => object.get(name),

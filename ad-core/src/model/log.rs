@@ -23,52 +23,44 @@ pub const MOST_MESSAGE_BYTES: usize = 16 * 1024;
 /// End of a truncated text.
 const CUT: &str = "… (truncated)";
 
-/// What is done to an ad, step by step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// The ad was created.
-    Create,
-    /// Its data was updated.
-    Update,
-    /// It was renewed: it appears as new.
-    Bump,
-    /// It was given pole position.
-    Boost,
-    /// Images were fetched or removed.
-    HandleMedia,
-    /// It was sent to the marketplaces.
-    Publish,
-    /// It was deleted.
-    Delete,
-    /// It was taken off the marketplaces.
-    Unpublish,
+names! {
+    /// What is done to an ad, step by step.
+    pub enum Action {
+        /// The ad was created.
+        Create = "create",
+        /// Its data was updated.
+        Update = "update",
+        /// It was renewed: it appears as new.
+        Bump = "bump",
+        /// It was given pole position.
+        Boost = "boost",
+        /// Images were fetched or removed.
+        HandleMedia = "handle_media",
+        /// It was sent to the marketplaces.
+        Publish = "publish",
+        /// It was deleted.
+        Delete = "delete",
+        /// It was taken off the marketplaces.
+        Unpublish = "unpublish",
+    }
+
+    /// The state of an action.
+    pub enum ActionState {
+        /// Started.
+        Processing = "processing",
+        /// Completed.
+        Done = "done",
+        /// Failed; the message says why.
+        Error = "error",
+    }
 }
 
-/// The state of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ActionState {
-    /// Started.
-    Processing,
-    /// Completed.
-    Done,
-    /// Failed; the message says why.
-    Error,
-}
-
-names!(Action {
-    "create" => Create, "update" => Update, "bump" => Bump, "boost" => Boost, "handle_media" => HandleMedia,
-    "publish" => Publish, "delete" => Delete, "unpublish" => Unpublish,
-});
 impl Action {
     /// Whether it changes what marketplaces list.
     pub(crate) const fn changes_listings(self) -> bool {
         matches!(self, Self::Publish | Self::Unpublish | Self::Delete)
     }
 }
-
-names!(ActionState { "processing" => Processing, "done" => Done, "error" => Error });
 
 /// Maximum length of an address in an entry, in bytes.
 const ADDRESS: usize = 200;

@@ -36,7 +36,7 @@ mod tag;
 mod time;
 mod webhook;
 
-pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
+pub use ad::{Ad, AdState, AdStatus, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
@@ -52,14 +52,13 @@ pub use quality::{
 };
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Included, LogQuery, MAX_LIMIT, Page};
 pub use request::{
-    FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, RequestOrigin, StoredImage,
+    ChannelFailure, FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, RequestOrigin,
+    StoredImage, WaitingFor,
 };
-pub use request_status::{
-    ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest, WaitingFor,
-};
+pub use request_status::{ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest};
 pub use status::{
-    AdStatus, ChannelFailure, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Publication, PublishedChannel,
-    StatusCount, StatusReport, StatusWords, Summary, WhoActs,
+    ChannelReport, ChannelStatus, ImageReport, ImageStatus, Publication, PublishedChannel, StatusCount, StatusReport,
+    StatusWords, Summary, WhoActs,
 };
 pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};

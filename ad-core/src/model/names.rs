@@ -1,8 +1,14 @@
-//! Names of closed lists of the contract.
+//! Closed lists of the contract.
 
-/// The names of a closed list of the contract, for parsing and for messages.
+/// Defines a closed list of the contract: its values, each with its name on the wire.
 macro_rules! names {
-    ($type:ident { $($name:literal => $variant:ident),+ $(,)? }) => {
+    ($($(#[$about:meta])* pub enum $type:ident { $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)? })+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $variant),+
+        }
+
         impl $type {
             /// Every name on the wire.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
@@ -23,6 +29,6 @@ macro_rules! names {
                 formatter.write_str(self.name())
             }
         }
-    };
+    )+};
 }
 pub(super) use names;

@@ -29,18 +29,17 @@ impl Quality {
     }
 }
 
-/// What a score means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// Below [`GOOD`](Self::GOOD).
-    Basic,
-    /// From [`GOOD`](Self::GOOD).
-    Good,
-    /// From [`EXCELLENT`](Self::EXCELLENT).
-    Excellent,
+names! {
+    /// What a score means.
+    pub enum Level {
+        /// Below [`GOOD`](Self::GOOD).
+        Basic = "basic",
+        /// From [`GOOD`](Self::GOOD).
+        Good = "good",
+        /// From [`EXCELLENT`](Self::EXCELLENT).
+        Excellent = "excellent",
+    }
 }
-names!(Level { "basic" => Basic, "good" => Good, "excellent" => Excellent });
 
 impl Level {
     /// The least score that is good.
@@ -95,16 +94,15 @@ pub struct Finding {
     pub suggestion: Option<String>,
 }
 
-/// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The ad could be better.
-    Info,
-    /// A value is probably wrong.
-    Warning,
+names! {
+    /// How sure a finding is.
+    pub enum Severity {
+        /// The ad could be better.
+        Info = "info",
+        /// A value is probably wrong.
+        Warning = "warning",
+    }
 }
-names!(Severity { "info" => Info, "warning" => Warning });
 
 /// The quality of an ad in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

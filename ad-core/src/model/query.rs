@@ -3,10 +3,9 @@
 use uuid::Uuid;
 
 use super::{
-    ad::{self, AdState},
+    ad::{self, AdState, AdStatus},
     log::{Action, ActionState},
     names::names,
-    status::AdStatus,
     time::Timestamp,
 };
 
@@ -15,17 +14,17 @@ pub const DEFAULT_LIMIT: u32 = 50;
 /// Maximum number of rows of a page.
 pub const MAX_LIMIT: u32 = 500;
 
-/// The order of ads; equal ones are in the order of creation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AdOrder {
-    /// Creation time.
-    Created,
-    /// Last change.
-    Updated,
-    /// The client's reference.
-    SourceId,
+names! {
+    /// The order of ads; equal ones are in the order of creation.
+    pub enum AdOrder {
+        /// Creation time.
+        Created = "created",
+        /// Last change.
+        Updated = "updated",
+        /// The client's reference.
+        SourceId = "source_id",
+    }
 }
-names!(AdOrder { "created" => Created, "updated" => Updated, "source_id" => SourceId });
 
 /// One condition on ads.
 #[derive(Debug, Clone, PartialEq)]

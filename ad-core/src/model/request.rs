@@ -10,8 +10,7 @@ use super::{
     change::ContentChange,
     log::{Action, PlateMatch},
     market::Market,
-    request_status::WaitingFor,
-    status::ChannelFailure,
+    names::names,
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -231,6 +230,46 @@ pub struct RequestOrigin {
     /// The span in which it was accepted (W3C `traceparent`), if it is traced.
     #[serde(skip_serializing_if = "is_default")]
     pub trace: Option<String>,
+}
+
+names! {
+    /// What a request waits for.
+    pub enum WaitingFor {
+        /// An earlier request of the same ad.
+        Request = "request",
+        /// The host of an image.
+        Images = "images",
+        /// The service's own image store.
+        ImageStore = "image_store",
+        /// The primary marketplace.
+        Primary = "primary",
+        /// The secondary marketplace.
+        Secondary = "secondary",
+    }
+}
+
+impl From<Market> for WaitingFor {
+    fn from(market: Market) -> Self {
+        match market {
+            Market::Primary => Self::Primary,
+            Market::Secondary => Self::Secondary,
+        }
+    }
+}
+
+/// Why an action, or an attempt at it, failed on a marketplace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelFailure {
+    /// The kind of the reason.
+    pub code: Code,
+    /// The reason, as the marketplace or the service says it.
+    pub reason: String,
+    /// Attempts that failed.
+    #[serde(default)]
+    pub attempts: u32,
+    /// Whether no call was sent, because the circuit breaker was open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// The progress of a request: enough to continue after a crash at any moment without doing anything twice.

@@ -6,57 +6,25 @@ use uuid::Uuid;
 
 use super::{
     log::{Action, ActionState, LogEntry},
-    market::Market,
     names::names,
-    request::Progress,
+    request::{Progress, WaitingFor},
     time::Timestamp,
 };
 use crate::violation::Code;
 
-/// The state of an accepted request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestState {
-    /// A worker may claim it.
-    Queued,
-    /// A worker is executing it.
-    Processing,
-    /// It waits for what `waiting_for` names.
-    Waiting,
-    /// Finished, and every action is done.
-    Done,
-    /// Finished, and an action has failed.
-    Error,
-}
-names!(RequestState {
-    "queued" => Queued, "processing" => Processing, "waiting" => Waiting, "done" => Done, "error" => Error,
-});
-
-/// What a request waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaitingFor {
-    /// An earlier request of the same ad.
-    Request,
-    /// The host of an image.
-    Images,
-    /// The service's own image store.
-    ImageStore,
-    /// The primary marketplace.
-    Primary,
-    /// The secondary marketplace.
-    Secondary,
-}
-names!(WaitingFor {
-    "request" => Request, "images" => Images, "image_store" => ImageStore, "primary" => Primary, "secondary" => Secondary,
-});
-
-impl From<Market> for WaitingFor {
-    fn from(market: Market) -> Self {
-        match market {
-            Market::Primary => Self::Primary,
-            Market::Secondary => Self::Secondary,
-        }
+names! {
+    /// The state of an accepted request.
+    pub enum RequestState {
+        /// A worker may claim it.
+        Queued = "queued",
+        /// A worker is executing it.
+        Processing = "processing",
+        /// It waits for what `waiting_for` names.
+        Waiting = "waiting",
+        /// Finished, and every action is done.
+        Done = "done",
+        /// Finished, and an action has failed.
+        Error = "error",
     }
 }
 

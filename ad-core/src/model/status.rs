@@ -5,97 +5,59 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ad::AdState, log::Action, market::Market, names::names, request::FailedImage, request_status::RequestStatus,
+    ad::{AdState, AdStatus},
+    log::Action,
+    market::Market,
+    names::names,
+    request::{ChannelFailure, FailedImage},
+    request_status::RequestStatus,
     time::Timestamp,
 };
 use crate::violation::Code;
 
-/// The status of an ad in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdStatus {
-    /// Every channel shows it as it is.
-    Live,
-    /// Only some of its channels show it as it is.
-    PartlyLive,
-    /// Its dealer has hidden it.
-    Hidden,
-    /// A request of it is being executed or is in the queue.
-    Processing,
-    /// An attempt has failed, and the next one is due or under way.
-    Waiting,
-    /// No channel shows it, and nothing is under way.
-    Failed,
-    /// It is deleted.
-    Deleted,
-}
-names!(AdStatus {
-    "live" => Live, "partly_live" => PartlyLive, "hidden" => Hidden, "processing" => Processing, "waiting" => Waiting,
-    "failed" => Failed, "deleted" => Deleted,
-});
+names! {
+    /// The status of an ad on one marketplace.
+    pub enum ChannelStatus {
+        /// The marketplace lists the ad as it is.
+        Live = "live",
+        /// The marketplace lists the ad, but the latest update of the listing failed.
+        Outdated = "outdated",
+        /// The marketplace does not list the ad, and nothing has failed.
+        NotListed = "not_listed",
+        /// A request of the ad is being executed or is in the queue.
+        Processing = "processing",
+        /// An attempt has failed, and the next one is due or under way.
+        Waiting = "waiting",
+        /// The marketplace does not list the ad, because publishing it failed.
+        Failed = "failed",
+        /// As `waiting`, and the latest attempt sent no call, because the circuit breaker of the marketplace was open.
+        Paused = "paused",
+    }
 
-impl AdStatus {
-    /// Whether a request of the ad is unfinished.
-    pub const fn is_under_way(self) -> bool {
-        matches!(self, Self::Processing | Self::Waiting)
+    /// The status of an image of an ad.
+    pub enum ImageStatus {
+        /// It is stored.
+        Stored = "stored",
+        /// It has not been fetched yet.
+        Waiting = "waiting",
+        /// It could not be stored, and only a retry or an update fetches it again.
+        Failed = "failed",
+    }
+
+    /// Who can change the status of a channel.
+    pub enum WhoActs {
+        /// Nobody has to do anything.
+        Nobody = "nobody",
+        /// The dealer, or the dealer's integrator.
+        Dealer = "dealer",
+        /// Whoever runs the host of the images.
+        ImageHost = "image_host",
+        /// Whoever runs the marketplace.
+        Marketplace = "marketplace",
+        /// Whoever runs this service.
+        Operator = "operator",
     }
 }
-
-/// The status of an ad on one marketplace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChannelStatus {
-    /// The marketplace lists the ad as it is.
-    Live,
-    /// The marketplace lists the ad, but the latest update of the listing failed.
-    Outdated,
-    /// The marketplace does not list the ad, and nothing has failed.
-    NotListed,
-    /// A request of the ad is being executed or is in the queue.
-    Processing,
-    /// An attempt has failed, and the next one is due or under way.
-    Waiting,
-    /// The marketplace does not list the ad, because publishing it failed.
-    Failed,
-    /// As `waiting`, and the latest attempt sent no call, because the circuit breaker of the marketplace was open.
-    Paused,
-}
-names!(ChannelStatus {
-    "live" => Live, "outdated" => Outdated, "not_listed" => NotListed, "processing" => Processing, "waiting" => Waiting,
-    "failed" => Failed, "paused" => Paused,
-});
-
-/// The status of an image of an ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImageStatus {
-    /// It is stored.
-    Stored,
-    /// It has not been fetched yet.
-    Waiting,
-    /// It could not be stored, and only a retry or an update fetches it again.
-    Failed,
-}
-names!(ImageStatus { "stored" => Stored, "waiting" => Waiting, "failed" => Failed });
-
-/// Who can change the status of a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WhoActs {
-    /// Nobody has to do anything.
-    Nobody,
-    /// The dealer, or the dealer's integrator.
-    Dealer,
-    /// Whoever runs the host of the images.
-    ImageHost,
-    /// Whoever runs the marketplace.
-    Marketplace,
-    /// Whoever runs this service.
-    Operator,
-}
-names!(WhoActs {
-    "nobody" => Nobody, "dealer" => Dealer, "image_host" => ImageHost, "marketplace" => Marketplace, "operator" => Operator,
-});
 
 /// The status of an ad, with its reasons. It serialises as the API shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -247,21 +209,6 @@ pub struct PublishedChannel {
     /// Why the latest action failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ChannelFailure>,
-}
-
-/// Why an action, or an attempt at it, failed on a marketplace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChannelFailure {
-    /// The kind of the reason.
-    pub code: Code,
-    /// The reason, as the marketplace or the service says it.
-    pub reason: String,
-    /// Attempts that failed.
-    #[serde(default)]
-    pub attempts: u32,
-    /// Whether no call was sent, because the circuit breaker was open.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub paused: bool,
 }
 
 impl Publication {

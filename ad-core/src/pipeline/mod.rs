@@ -400,7 +400,6 @@ impl<'a> Run<'a> {
         if self.entries.is_empty() { Ok(()) } else { self.keep_progress().await }
     }
 
-    /// Commits the progress.
     async fn keep_progress(&mut self) -> Result<(), StoreError> {
         let progress = self.progress.clone();
         self.commit(Outcome::Continues { progress }).await

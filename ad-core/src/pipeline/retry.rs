@@ -12,15 +12,12 @@ use crate::{
 /// An attempt never takes this long, because all calls have shorter timeouts.
 const LONGEST_TRY: Duration = Duration::from_mins(30);
 
-/// A transient failure of an attempt.
 pub(super) struct TransientFailure {
-    /// The requested pause.
     pub(super) pause: Option<Duration>,
     /// Whether a call was made, and so counts as an attempt.
     pub(super) asked: bool,
     /// What failed.
     pub(super) of: WaitingFor,
-    /// The code of the failure.
     pub(super) code: Code,
     /// What happened, for operators.
     pub(super) reason: String,

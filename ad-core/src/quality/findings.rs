@@ -1,7 +1,8 @@
 //! The findings. Each is found by one function of the table.
 
 use super::{
-    Finding, Measured, Severity, registry,
+    Finding, Measured, Severity,
+    registry::{self, Difference},
     vehicle::{self, VinError},
     words::{self, InText},
 };
@@ -43,7 +44,7 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
     ),
     (&[Code::PhotoInOtherAd], photos_of_other_ads),
     (&[Code::PlateInOtherAd, Code::VinInOtherAd], other_ads),
-    (&[Code::RegistryDiffers, Code::RegistryProposes], registry::find),
+    (&[Code::RegistryDiffers, Code::RegistryProposes], registered),
 ];
 
 /// The findings of an ad.
@@ -56,20 +57,19 @@ pub(super) fn of(ad: &Measured<'_>) -> Vec<Finding> {
 }
 
 /// What was found, in English and Swedish.
-pub(super) struct Text {
-    pub(super) english: String,
-    pub(super) swedish: String,
+struct Text {
+    english: String,
+    swedish: String,
 }
 
 /// A [`Text`]; both languages have the same values in it.
 macro_rules! say {
     ($english:literal, $swedish:literal) => {
-        $crate::quality::findings::Text { english: format!($english), swedish: format!($swedish) }
+        Text { english: format!($english), swedish: format!($swedish) }
     };
 }
-pub(super) use say;
 
-pub(super) fn finding(code: Code, severity: Severity, field: &str, Text { english, swedish }: Text) -> Finding {
+fn finding(code: Code, severity: Severity, field: &str, Text { english, swedish }: Text) -> Finding {
     Finding { code, severity, field: field.to_owned(), text: english, swedish, suggestion: None }
 }
 
@@ -497,4 +497,27 @@ fn other_ads(ad: &Measured<'_>, found: &mut Vec<Finding>) {
             found.push(warning(code, &format!("category_fields.{path}"), text));
         }
     }
+}
+
+fn registered(ad: &Measured<'_>, found: &mut Vec<Finding>) {
+    found.extend(registry::find(ad).into_iter().map(|Difference { path, sent, registered }| {
+        let (code, severity, text) = match sent {
+            None => {
+                let text = say!(
+                    "The ad does not have this field; the vehicle register has \"{registered}\".",
+                    "Annonsen saknar detta fält; fordonsregistret har \"{registered}\"."
+                );
+                (Code::RegistryProposes, Severity::Info, text)
+            }
+            Some(sent) => {
+                let text = say!(
+                    "The ad has \"{sent}\"; the vehicle register has \"{registered}\".",
+                    "Annonsen har \"{sent}\"; fordonsregistret har \"{registered}\"."
+                );
+                (Code::RegistryDiffers, Severity::Warning, text)
+            }
+        };
+        let suggestion = Some(registered);
+        Finding { suggestion, ..finding(code, severity, &format!("category_fields.{path}"), text) }
+    }));
 }

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use super::{GoalStatus, Measured};
 use crate::categories::{self, Category};
 
-/// A goal.
 #[derive(Debug)]
 pub(super) struct Goal {
     pub(super) code: &'static str,

@@ -132,7 +132,6 @@ impl<'a> Measured<'a> {
         QualitySummary { score, level: score.into(), findings: findings::of(&self).len() }
     }
 
-    /// The category field at a path.
     fn field(&self, path: &str) -> Option<&'a Value> {
         let value = match split_path(path) {
             ("condition", Some(below)) => get(self.facts.fields.condition?, below),

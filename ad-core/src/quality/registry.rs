@@ -2,60 +2,50 @@
 
 use serde_json::{Map, Value};
 
-use super::{
-    Finding, Measured, Severity,
-    findings::{finding, say},
-    vehicle,
-};
-use crate::violation::Code;
+use super::{Measured, vehicle};
 
 /// Longest value that is proposed, as JSON.
 const LONGEST: usize = 500;
 
-pub(super) fn find(ad: &Measured<'_>, found: &mut Vec<Finding>) {
-    if let Some(registered) = ad.registered {
-        compare_all(ad, "", &registered.category_fields, found);
-    }
+/// A field in which an ad and the register do not agree.
+pub(super) struct Difference {
+    /// The field's path in `category_fields`.
+    pub(super) path: String,
+    /// What the ad has; `None` if it lacks the field.
+    pub(super) sent: Option<String>,
+    /// What the register has.
+    pub(super) registered: String,
 }
 
-/// Compares all fields of the category that the register has.
-fn compare_all(ad: &Measured<'_>, above: &str, fields: &Map<String, Value>, found: &mut Vec<Finding>) {
+/// The differences in all fields of the category that the register has.
+pub(super) fn find(ad: &Measured<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    if let Some(registered) = ad.registered {
+        compare_all(ad, "", &registered.category_fields, &mut found);
+    }
+    found
+}
+
+fn compare_all(ad: &Measured<'_>, above: &str, fields: &Map<String, Value>, found: &mut Vec<Difference>) {
     for (name, registered) in fields {
         let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
         if ad.category.field(&path).is_some() {
-            found.extend(compare(ad, &path, registered));
+            found.extend(compare(ad, path, registered));
         } else if let Value::Object(below) = registered {
             compare_all(ad, &path, below, found);
         }
     }
 }
 
-fn compare(ad: &Measured<'_>, path: &str, registered: &Value) -> Option<Finding> {
+fn compare(ad: &Measured<'_>, path: String, registered: &Value) -> Option<Difference> {
     if registered.is_null() || registered.to_string().len() > LONGEST {
         return None;
     }
-    let value = shown(registered);
-    let (code, severity, text) = match ad.field(path) {
-        None => (
-            Code::RegistryProposes,
-            Severity::Info,
-            say!(
-                "The ad does not have this field; the vehicle register has \"{value}\".",
-                "Annonsen saknar detta fält; fordonsregistret har \"{value}\"."
-            ),
-        ),
-        Some(sent) if agree(sent, registered) => return None,
-        Some(sent) => {
-            let sent = shown(sent);
-            let text = say!(
-                "The ad has \"{sent}\"; the vehicle register has \"{value}\".",
-                "Annonsen har \"{sent}\"; fordonsregistret har \"{value}\"."
-            );
-            (Code::RegistryDiffers, Severity::Warning, text)
-        }
-    };
-    let field = format!("category_fields.{path}");
-    Some(Finding { suggestion: Some(value), ..finding(code, severity, &field, text) })
+    let sent = ad.field(&path);
+    if sent.is_some_and(|sent| agree(sent, registered)) {
+        return None;
+    }
+    Some(Difference { path, sent: sent.map(shown), registered: shown(registered) })
 }
 
 /// Whether two values mean the same. Measures in different units that cannot be compared are taken to agree.

@@ -233,7 +233,6 @@ fn title(category: &Category) -> String {
     format!("{name} ({})", category.id)
 }
 
-/// A link to a heading of the page.
 fn link(text: &str, heading: &str) -> String {
     let kept: String = heading.to_lowercase().chars().filter(|mark| mark.is_alphanumeric() || *mark == ' ').collect();
     format!("[{text}](#{})", kept.replace(' ', "-"))

@@ -79,7 +79,6 @@ impl<'a> Hints<'a> {
         });
     }
 
-    /// The value that was sent at a path.
     fn value(&self, path: &[String]) -> Option<&Value> {
         let (first, below) = path.split_first()?;
         below.iter().try_fold(self.ad.get(first)?, |value, name| match value {
@@ -301,7 +300,6 @@ impl<'a> Hints<'a> {
     }
 }
 
-/// The paths with names that are similar to a name.
 fn similar(name: &str, paths: &[String]) -> Vec<String> {
     nearest::meant_path(name, paths.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Service, ServiceError};
+use super::{Service, ServiceError, TaggedAd};
 use crate::{
     model::{Ad, AdTag, FailedImage, RequestOrigin, Timestamp},
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
@@ -85,12 +85,14 @@ impl Incoming<'_> {
 }
 
 impl Service {
-    /// Accepts a write for which no request is made.
+    /// Accepts a write for which no request is made: there is nothing to do, or an unfinished request is to do the same.
     pub(super) async fn accept_without_request(
         &self,
         request: Incoming<'_>,
-        accepted: Accepted,
+        ad: TaggedAd,
+        acceptance: Acceptance,
     ) -> Result<Accepted, ServiceError> {
+        let accepted = ad.accepted(acceptance);
         self.admit_answer(request).await?;
         let kept = request.kept(&accepted, self.clock.now())?;
         if let Some(kept) = &kept {
@@ -108,7 +110,6 @@ impl Service {
         }
     }
 
-    /// Records that the answer of a request is kept.
     pub(super) fn answer_kept(&self, request: Incoming<'_>) {
         if let Some(keep) = request.keep {
             self.added(&keep.key.holder, Usage::Answers);

@@ -133,6 +133,14 @@ pub struct TaggedAd {
     pub failed_images: Vec<FailedImage>,
 }
 
+impl TaggedAd {
+    /// The ad as the answer to an accepted write shows it.
+    pub fn accepted(self, request: Acceptance) -> Accepted {
+        let Self { ad, tag, failed_images, .. } = self;
+        Accepted { ad, tag, failed_images, request, answer: None }
+    }
+}
+
 impl From<StoredAd> for TaggedAd {
     fn from(StoredAd { ad, tag, words, publication, .. }: StoredAd) -> Self {
         Self { ad, tag, status: words.status, failed_images: publication.failed_images }
@@ -407,7 +415,6 @@ impl DealerScope<'_> {
     }
 }
 
-/// The category of a stored ad.
 fn category_of(ad: &Ad) -> Result<&'static Category, ServiceError> {
     ad.category().ok_or_else(|| {
         StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id).into()).into()

@@ -1,7 +1,6 @@
 //! Update and delete, and the transaction of all writes on existing ads.
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{
     ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, TaggedAd, Target, Validated,
@@ -150,9 +149,7 @@ impl Service {
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
             let Some(mut decision) = decided? else {
-                let TaggedAd { ad, tag, failed_images, .. } = stored.into();
-                let accepted = Accepted { ad, tag, failed_images, request: Acceptance::Unchanged, answer: None };
-                return self.accept_without_request(incoming, accepted).await;
+                return self.accept_without_request(incoming, stored.into(), Acceptance::Unchanged).await;
             };
             if let Err(refusal) = self.admit(&stored.ad, &mut decision, incoming).await {
                 let underway = if decision.coalesces {
@@ -161,7 +158,8 @@ impl Service {
                     None
                 };
                 let Some(request) = underway else { return Err(refusal) };
-                return self.coalesce(incoming, stored.into(), request).await;
+                let request = Acceptance::CoalescedWith(request);
+                return self.accept_without_request(incoming, stored.into(), request).await;
             }
             let mut request = self.accept(incoming, decision.plan.take());
             let (revision, updated, tag, status) =
@@ -203,7 +201,8 @@ impl Service {
                 Err(StoreError::Underway(request)) => {
                     let Accepted { ad, failed_images, .. } = accepted;
                     let unchanged = TaggedAd { ad: Ad { updated, ..ad }, tag, status, failed_images };
-                    return self.coalesce(incoming, unchanged, request).await;
+                    let request = Acceptance::CoalescedWith(request);
+                    return self.accept_without_request(incoming, unchanged, request).await;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -225,17 +224,6 @@ impl Service {
         }
         self.admit_answer(incoming).await
     }
-
-    /// Answers a promotion or retry with an unfinished request that is to do the same (extensions E3.3).
-    async fn coalesce(
-        &self,
-        incoming: Incoming<'_>,
-        TaggedAd { ad, tag, failed_images, .. }: TaggedAd,
-        request: Uuid,
-    ) -> Result<Accepted, ServiceError> {
-        let accepted = Accepted { ad, tag, failed_images, request: Acceptance::CoalescedWith(request), answer: None };
-        self.accept_without_request(incoming, accepted).await
-    }
 }
 
 /// A valid update.
@@ -248,7 +236,8 @@ struct Updated {
 
 /// The ad as a decision changes it.
 fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
-    let TaggedAd { mut ad, mut tag, failed_images, .. } = stored.into();
+    let mut accepted = TaggedAd::from(stored).accepted(Acceptance::Queued);
+    let Accepted { ad, tag, .. } = &mut accepted;
     ad.updated = updated;
     if let Some((version, category_id)) = decision.version {
         (ad.api_version, ad.category_id) = (version, category_id);
@@ -259,7 +248,7 @@ fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Acc
     } else {
         tag.n += 1;
     }
-    Accepted { ad, tag, failed_images, request: Acceptance::Queued, answer: None }
+    accepted
 }
 
 /// The decision about a write on an existing ad.

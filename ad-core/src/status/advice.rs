@@ -66,7 +66,6 @@ pub fn advice(code: Code, is_retried: bool) -> Advice {
     }
 }
 
-/// The status of an ad in a sentence.
 pub(super) fn of_ad(status: AdStatus) -> &'static str {
     match status {
         AdStatus::Live => "The ad is live on every marketplace of its category.",

@@ -62,7 +62,6 @@ impl<'a> UnderWay<'a> {
     }
 }
 
-/// The marketplaces of an ad.
 fn markets(ad: &Ad) -> Vec<Market> {
     ad.category().map_or_else(Vec::new, Category::markets)
 }

@@ -84,7 +84,6 @@ fn revision(opaque: &[u8]) -> Option<i64> {
     text.parse().ok().filter(|revision: &i64| revision.to_string() == text)
 }
 
-/// The header of an ad's tag.
 pub(super) fn etag(tag: AdTag) -> HeaderValue {
     quoted(&tag.to_string())
 }

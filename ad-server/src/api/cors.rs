@@ -25,7 +25,6 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 /// A request from an origin that the operator permits.
 pub(super) struct CrossOrigin {
     origin: HeaderValue,
-    /// Whether it is a preflight request.
     is_preflight: bool,
 }
 

@@ -42,59 +42,47 @@ pub enum ApiError {
     /// The body is not a JSON object.
     #[error("{0}")]
     BadBody(String),
-    /// `If-Match` or `If-None-Match` is malformed.
     #[error(
         "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
     )]
     BadTags(HeaderName),
-    /// The body has a content coding that is not accepted.
     #[error("Content-Encoding \"{0}\" is not supported; send the body in gzip, or without a coding.")]
     UnsupportedCoding(String),
-    /// The body is too large.
     #[error("Request body is too large: at most {0} bytes.")]
     TooLarge(usize),
-    /// The body did not come in time.
     #[error("The body of the request did not come within {} s.", .0.as_secs_f64())]
     Slow(Duration),
-    /// The body came too slowly.
     #[error(
         "The body of the request came too slowly: {bytes} bytes, where at least {rate} a second are expected after the \
          first {} s. Send it again over a faster connection.",
         .grace.as_secs()
     )]
     Trickle { bytes: usize, rate: usize, grace: Duration },
-    /// The body waited for memory until its time was over.
     #[error(
         "The server is receiving as many large bodies as body_memory ({} KiB) allows, or some of your own took all of it. \
          Nothing was done. Try again, with fewer requests at the same time.",
         .0 / 1024
     )]
     NoMemory(usize),
-    /// The request waited for its turn until its time was over.
     #[error(
         "The server is processing as many requests as it can ({0} at the same time), and yours waited too long. Nothing was \
          done. Try again, with fewer requests at the same time."
     )]
     Crowded(usize),
-    /// There is no token.
     #[error(
         "Authentication credentials were not provided. Send the token in the header X-Auth-Token{}.",
         if *in_authorization { ", alone; the header Authorization is not read" } else { "" }
     )]
     NoToken { in_authorization: bool },
-    /// The token is wrong; the text says how.
     #[error("Invalid token: {0}")]
     InvalidToken(TokenError),
-    /// The token does not have a permission.
     #[error("This token does not have the permission \"{0}\".")]
     Forbidden(crate::auth::Permission),
-    /// The dealer or group reads as many lists as it may.
     #[error(
         "At most {0} lists and logs of one dealer or group can be read at the same time. Wait for the answers of the others, \
          and read them to their end."
     )]
     TooManyLists(usize),
-    /// The request waited too long for its turn.
     #[error(
         "The service is sending as many large answers as it can; this one waited {} s for its turn. Ask for fewer at once, \
          narrow lists by filters, fewer fields or a smaller limit, or try again.",
@@ -104,31 +92,26 @@ pub enum ApiError {
     /// The connection exceeds a limit.
     #[error("{}", .0.detail())]
     TooManyConnections(ConnectionLimit),
-    /// The dealer has made too many requests.
     #[error(
         "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
     )]
     TooMany { rate: Rate, seconds: u64 },
-    /// The header `Idempotency-Key` is malformed.
     #[error(
         "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters, quoted or not, such as \
          \"8e03978e-40d5-43dd-bc93-6894a57f9324\"."
     )]
     BadIdempotencyKey,
-    /// Too many requests wait until they are finished.
     #[error(
         "{0} requests at most can wait until they are finished (Prefer: wait), and dealers share them. Nothing was done. Send \
          this one again later, or without the preference."
     )]
     TooManyWaiting(usize),
-    /// Too many event streams and long polls are open.
     #[error(
         "At most {most} event streams and long polls {} can be open at the same time. Close others, or read events without \
          wait.",
         if *of_token { "of one token" } else { "of all clients" }
     )]
     TooManyStreams { most: usize, of_token: bool },
-    /// The token is an operator's.
     #[error(
         "This token is an operator's: it opens the pages for operators in the console, and gives no access to ads. Send a token of \
          a dealer or group."
@@ -140,7 +123,6 @@ pub enum ApiError {
     /// The path, or what it names, does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The path does not have this method.
     #[error("{detail}")]
     MethodNotAllowed { allow: String, detail: String },
     /// poem refused the request before it was routed.
@@ -149,7 +131,6 @@ pub enum ApiError {
     /// Something cannot be read now.
     #[error("{0}")]
     Unavailable(String),
-    /// An internal error.
     #[error("Internal error.")]
     Internal,
 }
@@ -168,7 +149,6 @@ impl From<FieldErrors> for ApiError {
 }
 
 impl ApiError {
-    /// No such path.
     pub(crate) fn unknown_path() -> Self {
         Self::NotFound("Not found.".to_owned())
     }
@@ -397,7 +377,6 @@ fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
     json_response(status, &json!({"detail": text.to_string()}))
 }
 
-/// A JSON answer.
 pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
     match json_bytes(body) {
         Ok(bytes) => Response::builder().status(status).content_type("application/json").body(bytes),
@@ -408,7 +387,6 @@ pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Respon
     }
 }
 
-/// The body of a JSON answer.
 pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     serde_json::to_vec(body).map_err(|error| {
         tracing::error!(%error, "cannot serialize response");

@@ -5,11 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use ad_core::lock::locked;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use super::{ApiError, prefer::until_stopped};
-use crate::{locked::locked, telemetry::Metrics};
+use crate::telemetry::Metrics;
 
 /// Open event streams and long polls. Clones share everything.
 #[derive(Debug, Clone)]

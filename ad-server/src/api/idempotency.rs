@@ -25,7 +25,6 @@ pub(super) struct RequestKey {
 }
 
 impl RequestKey {
-    /// The key of a request, if it has one.
     pub(super) fn of(request: &Request, access: &Access) -> Result<Option<Self>, ApiError> {
         let mut lines = request.headers().get_all(NAME).iter();
         let Some(line) = lines.next() else { return Ok(None) };
@@ -43,7 +42,6 @@ impl RequestKey {
         }))
     }
 
-    /// Adds the body of the request.
     pub(super) fn add_body(&mut self, body: &[u8]) {
         self.fingerprint.update(body);
     }
@@ -81,7 +79,6 @@ fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The kept answer as a replay.
 pub(super) fn replayed(kept: KeptAnswer) -> Response {
     let mut response = response(kept.answer);
     let headers = response.headers_mut();

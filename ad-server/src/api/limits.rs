@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{ports::StoreError, service::Access};
+use ad_core::{lock::locked, ports::StoreError, service::Access};
 use governor::{
     NotUntil, Quota, RateLimiter,
     clock::{Clock, MonotonicClock},
@@ -26,7 +26,6 @@ use tokio::{
 
 use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
 use crate::{
-    locked::locked,
     processor::Processor,
     shares::{Share, Shares},
     values::Rate,
@@ -211,7 +210,6 @@ impl<C: Clock + Clone> DealerRate<C> {
         Self { rate, policy, limiter: Arc::new(limiter.with_middleware()), clock, since_sweep: Arc::default() }
     }
 
-    /// The rate.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }

@@ -6,12 +6,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use ad_core::{service::Access, violation::Code};
+use ad_core::{lock::locked, service::Access, violation::Code};
 use tokio::time::Instant;
 
 use super::ApiError;
-
-use crate::locked::locked;
 
 /// Maximum number of pairs of scope and code.
 const MOST: usize = 200;

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::ports::PAGE_BYTES;
+use ad_core::{lock::locked, ports::PAGE_BYTES};
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{
@@ -21,10 +21,7 @@ use poem::{
 use tokio::time::timeout;
 
 use super::{ApiError, compression::CodedBytes};
-use crate::{
-    locked::locked,
-    shares::{Share, Shares},
-};
+use crate::shares::{Share, Shares};
 
 /// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
 const IN_FLIGHT: usize = 64;

@@ -11,6 +11,7 @@ use std::{
 use ad_core::{
     categories::{self, Category},
     fields::{FieldErrors, Kind},
+    lock::locked,
     synonyms::names::Names,
     violation::{Choices, Violation, nearest},
 };
@@ -21,9 +22,8 @@ use super::{
     ApiError, Context, body, compression::Coding, errors::json_bytes, headers, missing, observe::Routes,
     static_document::StaticDocument,
 };
-use crate::{auth::Permission, locked::locked};
+use crate::auth::Permission;
 
-/// Mounts the lookups.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     let lookup = Lookup { context: Arc::clone(context), documents: Mutex::default() };
     route.at("/v4/vehicles/:vehicle_type/:attribute", lookup)

@@ -19,10 +19,8 @@ use super::{
 };
 use crate::values::Rate;
 
-/// Its path.
 pub(super) const PATH: &str = "/v4/me";
 
-/// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at(PATH, reads::endpoint(context, answer))
 }

@@ -261,7 +261,6 @@ impl Context {
         Ok(caller)
     }
 
-    /// Counts a request of a caller.
     pub(crate) fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
         if let Some(seen) = request.data::<Arc<Seen>>() {
             seen.caller.get_or_init(|| caller.clone());
@@ -272,7 +271,6 @@ impl Context {
         }
     }
 
-    /// The caller of a request.
     fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {
         let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };
         let token = request.headers().get("x-auth-token").ok_or_else(none)?;
@@ -288,13 +286,11 @@ impl Context {
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
     }
 
-    /// The caller of a request, who has this permission.
     fn permitted(&self, request: &Request, permission: Permission) -> Result<Caller, ApiError> {
         let caller = self.caller(request)?;
         if caller.permissions.contains(permission) { Ok(caller) } else { Err(ApiError::Forbidden(permission)) }
     }
 
-    /// What the caller of a request has access to, who has this permission.
     fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
         Ok(self.permitted(request, permission)?.scope)
     }

@@ -27,7 +27,6 @@ impl Routes {
         Self { route: Route::new(), metrics }
     }
 
-    /// Adds an endpoint.
     pub(crate) fn at<E>(mut self, path: impl AsRef<str>, endpoint: E) -> Self
     where
         E: IntoEndpoint,

@@ -68,7 +68,6 @@ pub(crate) fn bases() -> impl Iterator<Item = BasePath> {
 }
 
 impl BasePath {
-    /// The category of its ads, if it has one.
     pub(crate) fn category(self) -> Option<&'static Category> {
         match self {
             Self::Typed(_, category) => Some(category),
@@ -76,12 +75,10 @@ impl BasePath {
         }
     }
 
-    /// The version that it speaks.
     pub(crate) fn version(self) -> ApiVersion {
         if matches!(self, Self::V3) { ApiVersion::V3 } else { ApiVersion::V4 }
     }
 
-    /// The operations that it has.
     pub(crate) fn operations(self) -> impl Iterator<Item = &'static Operation> {
         OPERATIONS.iter().filter(move |operation| match self {
             Self::Typed(..) => operation.on.typed,
@@ -101,7 +98,6 @@ impl fmt::Display for BasePath {
     }
 }
 
-/// One operation.
 #[derive(Debug)]
 pub(crate) struct Operation {
     pub(crate) act: Act,
@@ -165,7 +161,6 @@ impl Operation {
         format!("{base}{}", self.path)
     }
 
-    /// Whether it takes a JSON body.
     pub(crate) fn takes_body(&self) -> bool {
         matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
     }
@@ -196,7 +191,6 @@ impl Operation {
         self.act == Act::Create || self.changes_one()
     }
 
-    /// Whether it is about one ad.
     pub(crate) fn is_about_one(&self) -> bool {
         self.path.starts_with(ONE)
     }

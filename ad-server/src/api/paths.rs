@@ -317,7 +317,6 @@ impl AdCall<'_> {
         }
     }
 
-    /// The query of an operation on one ad.
     pub(super) fn query(&self, operation: &Operation, request: &Request) -> Result<AdParameters, ApiError> {
         let query = AdParameters::parse(operation.parameters, &body::query(request)?);
         Ok(query.map_err(|errors| self.suggest(operation.parameters, errors))?)

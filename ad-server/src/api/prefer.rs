@@ -23,7 +23,6 @@ pub struct Waits {
     stopped: Option<watch::Receiver<bool>>,
 }
 
-/// A waiting request.
 #[derive(Debug)]
 pub(super) struct Wait {
     /// Maximum time.

@@ -16,7 +16,6 @@ use super::{
     errors::{ApiError, RequestPart, json_bytes},
 };
 
-/// The media type of problem details.
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
 
 /// What a fragment of an address must encode (RFC 3986).
@@ -69,7 +68,6 @@ struct FieldProblem<'a> {
 enum ErrorLocation {
     /// A JSON pointer into the payload, as a fragment.
     Pointer(String),
-    /// A parameter of the query.
     Parameter(String),
 }
 
@@ -119,7 +117,6 @@ pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> 
     response
 }
 
-/// The body for an error.
 pub(super) fn details<'a>(error: &'a ApiError, status: StatusCode, asked: &ProblemRequest) -> impl Serialize + use<'a> {
     let code = error.code();
     ProblemDetails {

@@ -9,7 +9,6 @@ use uuid::Uuid;
 use super::{ApiError, Context, body, errors::json_response, observe::Routes, reads};
 use crate::auth::Permission;
 
-/// Mounts the endpoint.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at("/v4/requests/:request_id", reads::endpoint(context, answer))
 }

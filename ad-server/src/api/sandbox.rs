@@ -6,12 +6,11 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{ports::StoreError, service::Access};
+use ad_core::{lock::locked, ports::StoreError, service::Access};
 
 use super::ApiError;
 use crate::{
     auth::TokenError,
-    locked::locked,
     marketplace::{Counts, PREFIX, times},
     values::Rate,
 };

@@ -39,7 +39,6 @@ impl<B: Into<Bytes>> From<B> for Content {
     }
 }
 
-/// A document as an endpoint.
 #[derive(Clone)]
 pub(crate) struct StaticDocument(Arc<Inner>);
 
@@ -100,7 +99,6 @@ impl StaticDocument {
         compressed.await.cloned()
     }
 
-    /// The document in a coding.
     pub(super) async fn answer(&self, coding: Option<Coding>) -> Result<Response, ApiError> {
         let Built { content, tag } = self.built().await?;
         let mut response = Response::default();

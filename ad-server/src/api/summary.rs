@@ -14,10 +14,8 @@ use super::{
 };
 use crate::auth::Permission;
 
-/// Its path.
 pub(super) const PATH: &str = "/v4/summary";
 
-/// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at(PATH, reads::endpoint(context, answer))
 }

@@ -3,7 +3,7 @@
 use ad_core::{
     parameters::AdParameters,
     ports::RenderedAnswer,
-    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, TaggedAd, Target},
+    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, Target},
 };
 use poem::{
     Request, Response,
@@ -148,8 +148,7 @@ impl AdCall<'_> {
         let _turn = self.context.limits.turns.take(&self.access).await?;
         let target = Target::from(&accepted.ad.source_id).of_dealer(Some(&accepted.ad.dealer_code));
         let (current, _) = self.context.service.read(&self.access, target).await?;
-        let TaggedAd { ad, tag, failed_images, .. } = current;
-        Ok(Accepted { ad, tag, failed_images, request: accepted.request, answer: None })
+        Ok(current.accepted(accepted.request))
     }
 
     fn rendered(&self, shown: Shown<'_>, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
@@ -159,7 +158,6 @@ impl AdCall<'_> {
         })
     }
 
-    /// The answer to an accepted write.
     fn render(&self, shown: Shown<'_>, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
         let status = if shown.operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
         let mut headers =

@@ -37,7 +37,6 @@ pub enum IssueError {
     /// All keys are public ones.
     #[error("no token key can sign: add an HS256 key, or the `d` of an EdDSA key, that has not expired")]
     NoSigningKey,
-    /// The signing itself failed.
     #[error("signing failed: {0}")]
     Signing(#[from] jsonwebtoken::errors::Error),
 }

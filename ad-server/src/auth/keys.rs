@@ -19,7 +19,6 @@ use jsonwebtoken::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::token::time;
 use crate::secret::Secret;
 
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
@@ -35,7 +34,6 @@ pub struct KeySet {
     keys: Vec<Key>,
 }
 
-/// One key.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
     pub(super) kid: String,
@@ -93,22 +91,17 @@ fn absolute(path: &Path) -> PathBuf {
 /// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    /// The file cannot be read.
     #[error("cannot read the token keys {path}: {source}")]
     Read { path: PathBuf, source: io::Error },
-    /// The file is not there, and a command does not create it.
     #[error(
         "there are no token keys at {path}, so no server would accept the token; run the command in the folder of the server and with its \
          --config, or pass --token-key (the server creates the keys at its first start)", path = .path.display()
     )]
     Missing { path: PathBuf },
-    /// The file was not there and cannot be made.
     #[error("cannot create the token keys {path}: {source}")]
     Create { path: PathBuf, source: io::Error },
-    /// The file does not hold a usable key set.
     #[error("the token keys {path} are unusable: {problem}")]
     File { path: PathBuf, problem: MalformedKeys },
-    /// The environment variable does not hold a usable key set.
     #[error("the token keys in {name} are unusable: {problem}")]
     Variable { name: &'static str, problem: MalformedKeys },
 }
@@ -119,10 +112,8 @@ pub enum MalformedKeys {
     /// Not the JSON of a key set. Lines and columns count from 1. The parser's own words could quote a key.
     #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}; line {line}, column {column} does not match")]
     NotAKeySet { line: usize, column: usize },
-    /// `keys` is empty.
     #[error("the set contains no key")]
     Empty,
-    /// A key is not usable.
     #[error("key {number} {problem}")]
     Key { number: usize, problem: &'static str },
 }
@@ -255,6 +246,13 @@ fn ed25519_private(seed: &str, public: &[u8]) -> Result<EncodingKey, &'static st
         Ok(AlgorithmParameters::OctetKeyPair(pair)) if pair.x == BASE64.encode(public) => Ok(key),
         _ => Err("has a `d` that does not belong to its `x`"),
     }
+}
+
+/// A time as tokens and keys have it, in seconds, unless no calendar has it.
+pub(super) fn time(seconds: f64) -> Option<Timestamp> {
+    const YEAR_9999: f64 = 253_402_214_400.0;
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
+    (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
 /// A key set of one random key.

@@ -15,7 +15,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use self::verified::{VerifiedToken, VerifiedTokens};
-use super::{KeySet, Permission, Permissions, keys::Key};
+use super::{
+    KeySet, Permission, Permissions,
+    keys::{Key, time},
+};
 
 /// Leeway for the clocks of two hosts.
 const LEEWAY: Duration = Duration::from_mins(1);
@@ -59,31 +62,24 @@ pub enum TokenError {
     /// Not a JSON Web Token, or claims of the wrong type or length.
     #[error("Malformed token; send the complete token as it was issued, three parts separated by points.")]
     Malformed,
-    /// `Bearer` stands before it.
     #[error("Send the token alone, without \"Bearer\" before it.")]
     WithScheme,
-    /// Its algorithm is not the one of its key.
     #[error("Algorithm not allowed.")]
     Algorithm,
     /// No such key; or it names none, and there are several.
     #[error("Unknown key id.")]
     UnknownKey,
-    /// Its key has expired.
     #[error("Its key has expired; ask the operator of the service for a new token.")]
     ExpiredKey,
-    /// The signature is not by the key.
     #[error("Signature verification failed.")]
     Signature,
-    /// It has expired.
     #[error("Signature has expired; ask the operator of the service for a new token.")]
     Expired,
-    /// It is not valid yet.
     #[error("Not yet valid.")]
     NotYetValid,
     /// It was issued for another audience (`aud`).
     #[error("Audience not allowed.")]
     Audience,
-    /// A claim is missing.
     #[error("Claim \"{0}\" is required.")]
     MissingClaim(&'static str),
     /// No scope, or two.
@@ -92,10 +88,8 @@ pub enum TokenError {
     /// An operator's, signed with the key of another issuer.
     #[error("Tokens of operators are issued by the service itself.")]
     Operator,
-    /// `permissions` names one that does not exist.
     #[error("Unknown permission.")]
     UnknownPermission,
-    /// It was revoked.
     #[error("Token has been revoked.")]
     Revoked,
     /// It is valid, but revocations cannot be read, and the last known ones are too old: 503 instead of 401.
@@ -252,13 +246,6 @@ struct Claims {
 
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
-}
-
-/// A time as claims have it, in seconds, unless no calendar has it.
-pub(super) fn time(seconds: f64) -> Option<Timestamp> {
-    const YEAR_9999: f64 = 253_402_214_400.0;
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
-    (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
 /// When a token is valid, in seconds as its claims have it.

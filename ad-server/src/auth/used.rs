@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use ad_core::ports::Clock;
+use ad_core::{lock::locked, ports::Clock};
 
-use crate::{locked::locked, store::Database};
+use crate::store::Database;
 
 /// How often the last use of tokens is written to the database.
 const EVERY: Duration = Duration::from_secs(10);

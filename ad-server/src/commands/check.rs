@@ -39,7 +39,6 @@ pub(super) struct CheckArgs {
     list: ListArgs,
 }
 
-/// The result of one check.
 #[derive(Serialize)]
 struct Checked {
     check: &'static str,

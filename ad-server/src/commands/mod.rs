@@ -180,40 +180,29 @@ struct ListArgs {
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
-    /// The settings are wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The token keys are wrong.
     #[error(transparent)]
     Keys(#[from] KeysError),
-    /// A token cannot be signed.
     #[error(transparent)]
     Issue(#[from] IssueError),
-    /// The dealers file is wrong.
     #[error(transparent)]
     DealersFile(#[from] DealersFileError),
-    /// The database cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The database failed.
     #[error("database {url}: {problem}")]
     Database { url: String, problem: String },
     /// Input is wrong.
     #[error("{0}")]
     Input(String),
-    /// The service cannot run.
     #[error(transparent)]
     App(#[from] AppError),
-    /// The marketplaces cannot be served.
     #[error(transparent)]
     Marketplace(#[from] crate::marketplace::ReceiverError),
-    /// The demo cannot run.
     #[error(transparent)]
     Demo(#[from] crate::demo::DemoError),
-    /// Nothing can be logged or traced.
     #[error(transparent)]
     Telemetry(#[from] TelemetryError),
-    /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
     Output(#[from] io::Error),
 }
@@ -339,7 +328,6 @@ impl Opened {
         Operator { database: &self.database, name: audit::operator(), now: SystemClock.now() }
     }
 
-    /// The answer of the database, or its error.
     fn answer<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, CommandError> {
         result.map_err(|error| CommandError::Database { url: self.url.clone(), problem: error.to_string() })
     }

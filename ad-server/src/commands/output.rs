@@ -8,14 +8,12 @@ use ad_core::{model::Timestamp, printable};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// Answers with a text.
 pub(crate) fn text(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(printable::lines(text).as_bytes())?;
     out.flush()
 }
 
-/// Answers with a JSON value.
 pub(crate) fn json_value(value: &serde_json::Value) -> io::Result<()> {
     text(&format!("{}\n", printable::json(&value.to_string())))
 }

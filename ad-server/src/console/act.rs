@@ -11,16 +11,15 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::{
-    page::{self, NoticeKind, Section},
-    route::{Answer, Visit, value},
+    page::{self, NoticeKind, Section, Text},
     texts::Texts,
+    visitor::{Answer, Visit, value},
 };
 use crate::{api::ApiError, auth::Permission};
 
 /// Maximum number of ads of one form, as of a page of a list.
 const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
 
-/// An action on an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdAction {
     Retry,
@@ -35,15 +34,20 @@ impl AdAction {
     pub(super) const ALL: [Self; 6] =
         [Self::Retry, Self::Bump, Self::PolePosition, Self::Show, Self::Hide, Self::Delete];
 
-    pub(super) const fn name(self) -> &'static str {
+    /// Its name in forms; the label of its button; what it does, and what it costs.
+    const fn about(self) -> (&'static str, Text, Text) {
         match self {
-            Self::Retry => "retry",
-            Self::Bump => "bump",
-            Self::PolePosition => "pole_position",
-            Self::Show => "show",
-            Self::Hide => "hide",
-            Self::Delete => "delete",
+            Self::Retry => ("retry", |texts| texts.retry, |texts| texts.retry_does),
+            Self::Bump => ("bump", |texts| texts.bump, |texts| texts.bump_does),
+            Self::PolePosition => ("pole_position", |texts| texts.pole_position, |texts| texts.pole_position_does),
+            Self::Show => ("show", |texts| texts.show_ad, |texts| texts.show_ad_does),
+            Self::Hide => ("hide", |texts| texts.hide_ad, |texts| texts.hide_ad_does),
+            Self::Delete => ("delete", |texts| texts.delete_ad, |texts| texts.delete_ad_does),
         }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        self.about().0
     }
 
     pub(super) fn from_name(name: &str) -> Option<Self> {
@@ -63,30 +67,14 @@ impl AdAction {
         matches!(self, Self::Bump | Self::PolePosition | Self::Delete)
     }
 
-    pub(super) const fn label(self, texts: &Texts) -> &'static str {
-        match self {
-            Self::Retry => texts.retry,
-            Self::Bump => texts.bump,
-            Self::PolePosition => texts.pole_position,
-            Self::Show => texts.show_ad,
-            Self::Hide => texts.hide_ad,
-            Self::Delete => texts.delete_ad,
-        }
+    pub(super) fn label(self, texts: &Texts) -> &'static str {
+        self.about().1(texts)
     }
 
-    /// What it does, and what it costs.
-    const fn consequence(self, texts: &Texts) -> &'static str {
-        match self {
-            Self::Retry => texts.retry_does,
-            Self::Bump => texts.bump_does,
-            Self::PolePosition => texts.pole_position_does,
-            Self::Show => texts.show_ad_does,
-            Self::Hide => texts.hide_ad_does,
-            Self::Delete => texts.delete_ad_does,
-        }
+    fn consequence(self, texts: &Texts) -> &'static str {
+        self.about().2(texts)
     }
 
-    /// The class of its button.
     pub(super) const fn class(self) -> &'static str {
         if matches!(self, Self::Delete) { "danger" } else { "" }
     }

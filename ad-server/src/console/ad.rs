@@ -10,9 +10,8 @@ use super::{
     act::{self, AdAction, AdKey},
     badges, editor,
     page::{self, Section},
-    preview, prices, quality,
-    route::{Answer, Visit},
-    show, timeline,
+    preview, prices, quality, show, timeline,
+    visitor::{Answer, Visit},
     words::channel_in_swedish,
 };
 

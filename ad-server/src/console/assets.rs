@@ -11,7 +11,6 @@ use crate::api::{
 pub(super) static STYLESHEET: Asset = Asset::new("console.css", STYLE, || include_str!("console.css").to_owned());
 pub(super) static MODULE: Asset = Asset::new("console.js", SCRIPT, || include_str!("console.js").to_owned());
 
-/// Mounts them.
 pub(super) fn mount(routes: Routes) -> Routes {
     [&STYLESHEET, &MODULE]
         .into_iter()

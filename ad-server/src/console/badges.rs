@@ -17,7 +17,6 @@ const AT_REST: &str = "at-rest";
 const ATTENTION: &str = "attention";
 const FAILURE: &str = "failure";
 
-/// The status of an ad.
 pub(super) fn ad_status(texts: &Texts, status: AdStatus) -> Markup {
     let kind = match status {
         AdStatus::Live => WELL,
@@ -29,7 +28,6 @@ pub(super) fn ad_status(texts: &Texts, status: AdStatus) -> Markup {
     badge(kind, texts.ad_status(status))
 }
 
-/// The status of a channel.
 pub(super) fn channel_status(texts: &Texts, status: ChannelStatus) -> Markup {
     let kind = match status {
         ChannelStatus::Live => WELL,
@@ -41,7 +39,6 @@ pub(super) fn channel_status(texts: &Texts, status: ChannelStatus) -> Markup {
     badge(kind, texts.channel_status(status))
 }
 
-/// The state of an action.
 pub(super) fn action_state(texts: &Texts, state: ActionState) -> Markup {
     let kind = match state {
         ActionState::Processing => UNDER_WAY,
@@ -51,7 +48,6 @@ pub(super) fn action_state(texts: &Texts, state: ActionState) -> Markup {
     badge(kind, texts.action_state(state))
 }
 
-/// The state of a request.
 pub(super) fn request_state(texts: &Texts, state: RequestState) -> Markup {
     let kind = match state {
         RequestState::Queued | RequestState::Processing => UNDER_WAY,

@@ -7,8 +7,8 @@ use maud::{Markup, html};
 
 use super::{
     page::{self, Section},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::{
     api::first_request,

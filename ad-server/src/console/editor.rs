@@ -17,7 +17,7 @@ use super::{
     form::{Difference, Form, FormValues, REVISION, label},
     page::{self, NoticeKind, Section},
     quality,
-    route::{Answer, Visit},
+    visitor::{Answer, Visit},
 };
 use crate::{api::ApiError, auth::Permission};
 
@@ -45,11 +45,9 @@ struct Editor {
     /// The ad that is edited; `None` if it is new.
     edited: Option<Edited>,
     outcome: Outcome,
-    /// Whether only a check was requested.
     only_checks: bool,
 }
 
-/// An ad that is edited.
 struct Edited {
     source_id: String,
     dealer_code: String,

@@ -2,7 +2,7 @@
 //!
 //! | Module | Purpose |
 //! |---|---|
-//! | `route` | common to all pages: the visitor, the session, permissions, the origin of forms |
+//! | `route`, `visitor` | common to all pages: paths, the session, permissions; the visitor, and the origin of forms |
 //! | `session` | sign-in with a token, the cookie, sign-out |
 //! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
@@ -38,6 +38,7 @@ mod show;
 mod stock;
 mod texts;
 mod timeline;
+mod visitor;
 mod webhooks;
 mod words;
 
@@ -49,8 +50,11 @@ use std::{
 use ad_core::{ports::Clock, quotas::DealerQuotas};
 use tokio::time::Instant;
 
-use self::route::{Visit, path};
 pub use self::session::SignInLinks;
+use self::{
+    route::path,
+    visitor::{Answer, Visit},
+};
 use crate::{
     api::{
         ApiError, Context,
@@ -90,7 +94,6 @@ pub struct Console {
 
 debug_by_name!(Console);
 
-/// Mounts the console.
 pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
     let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {
@@ -120,7 +123,7 @@ pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         ("/operators/audit", path().get(Permission::Operate, operators::audit)),
         ("/operators/erase", path().both(Permission::Operate, operators::erasure, operators::erase)),
         ("/events", path().get(Permission::Read, stream)),
-        ("/*path", path().get(None, async |_: Visit| -> route::Answer { Err(ApiError::unknown_path()) })),
+        ("/*path", path().get(None, async |_: Visit| -> Answer { Err(ApiError::unknown_path()) })),
     ];
     let routes = session::mount(assets::mount(routes), context, console);
     pages
@@ -129,7 +132,7 @@ pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
 }
 
 /// The first page: the overview, or that of operators, who have no ads.
-async fn start(visit: Visit) -> route::Answer {
+async fn start(visit: Visit) -> Answer {
     if visit.may(Permission::Operate) {
         return Ok(visit.visitor.redirect("/operators"));
     }

@@ -15,8 +15,8 @@ use super::{
     act::AdKey,
     badges,
     page::{self, Section, number},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::store::{AdByStatus, PublishedByHour};
 
@@ -34,7 +34,6 @@ const HOURS: i64 = 24;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Milliseconds of an hour.
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// `GET /console/`.

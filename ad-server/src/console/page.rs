@@ -13,8 +13,8 @@ use url::form_urlencoded;
 
 use super::{
     assets::{MODULE, STYLESHEET},
-    route::{Visit, Visitor},
     texts::{Language, Texts},
+    visitor::{Visit, Visitor},
 };
 use crate::{
     api::ApiError,
@@ -256,7 +256,6 @@ pub(super) fn notice(kind: NoticeKind, content: &Markup) -> Markup {
     }
 }
 
-/// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoticeKind {
     Success,

@@ -15,7 +15,7 @@ use super::{
     act::AdKey,
     editor,
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit},
+    visitor::{Answer, Visit},
 };
 use crate::api::{ApiError, MAX_BODY, body};
 
@@ -125,7 +125,6 @@ async fn handle(visit: &Visit, json: &str, payload: Map<String, Value>, creates:
     Ok(Outcome::Valid(warnings.map(|warning| format!("{}: {}", warning.field, warning.message)).collect()))
 }
 
-/// The category that a payload names.
 fn category_of(payload: &Map<String, Value>) -> Result<&'static Category, ApiError> {
     payload::category(ApiVersion::V4, payload.get("category_id")).map_err(|wrong| {
         let mut errors = FieldErrors::default();

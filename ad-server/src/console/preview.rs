@@ -7,7 +7,7 @@ use ad_core::{
 };
 use maud::{Markup, html};
 
-use super::{route::Visit, show};
+use super::{show, visitor::Visit};
 
 /// A way in which the preview shows the ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

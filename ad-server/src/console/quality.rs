@@ -6,7 +6,7 @@ use ad_core::{
 };
 use maud::{Markup, html};
 
-use super::{badges, route::Visit, texts::Language};
+use super::{badges, texts::Language, visitor::Visit};
 
 /// The section, below a heading that has the score.
 pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {

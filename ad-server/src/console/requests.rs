@@ -12,8 +12,8 @@ use super::{
     act::AdKey,
     badges,
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit},
     show,
+    visitor::{Answer, Visit},
 };
 use crate::api::{ApiError, requests::unknown};
 

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{model::Timestamp, ports::Clock};
+use ad_core::{lock::locked, model::Timestamp, ports::Clock};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use maud::html;
 use poem::{
@@ -21,20 +21,18 @@ use url::form_urlencoded;
 
 use super::{
     Console, page,
-    route::{Answer, Visitor, check_origin, not_allowed, value},
-    texts::Language,
+    texts::{Language, cookie},
+    visitor::{Answer, Visitor, check_origin, not_allowed, value},
 };
 use crate::{
     api::{ApiError, Context, body, observe::Routes},
     auth::Caller,
-    locked::locked,
     secret::Secret,
 };
 
 /// How long a session lasts.
 const LIFETIME: Duration = Duration::from_hours(8);
 
-/// Name of the cookie.
 const COOKIE: &str = "console_session";
 
 /// The purpose of encrypted sessions, which separates them from other data encrypted with the same key.
@@ -61,13 +59,6 @@ pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Caller, ApiErro
     // So event streams end with the session.
     caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
     Ok(caller)
-}
-
-/// The value of a cookie of the request.
-pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
 fn opened(console: &Console, value: &str) -> Option<(Timestamp, Secret)> {
@@ -202,15 +193,17 @@ fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     let Ok(cookie) = started(visitor, token) else {
         return refused(StatusCode::BAD_REQUEST, visitor.texts.token_too_long);
     };
-    let mut response = visitor.redirect(next(form));
+    Ok(redirect_with(visitor, next(form), cookie))
+}
+
+fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response {
+    let mut response = visitor.redirect(path);
     response.headers_mut().insert(header::SET_COOKIE, cookie);
-    Ok(response)
+    response
 }
 
 fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> Answer {
-    let mut response = visitor.redirect("/sign-in");
-    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, COOKIE, "", Duration::ZERO)?);
-    Ok(response)
+    Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
 }
 
 fn link(visitor: &Visitor, request: &Request) -> Answer {
@@ -221,18 +214,15 @@ fn link(visitor: &Visitor, request: &Request) -> Answer {
     let Some(token) = token else {
         return Ok(sign_in_page(visitor, StatusCode::GONE, "/", Some(visitor.texts.link_used)));
     };
-    let mut response = visitor.redirect("/");
-    response.headers_mut().insert(header::SET_COOKIE, started(visitor, token.reveal())?);
-    Ok(response)
+    Ok(redirect_with(visitor, "/", started(visitor, token.reveal())?))
 }
 
 fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     let chosen = value(form, "language").and_then(Language::from_code);
     let chosen = chosen.unwrap_or(visitor.language);
-    let mut response = visitor.redirect(next(form));
     let year = Duration::from_hours(365 * 24);
-    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, Language::COOKIE, chosen.code(), year)?);
-    Ok(response)
+    let cookie = set_cookie(visitor, Language::COOKIE, chosen.code(), year)?;
+    Ok(redirect_with(visitor, next(form), cookie))
 }
 
 /// The sign-in page, with the error of the last attempt.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{
     page::number,
-    route::Visit,
     texts::{Language, Texts},
+    visitor::Visit,
 };
 
 /// The title of an ad, or else its source id.
@@ -121,7 +121,6 @@ pub(super) fn said(visit: &Visit, code: Option<Code>, english: &str, swedish: &s
     }
 }
 
-/// The text of a log entry.
 pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Markup {
     let text = message.get("message").unwrap_or(message).as_str().unwrap_or_default();
     // Without a failure, action and state say the same, unless the message has more than a text.

@@ -16,9 +16,9 @@ use super::{
     act::{self, AdAction, AdKey},
     badges,
     page::{self, NoticeKind, Section, Text, Total},
-    route::{Answer, Visit},
     show,
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::auth::Permission;
 

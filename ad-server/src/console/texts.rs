@@ -2,8 +2,6 @@
 
 use poem::{Request, http::header};
 
-use super::session::cookie;
-
 /// A language of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -65,9 +63,14 @@ impl Language {
     }
 }
 
+pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
+}
+
 macro_rules! texts {
     ($($name:ident: $english:literal, $swedish:literal;)+) => {
-        /// The texts in one language.
         #[derive(Debug)]
         pub(super) struct Texts {
             $(pub(super) $name: &'static str,)+

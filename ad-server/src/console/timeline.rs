@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{badges, form::label, page, route::Visit, show, texts::Texts};
+use super::{badges, form::label, page, show, texts::Texts, visitor::Visit};
 
 /// The requests, the newest first.
 pub(super) fn section(
@@ -82,7 +82,6 @@ fn changed(visit: &Visit, request: Uuid, ContentChange { fields, left_out }: &Co
     }
 }
 
-/// What a request that is not finished waits for.
 fn waits(texts: &Texts, request: &RequestStatus) -> Markup {
     html! {
         @if let Some(what) = request.waiting_for.filter(|_| request.state == RequestState::Waiting) {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     page::{self, NoticeKind, Section, Total},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::{
     api::{ApiError, webhooks::ScopedWebhooks},

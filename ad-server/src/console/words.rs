@@ -10,31 +10,60 @@ use ad_core::{
 
 use super::texts::Texts;
 
+/// Methods of [`Texts`] that say a value of the API.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident: $type:ident { $($value:ident => $text:ident),+ $(,)? })+) => {
+        impl Texts {
+            $($(#[$doc])* pub(super) const fn $name(&self, value: $type) -> &'static str {
+                match value { $($type::$value => self.$text),+ }
+            })+
+        }
+    };
+}
+
+words! {
+    ad_status: AdStatus {
+        Live => status_live, PartlyLive => status_partly_live, Hidden => status_hidden,
+        Processing => status_processing, Waiting => status_waiting, Failed => status_failed,
+        Deleted => status_deleted,
+    }
+    channel_status: ChannelStatus {
+        Live => status_live, Outdated => channel_outdated, NotListed => channel_not_listed,
+        Processing => status_processing, Waiting => status_waiting, Failed => status_failed, Paused => channel_paused,
+    }
+    /// What to do about ads with a status.
+    what_to_do: AdStatus {
+        Live => do_live, PartlyLive => do_partly_live, Hidden => do_hidden, Processing => do_processing,
+        Waiting => do_waiting, Failed => do_failed, Deleted => do_deleted,
+    }
+    image_status: ImageStatus { Stored => image_stored, Waiting => status_waiting, Failed => status_failed }
+    request_state: RequestState {
+        Queued => request_queued, Processing => status_processing, Waiting => status_waiting, Done => state_done,
+        Error => state_error,
+    }
+    waiting_for: WaitingFor {
+        Request => for_request, Images => for_images, ImageStore => for_image_store, Primary => market_primary,
+        Secondary => market_secondary,
+    }
+    market: Market { Primary => market_primary, Secondary => market_secondary }
+    who_acts: WhoActs {
+        Nobody => who_nobody, Dealer => who_dealer, ImageHost => who_image_host, Marketplace => who_marketplace,
+        Operator => who_operator,
+    }
+    action: Action {
+        Create => action_create, Update => action_update, Bump => action_bump, Boost => action_boost,
+        HandleMedia => action_handle_media, Publish => action_publish, Delete => action_delete,
+        Unpublish => action_unpublish,
+    }
+    action_state: ActionState { Processing => state_processing, Done => state_done, Error => state_error }
+    delivery_state: DeliveryState { Pending => pending, Delivered => delivered, Failed => status_failed }
+    disabled_reason: DisabledReason {
+        Requested => disabled_requested, Gone => disabled_gone, Failing => disabled_failing,
+    }
+    level: Level { Basic => level_basic, Good => level_good, Excellent => level_excellent }
+}
+
 impl Texts {
-    pub(super) const fn ad_status(&self, status: AdStatus) -> &'static str {
-        match status {
-            AdStatus::Live => self.status_live,
-            AdStatus::PartlyLive => self.status_partly_live,
-            AdStatus::Hidden => self.status_hidden,
-            AdStatus::Processing => self.status_processing,
-            AdStatus::Waiting => self.status_waiting,
-            AdStatus::Failed => self.status_failed,
-            AdStatus::Deleted => self.status_deleted,
-        }
-    }
-
-    pub(super) const fn channel_status(&self, status: ChannelStatus) -> &'static str {
-        match status {
-            ChannelStatus::Live => self.status_live,
-            ChannelStatus::Outdated => self.channel_outdated,
-            ChannelStatus::NotListed => self.channel_not_listed,
-            ChannelStatus::Processing => self.status_processing,
-            ChannelStatus::Waiting => self.status_waiting,
-            ChannelStatus::Failed => self.status_failed,
-            ChannelStatus::Paused => self.channel_paused,
-        }
-    }
-
     /// What went wrong, by its code.
     pub(super) const fn failure(&self, code: Code) -> &'static str {
         match code {
@@ -82,109 +111,6 @@ impl Texts {
             Code::PhotoInOtherAd => self.photo_in_other_ad,
             _ => return None,
         })
-    }
-
-    /// What to do about ads with a status.
-    pub(super) const fn what_to_do(&self, status: AdStatus) -> &'static str {
-        match status {
-            AdStatus::Live => self.do_live,
-            AdStatus::PartlyLive => self.do_partly_live,
-            AdStatus::Hidden => self.do_hidden,
-            AdStatus::Processing => self.do_processing,
-            AdStatus::Waiting => self.do_waiting,
-            AdStatus::Failed => self.do_failed,
-            AdStatus::Deleted => self.do_deleted,
-        }
-    }
-
-    pub(super) const fn image_status(&self, status: ImageStatus) -> &'static str {
-        match status {
-            ImageStatus::Stored => self.image_stored,
-            ImageStatus::Waiting => self.status_waiting,
-            ImageStatus::Failed => self.status_failed,
-        }
-    }
-
-    pub(super) const fn request_state(&self, state: RequestState) -> &'static str {
-        match state {
-            RequestState::Queued => self.request_queued,
-            RequestState::Processing => self.status_processing,
-            RequestState::Waiting => self.status_waiting,
-            RequestState::Done => self.state_done,
-            RequestState::Error => self.state_error,
-        }
-    }
-
-    pub(super) const fn waiting_for(&self, what: WaitingFor) -> &'static str {
-        match what {
-            WaitingFor::Request => self.for_request,
-            WaitingFor::Images => self.for_images,
-            WaitingFor::ImageStore => self.for_image_store,
-            WaitingFor::Primary => self.market_primary,
-            WaitingFor::Secondary => self.market_secondary,
-        }
-    }
-
-    pub(super) const fn market(&self, market: Market) -> &'static str {
-        match market {
-            Market::Primary => self.market_primary,
-            Market::Secondary => self.market_secondary,
-        }
-    }
-
-    pub(super) const fn who_acts(&self, who: WhoActs) -> &'static str {
-        match who {
-            WhoActs::Nobody => self.who_nobody,
-            WhoActs::Dealer => self.who_dealer,
-            WhoActs::ImageHost => self.who_image_host,
-            WhoActs::Marketplace => self.who_marketplace,
-            WhoActs::Operator => self.who_operator,
-        }
-    }
-
-    pub(super) const fn action(&self, action: Action) -> &'static str {
-        match action {
-            Action::Create => self.action_create,
-            Action::Update => self.action_update,
-            Action::Bump => self.action_bump,
-            Action::Boost => self.action_boost,
-            Action::HandleMedia => self.action_handle_media,
-            Action::Publish => self.action_publish,
-            Action::Delete => self.action_delete,
-            Action::Unpublish => self.action_unpublish,
-        }
-    }
-
-    pub(super) const fn action_state(&self, state: ActionState) -> &'static str {
-        match state {
-            ActionState::Processing => self.state_processing,
-            ActionState::Done => self.state_done,
-            ActionState::Error => self.state_error,
-        }
-    }
-
-    pub(super) const fn delivery_state(&self, state: DeliveryState) -> &'static str {
-        match state {
-            DeliveryState::Pending => self.pending,
-            DeliveryState::Delivered => self.delivered,
-            DeliveryState::Failed => self.status_failed,
-        }
-    }
-
-    pub(super) const fn disabled_reason(&self, reason: DisabledReason) -> &'static str {
-        match reason {
-            DisabledReason::Requested => self.disabled_requested,
-            DisabledReason::Gone => self.disabled_gone,
-            DisabledReason::Failing => self.disabled_failing,
-        }
-    }
-
-    pub(super) const fn level(&self, level: Level) -> &'static str {
-        match level {
-            Level::Basic => self.level_basic,
-            Level::Good => self.level_good,
-            Level::Excellent => self.level_excellent,
-        }
     }
 }
 

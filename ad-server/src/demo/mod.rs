@@ -50,25 +50,18 @@ pub struct DemoArgs {
 /// Why the demo cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The service does not start.
     #[error(transparent)]
     App(#[from] AppError),
-    /// Its folder cannot be made.
     #[error("cannot prepare the demo: {0}")]
     Io(#[from] io::Error),
-    /// The database does not do what it should.
     #[error("database of the demo: {0}")]
     Database(String),
-    /// The service gave an unexpected answer.
     #[error("no answer from the service of the demo: {0}")]
     Http(#[from] reqwest::Error),
-    /// The receiver of webhooks does not start.
     #[error(transparent)]
     Receiver(#[from] ServerError),
-    /// An ad was not processed in time.
     #[error("ad \"{0}\" was not published in time; see its log above")]
     Late(String),
-    /// The receiver of webhooks was not told of an ad in time.
     #[error("the webhook was not told in time that ad \"{0}\" was published")]
     Untold(String),
 }
@@ -140,7 +133,6 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     Ok(running)
 }
 
-/// A token of this scope.
 async fn token(running: &Running, scope: Access) -> Result<String, DemoError> {
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     let request = IssueRequest {

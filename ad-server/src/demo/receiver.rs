@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use ad_core::ports::Clock;
+use ad_core::{lock::locked, ports::Clock};
 use aws_lc_rs::hmac;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use poem::{
@@ -14,7 +14,7 @@ use poem::{
 };
 use serde_json::Value;
 
-use crate::{http_server::ServerError, locked::locked, sandbox::Loopback};
+use crate::{http_server::ServerError, sandbox::Loopback};
 
 /// Maximum age of a message in seconds.
 const TOLERANCE: u64 = 300;

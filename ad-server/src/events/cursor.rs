@@ -13,7 +13,6 @@ const NUMBERS: usize = 3 * size_of::<i64>();
 /// Bytes of the hash, which makes the whole a multiple of three bytes.
 const HASH: usize = 8;
 
-/// Bytes of a cursor.
 const BYTES: usize = 1 + NUMBERS + HASH;
 
 /// The dealer or group whose events are read. A cursor is of one scope, so that a client that mixes up those of several is told so.

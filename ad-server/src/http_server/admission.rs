@@ -11,9 +11,8 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use tokio::{sync::Notify, time::Instant};
-
-use crate::locked::locked;
 
 /// Connections beyond the limits at the same time.
 const RESERVE: usize = 32;
@@ -110,7 +109,6 @@ pub(super) struct ConnectionSlot {
     shared: Arc<Shared>,
     /// Whose connections it counts among; `None` for a proxy.
     address: Option<IpAddr>,
-    /// The limit that this connection is beyond.
     pub(super) beyond: Option<ConnectionLimit>,
     /// Notified when the connection has to end.
     pub(super) close: Arc<Notify>,
@@ -127,7 +125,6 @@ impl Admission {
         state.connections + state.reserve.len()
     }
 
-    /// The limit of all connections.
     pub(super) fn limit(&self) -> usize {
         self.0.limits.total
     }

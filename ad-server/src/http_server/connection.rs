@@ -48,7 +48,6 @@ const BEYOND: Times = Times { answer: Duration::from_secs(5), idle: Duration::fr
 #[derive(Debug, Clone, Copy)]
 pub struct CloseConnection;
 
-/// An accepted connection.
 pub(super) struct Connection<Io> {
     pub(super) io: Io,
     pub(super) local: LocalAddr,
@@ -57,7 +56,6 @@ pub(super) struct Connection<Io> {
     pub(super) place: ConnectionSlot,
 }
 
-/// The address of a client.
 pub(super) fn address(remote: &RemoteAddr) -> Option<IpAddr> {
     Some(remote.as_socket_addr()?.ip())
 }

@@ -39,7 +39,6 @@ pub(super) struct Timed<Io> {
     times: Times,
     /// Whether bytes have come since the last ones that were sent.
     receiving: bool,
-    /// The deadline of the client.
     deadline: Instant,
     /// The rate at which it reads.
     pace: Pace,

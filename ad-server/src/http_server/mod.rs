@@ -54,12 +54,10 @@ pub struct ServerOptions {
 /// Why it cannot serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address.
     #[error(
         "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --{setting}"
     )]
     Listen { address: SocketAddr, source: io::Error, setting: &'static str },
-    /// Certificate or key.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
@@ -83,12 +81,10 @@ pub(crate) struct ServerWatch {
 }
 
 impl ServerWatch {
-    /// Open connections.
     pub(crate) fn connections(&self) -> usize {
         self.admission.connections()
     }
 
-    /// The limit of all connections.
     pub(crate) fn limit(&self) -> usize {
         self.admission.limit()
     }

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::{
@@ -17,8 +18,6 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, sleep_until},
 };
-
-use crate::locked::locked;
 
 /// Bytes a second that a client has to take on average.
 pub(super) const MIN_RATE: u64 = 16 * 1024;

@@ -46,10 +46,8 @@ impl TlsFiles {
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read.
     #[error("cannot read {}: {source}; set the PEM file with --{setting}", .path.display())]
     Read { path: PathBuf, source: io::Error, setting: &'static str },
-    /// A file is not what it should be.
     #[error("{}: {problem}", .path.display())]
     Wrong { path: PathBuf, problem: String },
 }

@@ -29,7 +29,6 @@ debug_by_name!(Local);
 /// Dealer code, source id and plate.
 pub(super) type ListedAd = (String, Option<String>, Option<String>);
 
-/// Content of a listing.
 #[derive(Serialize)]
 struct ListingContent<'a> {
     category_id: u16,
@@ -46,12 +45,7 @@ impl Local {
     /// Dealer code, source id and plate of the ad that a listing shows, or showed last.
     pub(super) async fn about(&self, id: &str) -> Result<Option<ListedAd>, StoreError> {
         let Some(listing) = listing_seq(self.market, id) else { return Ok(None) };
-        let rows = self.database.read(sql::AboutListing { market: self.market.name(), listing }).await?;
-        let about = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.string()?, columns.maybe_string()?, columns.maybe_string()?))
-        };
-        rows.first().map(about).transpose()
+        Columns::first(&self.database.read(sql::AboutListing { market: self.market.name(), listing }).await?)
     }
 
     /// The number behind an id; an id of another form was never given.
@@ -62,8 +56,7 @@ impl Local {
     /// Runs a call that answers with the listing, if there is one.
     async fn call(&self, statement: impl Into<Statement>) -> Result<i64, MarketplaceError> {
         let ran = self.database.run(statement).await.map_err(failure)?;
-        let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
-        Columns::of(row).value().map_err(failure)
+        Columns::first(&ran.rows).map_err(failure)?.ok_or(MarketplaceError::Gone)
     }
 
     async fn promote(
@@ -154,12 +147,7 @@ impl Marketplace for Local {
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
         let find = sql::FindListing { market: self.market.name(), dealer_code, registration_number: plate };
         let rows = self.database.read(find).await.map_err(failure)?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            let id = listing_id(self.market, columns.value()?);
-            let reference = columns.maybe_id()?;
-            Ok(PlateListing { id, reference })
-        };
-        rows.first().map(found).transpose().map_err(failure)
+        let found = Columns::first(&rows).map_err(failure)?;
+        Ok(found.map(|(seq, reference)| PlateListing { id: listing_id(self.market, seq), reference }))
     }
 }

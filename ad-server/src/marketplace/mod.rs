@@ -45,7 +45,6 @@ const SECONDARY: &str = "VM";
 /// Offset of the ids to the numbers in the table, so that all ids have the same length.
 const FIRST: i64 = 20_000_000;
 
-/// The id of the listing with this number.
 fn listing_id(market: Market, seq: i64) -> String {
     match market {
         Market::Primary => (FIRST + seq).to_string(),
@@ -65,16 +64,13 @@ fn listing_seq(market: Market, id: &str) -> Option<i64> {
 /// Why a marketplace cannot be called: one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// No token is given.
     #[error(
         "no token for the {market} marketplace over HTTP: set {variable}, or pass a file with the token by \
          --{market}-marketplace-token-file", variable = token_variable(*.market)
     )]
     NoToken { market: Market },
-    /// The token cannot be used.
     #[error("{market} marketplace: {source}")]
     Token { market: Market, source: TokenSourceError },
-    /// There is no HTTP client.
     #[error("cannot create the HTTP client of the {market} marketplace: {source}")]
     Client { market: Market, source: reqwest::Error },
 }

@@ -21,7 +21,6 @@ use crate::{
 /// Lines that go to the database together.
 const CHUNK: usize = 1000;
 
-/// A line to be imported.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListingLine {

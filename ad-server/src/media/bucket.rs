@@ -27,7 +27,6 @@ const CHECK: Duration = Duration::from_secs(15);
 /// Object that is written at start, to check that writing works.
 const MARK: &str = "ad-server-was-here";
 
-/// A bucket of images.
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
     store: AmazonS3,

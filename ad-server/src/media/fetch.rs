@@ -239,7 +239,6 @@ impl HttpFetcher {
 
 /// The answer of the host.
 enum Downloaded {
-    /// A file with its validators.
     File(Bytes, Validators),
     /// The known version is unchanged.
     Unchanged,
@@ -248,7 +247,6 @@ enum Downloaded {
 /// Longest validator that is stored, in bytes.
 const VALIDATOR: usize = 200;
 
-/// The validators of an answer.
 fn validators(headers: &HeaderMap) -> Validators {
     let text = |name: HeaderName| {
         let value = headers.get(name)?.to_str().ok()?;

@@ -43,7 +43,6 @@ impl From<Refused> for ImageError {
 pub(crate) struct Guard {
     /// Permits http, and addresses of this machine and the networks behind it.
     pub(crate) allow_private: bool,
-    /// Most redirects.
     pub(crate) redirects: usize,
 }
 

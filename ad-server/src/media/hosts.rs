@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
+use ad_core::lock::locked;
 use tokio::time::Instant;
 use url::{Host, Url};
 
 use crate::{
     breaker::{Breaker, BreakerOptions, Open, Permit},
-    locked::locked,
     shares::{Share, Shares},
 };
 
@@ -144,7 +144,6 @@ fn entry<T>(
 }
 
 impl Visit {
-    /// The host answered.
     pub(super) fn answered(self) {
         *locked(&self.host.answered) = Some(Instant::now());
         self.permit.answered();

@@ -39,7 +39,6 @@ pub(super) struct ImageBuffer {
 pub(super) struct Full;
 
 impl ImageBuffer {
-    /// Adds bytes.
     pub(super) fn add(&mut self, chunk: &[u8]) -> Result<(), Full> {
         let needed = self.bytes.len() + chunk.len();
         if needed > self.most {

@@ -11,12 +11,10 @@ pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
 pub(super) struct Name {
     pub(super) checksum: String,
     pub(super) format: Format,
-    /// The width of a rendition.
     pub(super) width: Option<u32>,
 }
 
 impl Name {
-    /// The name of an image.
     pub(super) fn of(image: &Image) -> Self {
         Self { checksum: image.checksum.to_string(), format: image.format, width: None }
     }
@@ -26,7 +24,6 @@ impl Name {
         Self::parse(address.rsplit('/').next()?)
     }
 
-    /// The name of the rendition of a width.
     pub(super) fn rendition(&self, width: u32) -> Self {
         Self { checksum: self.checksum.clone(), format: Format::Jpeg, width: Some(width) }
     }

@@ -31,7 +31,6 @@ const METADATA: u64 = 8 * 1024 * 1024;
 /// Largest colour profile that is applied. Those of cameras have a few kilobytes.
 const MOST_PROFILE: usize = 1024 * 1024;
 
-/// Quality of renditions.
 const QUALITY: u8 = 82;
 
 /// The width at which sharpness and contrast are measured.

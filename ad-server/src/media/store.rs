@@ -61,22 +61,18 @@ enum ImageFiles {
 /// Images cannot be stored there.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
-    /// In this folder.
     #[error(
         "cannot store images in {place}: {source}; make it a folder that this user can write to, or choose another with --media"
     )]
     Folder { place: MediaLocation, source: io::Error },
-    /// In this bucket.
     #[error(
         "cannot store images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
          AWS_REGION and AWS_ENDPOINT_URL"
     )]
     Bucket {
-        /// The location.
         place: MediaLocation,
         /// The error of the store.
         reason: String,
-        /// Whether it is transient.
         is_unreachable: bool,
     },
 }

@@ -24,10 +24,8 @@ pub(crate) struct Erasure<'a> {
 /// Why images of erased ads are still there.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ErasureError {
-    /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The image store did not remove one.
     #[error("cannot remove image {name}: {error}")]
     Image { name: String, error: io::Error },
 }

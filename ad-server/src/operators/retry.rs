@@ -11,7 +11,6 @@ use crate::store::AdByStatus;
 /// Retries that are accepted at the same time.
 const SIDE_BY_SIDE: usize = 16;
 
-/// The results of retries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Retried {
     pub(crate) accepted: usize,

@@ -27,24 +27,10 @@ pub struct FileRegistry {
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileRegistryError {
-    /// It cannot be read.
     #[error("cannot read the vehicle registry {}: {source}; set its file with --vehicle-registry", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A line is not a vehicle.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{}:{line}: not a vehicle: {reason}", .path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    Invalid { path: PathBuf, line: usize, reason: String },
 }
 
 #[derive(Deserialize)]

@@ -46,13 +46,10 @@ text_value! {
 /// Why the register cannot be used. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// The file.
     #[error(transparent)]
     File(#[from] FileRegistryError),
-    /// The token.
     #[error("vehicle registry: {0}; set the file of its token with --vehicle-registry-token-file")]
     Token(#[from] TokenSourceError),
-    /// There is no HTTP client.
     #[error("cannot create the HTTP client of the vehicle registry: {0}")]
     Client(#[from] reqwest::Error),
 }

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Statement,
     lists::{numbers, sharer},
     photos,
     queue::{record_statement, stored_request},
@@ -84,16 +84,11 @@ impl DatabaseStore {
         }
         let statement = sql::UnfinishedOfRevision { id: change.ad, revision: change.revision };
         let rows = self.database.read(statement).await?;
-        let unfinished: Option<u32> = rows.first().map(|row| Columns::of(row).number()).transpose()?;
+        let unfinished: Option<u32> = Columns::first(&rows)?;
         // If some have finished meanwhile, the next attempt succeeds.
         let full = unfinished.filter(|unfinished| *unfinished >= change.most_unfinished());
         Ok(full.map_or(StoreError::Conflict, StoreError::QueueFull))
     }
-}
-
-/// The answer of a statement with one Boolean.
-pub(super) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
-    rows.first().map_or(Ok(false), |row| Columns::of(row).value())
 }
 
 fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
@@ -206,7 +201,7 @@ impl Store for DatabaseStore {
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         let statement = Statement::from(sql::IsSourceIdUsed { dealer_code, source_id });
-        is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
+        Columns::is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
@@ -231,9 +226,8 @@ impl Store for DatabaseStore {
         let plate_categories = numbers(with_plates.map(|category| category.id));
         let statement = Statement::from(sql::SameVehicle { dealer_code, source_id, plate, plate_categories, vin });
         let rows = self.database.look_up(statement.for_client_of(dealer_code)).await?;
-        let Some(row) = rows.first() else { return Ok(SameVehicle::default()) };
-        let mut columns = Columns::of(row);
-        Ok(SameVehicle { plate: columns.maybe_string()?, vin: columns.maybe_string()? })
+        let (plate, vin) = Columns::first(&rows)?.unwrap_or_default();
+        Ok(SameVehicle { plate, vin })
     }
 
     async fn same_photos(&self, query: PhotoQuery<'_>) -> Result<BTreeMap<usize, String>, StoreError> {
@@ -245,11 +239,7 @@ impl Store for DatabaseStore {
         let wanted = json(&photos.iter().enumerate().flat_map(near).collect::<Vec<_>>())?;
         let statement = Statement::from(sql::SamePhotos { dealer_code, source_id, wanted, near_color: NEAR_COLOR });
         let rows = self.database.look_up(statement.for_client_of(dealer_code)).await?;
-        let found = |row: &Row| {
-            let mut columns = Columns::of(row);
-            Ok((usize::try_from(columns.value::<i64>()?).unwrap_or(usize::MAX), columns.string()?))
-        };
-        rows.iter().map(found).collect()
+        Ok(Columns::all(&rows)?.into_iter().collect())
     }
 
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
@@ -310,8 +300,7 @@ impl Store for DatabaseStore {
         if !record.entries.is_empty() {
             self.database.logged();
         }
-        for row in &ran.rows {
-            let next: Option<i64> = Columns::of(row).value()?;
+        for next in Columns::all::<Option<i64>>(&ran.rows)? {
             if next.is_some() {
                 self.database.wake();
             }
@@ -331,17 +320,16 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        is_so(&self.database.read(sql::IsLive { id: ad }).await?)
+        Columns::is_so(&self.database.read(sql::IsLive { id: ad }).await?)
     }
 
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
-        is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
+        Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
     async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
         let statement = queue_sql::Underway { id: ad, plan: plan.map(json).transpose()? };
-        let rows = self.database.look_up(statement).await?;
-        rows.first().map(|row| Columns::of(row).id()).transpose()
+        Columns::first(&self.database.look_up(statement).await?)
     }
 
     async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
@@ -392,6 +380,6 @@ impl Store for DatabaseStore {
     }
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
-        is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
+        Columns::is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
     }
 }

@@ -16,7 +16,7 @@ use super::{
     event_poller::EventPoller,
     failure::store_error,
     finished::FinishedRequests,
-    options::{OpenError, Options},
+    options::{OpenError, Options, PoolUse},
     postgres::{self, Postgres, Replica, Woken},
     rows::{Columns, Row},
     schema::SchemaState,
@@ -56,26 +56,6 @@ enum Engine {
 enum ReadSize {
     LookUp,
     List,
-}
-
-/// How the connections for one purpose are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PoolUse {
-    /// The purpose.
-    pub(crate) name: &'static str,
-    /// Connections in use.
-    pub(crate) busy: usize,
-    /// Open connections that are not in use.
-    pub(crate) idle: usize,
-    /// Most connections.
-    pub(crate) limit: usize,
-}
-
-impl PoolUse {
-    pub(super) fn of<DB: sqlx::Database>(name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
-        let (open, idle) = (pool.size() as usize, pool.num_idle());
-        Self { name, busy: open.saturating_sub(idle), idle, limit: pool.options().get_max_connections() as usize }
-    }
 }
 
 /// One connection for several transactions that share its temporary tables.
@@ -272,7 +252,7 @@ impl Database {
     /// Reads one number, for the service itself.
     pub(super) async fn read_number(&self, statement: impl Into<Statement>) -> Result<u64, StoreError> {
         let rows = self.read(statement).await?;
-        rows.first().map_or(Ok(0), |row| Columns::of(row).number())
+        Columns::first(&rows).map(Option::unwrap_or_default)
     }
 
     /// Reads for the service itself, and hands over rows as they are read.
@@ -397,5 +377,13 @@ impl Database {
             Engine::Sqlite(_) => self.read_number(CountUnindexed {}).await,
             Engine::Postgres(_) => Ok(0),
         }
+    }
+}
+
+impl SchemaState {
+    /// Why this program cannot use the database at an address, and what to do; `None` if it can.
+    pub fn problem(&self, database_url: &str) -> Option<String> {
+        let known = if postgres::is_address(database_url) { &postgres::MIGRATIONS } else { &sqlite::MIGRATIONS };
+        self.refusal(known).map(|(reason, advice)| format!("{reason}; {advice}"))
     }
 }

@@ -22,9 +22,7 @@ impl Database {
 
     /// The version of dealers and tokens.
     pub async fn directory_version(&self) -> Result<DirectoryVersion, StoreError> {
-        let rows = self.read(sql::ReadDirectoryVersion {}).await?;
-        let missing = || StoreError::Faulty("the version of the directory is missing".into());
-        let row = rows.first().ok_or_else(missing)?;
-        Columns::of(row).value().map(DirectoryVersion)
+        let version = Columns::first(&self.read(sql::ReadDirectoryVersion {}).await?)?.map(DirectoryVersion);
+        version.ok_or_else(|| StoreError::Faulty("the version of the directory is missing".into()))
     }
 }

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Columns, Database, Link, Statement, Work, sql::erase as sql, sqlite};
+use super::{Columns, Database, Link, Statement, Work, from_columns, rows::unreadable, sql::erase as sql, sqlite};
 
 /// Number of ads that are erased in one transaction.
 pub(super) const BATCH: u32 = 200;
@@ -54,6 +54,8 @@ pub struct ErasureCounts {
     pub listings: u64,
 }
 
+from_columns! { ErasureCounts { ads, not_deleted, erased, log_entries, listings } }
+
 /// Erases some ads.
 pub(super) struct EraseBatch {
     /// Reads the ads, with their images.
@@ -68,7 +70,6 @@ impl Work for EraseBatch {
         let (mut ads, mut names) = (Vec::<i64>::new(), BTreeSet::new());
         for row in &link.run(&self.erasable).await?.rows {
             let mut columns = Columns::of(row);
-            let unreadable = |error: StoreError| sqlx::Error::Decode(error.into());
             ads.push(columns.value().map_err(unreadable)?);
             let images: Vec<Value> = columns.json().map_err(unreadable)?;
             let addresses = images.iter().filter_map(|image| image["cdn_url"].as_str());
@@ -102,16 +103,8 @@ impl Work for EraseBatch {
 impl Database {
     /// How much there is to be erased.
     pub async fn count_erasure(&self, dealer_code: &str, source_id: Option<&str>) -> Result<ErasureCounts, StoreError> {
-        let rows = self.read(sql::CountErasure { dealer_code, source_id }).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the counts are missing".into()))?;
-        let mut columns = Columns::of(row);
-        Ok(ErasureCounts {
-            ads: columns.number()?,
-            not_deleted: columns.number()?,
-            erased: columns.number()?,
-            log_entries: columns.number()?,
-            listings: columns.number()?,
-        })
+        let counts = Columns::first(&self.read(sql::CountErasure { dealer_code, source_id }).await?)?;
+        counts.ok_or_else(|| StoreError::Faulty("the counts are missing".into()))
     }
 
     /// The source ids of ads that are to be deleted before they can be erased, behind one of them, with the number of each.
@@ -121,13 +114,7 @@ impl Database {
         source_id: Option<&str>,
         behind: i64,
     ) -> Result<Vec<(i64, String)>, StoreError> {
-        let read = sql::ToBeDeleted { dealer_code, source_id, behind, limit: BATCH };
-        let rows = self.read(read).await?;
-        let ad = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.value()?, columns.string()?))
-        };
-        rows.iter().map(ad).collect()
+        Columns::all(&self.read(sql::ToBeDeleted { dealer_code, source_id, behind, limit: BATCH }).await?)
     }
 
     /// Erases some deleted ads of a dealer, or one; `None` when none is left.
@@ -145,8 +132,7 @@ impl Database {
 
     /// The names of some stored images of erased ads: those that nothing refers to any more, and the others.
     pub async fn erased_images(&self) -> Result<(Vec<String>, Vec<String>), StoreError> {
-        let rows = self.read(sql::ErasedImages { limit: IMAGES }).await?;
-        let names: Vec<String> = rows.iter().map(|row| Columns::of(row).string()).collect::<Result<_, _>>()?;
+        let names: Vec<String> = Columns::all(&self.read(sql::ErasedImages { limit: IMAGES }).await?)?;
         let mut unused: BTreeSet<String> = names.iter().map(|name| checksum(name)).collect();
         if unused.is_empty() {
             return Ok((Vec::new(), Vec::new()));
@@ -182,7 +168,6 @@ fn checksum(name: &str) -> String {
     name.split(['.', '-']).next().unwrap_or_default().to_owned()
 }
 
-/// All checksums in a text.
 fn checksums(text: &str) -> impl Iterator<Item = &str> {
     text.split(|part: char| !part.is_ascii_hexdigit()).filter(|part| part.len() == CHECKSUM)
 }

@@ -10,9 +10,8 @@ use ad_core::{
 };
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Row, Statement, from_columns,
     lists::sharer,
-    rows::log_entry,
     sql::events as sql,
     statement::{Dialect, Values},
 };
@@ -27,12 +26,12 @@ impl Database {
         let take = |row: Row| {
             let mut columns = Columns::of(&row);
             looked_at = columns.number()?;
-            last = position(&mut columns)?;
+            last = columns.read()?;
             // If nothing matches, there is one row, with the position.
             let Some(message_bytes) = columns.value::<Option<i64>>()? else { return Ok(()) };
             bytes += u64::try_from(message_bytes).unwrap_or_default() + EVENT_BYTES;
             if bytes <= PAGE_BYTES || events.is_empty() {
-                events.push(event(&mut columns)?);
+                events.push(columns.read()?);
             }
             Ok(())
         };
@@ -47,22 +46,10 @@ impl Database {
     }
 }
 
-fn position(columns: &mut Columns<'_>) -> Result<EventPosition, StoreError> {
-    Ok(EventPosition { transaction: columns.value()?, ad: columns.value()?, sequence: columns.value()? })
-}
-
-/// An event by the columns that [`after`] reads of it.
-pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
-    Ok(Event {
-        position: position(columns)?,
-        ad_id: columns.id()?,
-        source_id: columns.string()?,
-        dealer_code: columns.string()?,
-        category_id: columns.number()?,
-        marketplace_ad_id: columns.maybe_string()?,
-        offer_id: columns.maybe_string()?,
-        entry: log_entry(columns)?,
-    })
+// The columns that `after` reads of an event.
+from_columns! {
+    EventPosition { transaction, ad, sequence }
+    Event { position, ad_id, source_id, dealer_code, category_id: number, marketplace_ad_id, offer_id, entry }
 }
 
 /// The events after a position, with the number of those that were looked at and the last of them. It reads the part of an index

@@ -57,7 +57,6 @@ impl Database {
         Ok(())
     }
 
-    /// The ads, and what belongs to them.
     async fn export_ads<E: From<StoreError>>(
         &self,
         dealer_code: &str,

@@ -6,18 +6,18 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
-use ad_core::ports::StoreError;
+use ad_core::{lock::locked, ports::StoreError};
 use tokio::{
     sync::oneshot,
     time::{Instant, sleep},
 };
 use uuid::Uuid;
 
-use super::{Columns, Database, ads::is_so, sql::queue as sql};
+use super::{Columns, Database, sql::queue as sql};
 
 /// Time between two polls.
 const POLL: Duration = Duration::from_millis(100);
@@ -40,7 +40,7 @@ impl FinishedRequests {
     pub(super) async fn wait(&self, database: &Database, request: Uuid) -> Result<(), StoreError> {
         let (end, ended) = oneshot::channel();
         let starts_watch = {
-            let mut waits = self.waits();
+            let mut waits = locked(&self.0);
             waits.of_requests.entry(request).or_default().push(end);
             !std::mem::replace(&mut waits.is_watched, true)
         };
@@ -49,15 +49,14 @@ impl FinishedRequests {
         }
         // It may have been finished before.
         let rows = database.look_up(sql::IsUnfinished { id: request }).await?;
-        if !is_so(&rows)? {
+        if !Columns::is_so(&rows)? {
             return Ok(());
         }
         ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))
     }
 
-    /// Ends the waits for a request.
     pub(super) fn end(&self, request: Uuid) {
-        let ended = self.waits().of_requests.remove(&request).unwrap_or_default();
+        let ended = locked(&self.0).of_requests.remove(&request).unwrap_or_default();
         for end in ended {
             // The waiter may have left.
             let _left = end.send(());
@@ -83,7 +82,7 @@ impl FinishedRequests {
 
     /// The requests with waiters; `None` if there are none, which ends the task.
     fn awaited(&self) -> Option<Vec<Uuid>> {
-        let mut waits = self.waits();
+        let mut waits = locked(&self.0);
         waits.of_requests.retain(|_, ends| {
             ends.retain(|end| !end.is_closed());
             !ends.is_empty()
@@ -91,18 +90,12 @@ impl FinishedRequests {
         waits.is_watched = !waits.of_requests.is_empty();
         waits.is_watched.then(|| waits.of_requests.keys().copied().collect())
     }
-
-    /// What is behind this lock is whole at any moment.
-    fn waits(&self) -> MutexGuard<'_, Waits> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Database {
-    /// Those of the requests that are unfinished.
     async fn unfinished_of(&self, requests: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
         let ids = requests.iter().map(Uuid::to_string).collect();
         let rows = self.read(sql::UnfinishedOf { ids }).await?;
-        rows.iter().map(|row| Columns::of(row).id()).collect()
+        Ok(Columns::all(&rows)?.into_iter().collect())
     }
 }

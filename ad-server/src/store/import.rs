@@ -153,10 +153,8 @@ fn not_json(error: &serde_json::Error) -> String {
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportAdsError {
-    /// The lines cannot be read.
     #[error("cannot read the lines: {0}")]
     Read(#[from] io::Error),
-    /// The database did not take them.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -243,14 +241,11 @@ impl IncomingAd {
 }
 
 fn conflict(row: &Row) -> Result<LineError, StoreError> {
-    let mut columns = Columns::of(row);
-    let line: i64 = columns.value()?;
-    let field = columns.text()?;
-    let other: Option<i64> = columns.value()?;
+    let (line, field, other): (usize, String, Option<i64>) = Columns::of(row).read()?;
     let by = other.map_or_else(|| "an ad that is here".to_owned(), |line| format!("line {line}"));
-    let message = match &*field {
+    let message = match field.as_str() {
         "source_id" => format!("source_id: used by {by}, and a dealer uses each only once"),
         field => format!("{field}: used by {by}"),
     };
-    Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
+    Ok(LineError { line, message })
 }

@@ -69,7 +69,7 @@ pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use schema::SchemaState;
 pub use tokens::TokenRecord;
 pub(crate) use {
-    rows::{Columns, Row},
+    rows::{Columns, Row, from_columns},
     statement::{Sql, Statement},
     work::{Link, Work},
 };

@@ -9,7 +9,6 @@ use ad_core::{
 
 use super::{
     Columns, Database, Row, Statement,
-    events::event,
     lists::{codes, sharer},
     statement::{Dialect, Values},
 };
@@ -20,7 +19,6 @@ const MOST_COUNTED: usize = 5000;
 /// Log entries of each dealer of a large group that are looked at in any case.
 const LEAST_COUNTED: usize = 20;
 
-/// Milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
 
 /// How often ads were published, by hour.
@@ -39,7 +37,7 @@ impl Database {
     /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn newest_events(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<Event>, StoreError> {
         let rows = self.look_up(newest(self.dialect(), scope, limit).for_client_of(sharer(scope))).await?;
-        rows.iter().map(|row| event(&mut Columns::of(row))).collect()
+        Columns::all(&rows)
     }
 
     /// How often ads of a scope were published, by hour, from a time on; counted from the newest log entries of each dealer.
@@ -76,7 +74,7 @@ fn own_newest(columns: &str, dealer: &str, limit: &str) -> String {
     )
 }
 
-/// The newest entries, with the columns that [`event`] reads.
+/// The newest entries, with the columns of an [`Event`].
 pub(super) fn newest(dialect: Dialect, scope: Scope<'_>, limit: u32) -> Statement {
     let mut values = Values::new(dialect);
     let (codes, limit) = (values.add(codes(scope)), values.add(limit));

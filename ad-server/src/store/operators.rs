@@ -10,7 +10,7 @@ use ad_core::{
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Columns, Database, Row, sql::operators as sql};
+use super::{Columns, Database, Row, from_columns, sql::operators as sql};
 
 /// Number of log entries of a dealer that are read to estimate how fast its requests are finished.
 const MOST_ENTRIES: u32 = 20_000;
@@ -113,6 +113,13 @@ pub struct DealerQueue {
     pub drains_in: Option<u64>,
 }
 
+from_columns! {
+    Hold { since, reason }
+    AuditEntry { at, operator, act, subject, details }
+    Promotion { action, state, accepted, request_id, asked_by }
+    AskedBy { token, label }
+}
+
 impl Database {
     /// Pauses a marketplace or suspends a dealer. Running servers obey within a second.
     pub async fn hold(&self, target: &Held, hold: &Hold) -> Result<(), StoreError> {
@@ -136,7 +143,7 @@ impl Database {
                 Held::DEALER => Some(Held::Dealer(name)),
                 _ => None,
             };
-            let hold = Hold { since: columns.time()?, reason: columns.string()? };
+            let hold = columns.read()?;
             Ok(target.map(|target| (target, hold)))
         };
         self.read(sql::AllHolds {}).await?.iter().filter_map(|row| hold(row).transpose()).collect()
@@ -149,9 +156,8 @@ impl Database {
 
     /// The time of the database's clock, which on PostgreSQL is that of another machine.
     pub async fn time(&self) -> Result<Timestamp, StoreError> {
-        let rows = self.read(sql::DatabaseTime {}).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the time is missing".into()))?;
-        Columns::of(row).time()
+        let time = Columns::first(&self.read(sql::DatabaseTime {}).await?)?;
+        time.ok_or_else(|| StoreError::Faulty("the time is missing".into()))
     }
 
     /// Records what an operator does, before it is done.
@@ -162,23 +168,12 @@ impl Database {
 
     /// What operators have done, newest first.
     pub async fn audit_entries(&self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
-        let entry = |row| {
-            let mut columns = Columns::of(row);
-            Ok(AuditEntry {
-                at: columns.time()?,
-                operator: columns.string()?,
-                act: columns.string()?,
-                subject: columns.string()?,
-                details: columns.string()?,
-            })
-        };
-        self.read(sql::AuditEntries { limit }).await?.iter().map(entry).collect()
+        Columns::all(&self.read(sql::AuditEntries { limit }).await?)
     }
 
     /// When the last backup was recorded.
     pub async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
-        let rows = self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?;
-        rows.first().map(|row| Columns::of(row).time()).transpose()
+        Columns::first(&self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?)
     }
 
     /// The latest bumps and pole positions of an ad that have ended, newest first.
@@ -188,17 +183,7 @@ impl Database {
         source_id: &str,
         limit: u32,
     ) -> Result<Vec<Promotion>, StoreError> {
-        let promotion = |row| {
-            let mut columns = Columns::of(row);
-            Ok(Promotion {
-                action: columns.named(Action::from_name)?,
-                state: columns.named(ActionState::from_name)?,
-                accepted: columns.time()?,
-                request_id: columns.id()?,
-                asked_by: AskedBy { token: columns.maybe_string()?, label: columns.maybe_string()? },
-            })
-        };
-        self.read(sql::PromotionsOfAd { dealer_code, source_id, limit }).await?.iter().map(promotion).collect()
+        Columns::all(&self.read(sql::PromotionsOfAd { dealer_code, source_id, limit }).await?)
     }
 
     /// Records the last use of tokens.
@@ -214,10 +199,8 @@ impl Database {
         limit: u32,
     ) -> Result<Vec<DealerQueue>, StoreError> {
         let mut dealers = Vec::new();
-        for row in &self.read(sql::QueueByDealer { now, limit }).await? {
-            let mut columns = Columns::of(row);
-            let dealer_code = columns.string()?;
-            let (unfinished, due, oldest): (u64, _, _) = (columns.number()?, columns.number()?, columns.time()?);
+        for row in Columns::all(&self.read(sql::QueueByDealer { now, limit }).await?)? {
+            let (dealer_code, (unfinished, due, oldest)): (String, (u64, _, _)) = row;
             let since = now - within;
             let finished = sql::FinishedOfDealer { dealer_code: &dealer_code, since, most: MOST_ENTRIES };
             let finished = self.read_number(finished).await?;

@@ -50,40 +50,44 @@ impl Default for Options {
     }
 }
 
+/// How the connections for one purpose are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolUse {
+    /// The purpose.
+    pub(crate) name: &'static str,
+    /// Connections in use.
+    pub(crate) busy: usize,
+    /// Open connections that are not in use.
+    pub(crate) idle: usize,
+    /// Most connections.
+    pub(crate) limit: usize,
+}
+
+impl PoolUse {
+    pub(super) fn of<DB: sqlx::Database>(name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let (open, idle) = (pool.size() as usize, pool.num_idle());
+        Self { name, busy: open.saturating_sub(idle), idle, limit: pool.options().get_max_connections() as usize }
+    }
+}
+
 /// Why the database cannot be opened, and what to do. Nothing was left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Not the address of a database.
     #[error(
         "\"{0}\" is not the address of a database; write it as sqlite://path/to/file.db or postgres://user@host/database"
     )]
     Url(String),
-    /// The folder cannot be created.
     #[error("cannot create the folder {}: {error}; create it, or set another path with --database-url", .path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The cause.
-        error: io::Error,
-    },
+    Folder { path: PathBuf, error: io::Error },
     /// The file cannot be used.
     #[error("cannot open the database {}: {reason}; {advice}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        reason: String,
-        /// What to do.
-        advice: &'static str,
-    },
+    File { path: PathBuf, reason: String, advice: &'static str },
     /// The server cannot be used.
     #[error("cannot open the database {name}: {reason}; {advice}")]
     Server {
         /// Which, without a password.
         name: String,
-        /// The cause.
         reason: String,
-        /// What to do.
         advice: &'static str,
     },
     /// The server does not answer, or not yet.
@@ -91,9 +95,7 @@ pub enum OpenError {
     Unreachable {
         /// Which, without a password.
         name: String,
-        /// The cause.
         reason: String,
-        /// What to do.
         advice: &'static str,
     },
 }

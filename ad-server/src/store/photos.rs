@@ -38,7 +38,7 @@ impl Database {
         until: Timestamp,
     ) -> Result<Option<(i64, Vec<ClaimedPhotos>)>, StoreError> {
         let rows = self.read(sql::AdsWithImages { behind, limit: at_most }).await?;
-        let ads = rows.iter().map(|row| Columns::of(row).value()).collect::<Result<Vec<i64>, _>>()?;
+        let ads: Vec<i64> = Columns::all(&rows)?;
         let Some(last) = ads.last().copied() else { return Ok(None) };
         let rows = self.run(sql::ClaimPhotosOf { ads, now, until }).await?.rows;
         Ok(Some((last, rows.iter().map(|row| claimed(row, until)).collect::<Result<_, _>>()?)))
@@ -56,9 +56,7 @@ impl PhotoStore for DatabaseStore {
     ) -> Result<Option<ClaimedPhotos>, StoreError> {
         let database = self.database();
         // A read first: usually nothing is due, and then no transaction is needed.
-        let rows = database.read(sql::ArePhotosDue { now }).await?;
-        let is_due: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
-        if !is_due {
+        if !Columns::is_so(&database.read(sql::ArePhotosDue { now }).await?)? {
             return Ok(None);
         }
         let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };

@@ -1,8 +1,9 @@
 //! The queue of accepted requests: claims, records of what was done, and what operators see of it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ad_core::{
+    lock::locked,
     model::{Market, Progress, QueuedRequest, StoredRequest, Timestamp},
     ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
     violation::Code,
@@ -12,8 +13,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Link, Row, Statement, Work,
-    rows::{entry_values, json},
+    Columns, Database, Link, Row, Statement, Work, from_columns,
+    rows::{entry_values, json, unreadable},
     sql::queue as sql,
     work::Isolation,
 };
@@ -51,31 +52,15 @@ impl Work for ClaimBatch {
             full_dealers: &self.full_dealers,
         };
         let (mut requests, mut last) = (Vec::<i64>::new(), String::new());
-        for row in &link.run(&claim.into()).await?.rows {
-            let mut columns = Columns::of(row);
-            requests.push(columns.value().map_err(broken)?);
-            last = last.max(columns.string().map_err(broken)?);
+        for (request, dealer) in Columns::all(&link.run(&claim.into()).await?.rows).map_err(unreadable)? {
+            requests.push(request);
+            last = last.max(dealer);
         }
         if requests.is_empty() {
             return Ok(ClaimedBatch { rows: Vec::new(), last });
         }
         Ok(ClaimedBatch { rows: link.run(&sql::ClaimedRequests { requests }.into()).await?.rows, last })
     }
-}
-
-/// A row that cannot be read, in the terms of the database.
-fn broken(error: StoreError) -> sqlx::Error {
-    sqlx::Error::Decode(error.into())
-}
-
-fn claimed(row: &Row) -> Result<Claimed, StoreError> {
-    let mut columns = Columns::of(row);
-    Ok(Claimed {
-        request: columns.request()?,
-        lease: columns.value()?,
-        stored: columns.stored_ad()?,
-        image_sources: columns.maybe_json()?.unwrap_or_default(),
-    })
 }
 
 /// The request of an id, by the rows of [`sql::FindRequest`].
@@ -88,6 +73,12 @@ pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequ
     let of_queue = queued.as_ref().and_then(|queued: &QueuedRequest| queued.progress.origin.asked_by.clone());
     let asked_by = columns.maybe_string()?.or(of_queue);
     Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, asked_by, queued, entries }))
+}
+
+from_columns! {
+    Claimed { request: request, lease, stored: stored_ad, image_sources: json_or_default }
+    QueueSummary { depth, due, behind, oldest, oldest_due }
+    Failing { reason, requests, oldest, next }
 }
 
 /// How the queue stands.
@@ -160,7 +151,7 @@ impl Work for TakeOne {
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Row>> {
         let claim = sql::ClaimOne { id: self.request, lease_until: self.lease_until };
         let claimed = link.run(&claim.into()).await?.rows;
-        let requests = claimed.iter().map(|row| Columns::of(row).value().map_err(broken)).collect::<Result<_, _>>()?;
+        let requests = Columns::all(&claimed).map_err(unreadable)?;
         Ok(link.run(&sql::ClaimedRequests { requests }.into()).await?.rows)
     }
 }
@@ -168,13 +159,10 @@ impl Work for TakeOne {
 /// Why a request was not claimed.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// There is no request with this id.
     #[error("no unfinished request has the id {0}")]
     Unknown(Uuid),
-    /// It is not the oldest of its ad.
     #[error("request {0} is blocked by an earlier request of its ad; drop that one first")]
     Behind(Uuid),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -185,31 +173,13 @@ impl Database {
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn queue_state(&self, now: Timestamp) -> Result<QueueSummary, StoreError> {
-        let rows = self.read(sql::ReadQueueState { now }).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".into()))?;
-        let mut columns = Columns::of(row);
-        Ok(QueueSummary {
-            depth: columns.number()?,
-            due: columns.number()?,
-            behind: columns.number()?,
-            oldest: columns.maybe_time()?,
-            oldest_due: columns.maybe_time()?,
-        })
+        let summary = Columns::first(&self.read(sql::ReadQueueState { now }).await?)?;
+        summary.ok_or_else(|| StoreError::Faulty("the queue is missing".into()))
     }
 
     /// Requests that failed and are to be tried again, by reason, the most frequent first.
     pub async fn failing(&self) -> Result<Vec<Failing>, StoreError> {
-        let rows = self.read(sql::FailingByReason {}).await?;
-        let failing = |row| {
-            let mut columns = Columns::of(row);
-            Ok(Failing {
-                reason: columns.string()?,
-                requests: columns.number()?,
-                oldest: columns.time()?,
-                next: columns.time()?,
-            })
-        };
-        rows.iter().map(failing).collect()
+        Columns::all(&self.read(sql::FailingByReason {}).await?)
     }
 
     /// Unfinished requests, the oldest first.
@@ -246,11 +216,10 @@ impl Database {
     /// When there is no such request, or it is not its ad's turn.
     pub async fn take(&self, request: Uuid, lease_until: Timestamp) -> Result<Claimed, TakeError> {
         let rows = self.write(TakeOne { request, lease_until }).await?;
-        if let Some(row) = rows.first() {
-            return Ok(claimed(row)?);
+        if let Some(claimed) = Columns::first(&rows)? {
+            return Ok(claimed);
         }
-        let rows = self.read(sql::IsUnfinished { id: request }).await?;
-        let is_there: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
+        let is_there = Columns::is_so(&self.read(sql::IsUnfinished { id: request }).await?)?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
 
@@ -279,18 +248,16 @@ impl Database {
         lease_until: Timestamp,
         capacity: Capacity<'_>,
     ) -> Result<Claims, StoreError> {
-        let turn = || turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let rows = self.read(sql::NextClaimable { now }).await?;
-        let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(Claims::default()) };
-        let (first, next_due) = (columns.maybe_time()?, columns.maybe_time()?);
-        if first.is_none_or(|first| first > now) || capacity.limit == 0 {
+        let times = Columns::first(&self.read(sql::NextClaimable { now }).await?)?;
+        let Some((due, next_due)): Option<(Option<Timestamp>, _)> = times else { return Ok(Claims::default()) };
+        if due.is_none_or(|due| due > now) || capacity.limit == 0 {
             return Ok(Claims { claimed: Vec::new(), next_due });
         }
         let Capacity { limit, per_dealer, full } = capacity;
         let claim = |behind, limit| {
             self.write(ClaimBatch { now, lease_until, limit, behind, per_dealer, full_dealers: full.to_vec() })
         };
-        let behind = turn().clone();
+        let behind = locked(turn).clone();
         let is_first = behind.is_empty();
         let ClaimedBatch { mut rows, mut last } = claim(behind, limit).await?;
         let free = limit.saturating_sub(rows.len());
@@ -300,9 +267,9 @@ impl Database {
             rows.extend(more.rows);
             last = more.last;
         }
-        let claimed = rows.iter().map(claimed).collect::<Result<Vec<_>, _>>()?;
+        let claimed: Vec<_> = Columns::all(&rows)?;
         // Dealers that were not reached come first the next time. If all were reached, it begins with the first one again.
-        *turn() = if claimed.len() < limit { String::new() } else { last };
+        *locked(turn) = if claimed.len() < limit { String::new() } else { last };
         Ok(Claims { claimed, next_due })
     }
 }

@@ -6,6 +6,7 @@ use ad_core::{model::Timestamp, ports::StoreError};
 use super::{
     Columns, Database, Link, Work,
     erase::{BATCH, EraseBatch, Erased},
+    rows::unreadable,
     sql::retention as sql,
 };
 
@@ -23,13 +24,7 @@ impl Work for EraseOldMessages {
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<u64>> {
         let rows = link.run(&sql::OldestLogEntries { limit: ENTRIES }.into()).await?.rows;
-        let mut entries = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let mut columns = Columns::of(row);
-            let mut read = || Ok::<_, StoreError>((columns.value()?, columns.time()?, columns.value()?));
-            let entry: (i64, Timestamp, i64) = read().map_err(|error| sqlx::Error::Decode(error.into()))?;
-            entries.push(entry);
-        }
+        let entries: Vec<(i64, Timestamp, i64)> = Columns::all(&rows).map_err(unreadable)?;
         // Whole transactions: those before the first one with an entry that is too young.
         let first_kept = entries.iter().find(|(_, created, _)| *created >= self.before).map(|(kept, ..)| *kept);
         let is_old = |(transaction, ..): &&(i64, Timestamp, i64)| first_kept.is_none_or(|kept| *transaction < kept);

@@ -42,6 +42,52 @@ pub(crate) trait Readable<'r>:
 
 impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>> Readable<'r> for T {}
 
+/// What one or more columns hold.
+pub(crate) trait FromColumns: Sized {
+    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError>;
+}
+
+/// Implements [`FromColumns`], for structs by their fields, which are in the order of the columns. A field is read by its type, or by
+/// the method of [`Columns`] behind its name.
+macro_rules! from_columns {
+    ($($type:ident { $($field:ident $(: $method:ident)?),+ })+) => {
+        $(impl $crate::store::rows::FromColumns for $type {
+            fn from(columns: &mut $crate::store::Columns<'_>) -> Result<Self, ad_core::ports::StoreError> {
+                Ok(Self { $($field: $crate::store::rows::from_columns!(@ columns $($method)?)),+ })
+            }
+        })+
+    };
+    (@ $columns:ident) => { $columns.read()? };
+    (@ $columns:ident $method:ident) => { $columns.$method()? };
+    ($($type:ty = $method:ident($($from_name:path)?)),+ $(,)?) => {
+        $(impl FromColumns for $type {
+            fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+                columns.$method($($from_name)?)
+            }
+        })+
+    };
+}
+pub(crate) use from_columns;
+
+from_columns! {
+    bool = value(), i64 = value(), Option<i64> = value(), u32 = number(), u64 = number(), usize = number(),
+    String = string(), Option<String> = maybe_string(), Uuid = id(), Option<Uuid> = maybe_id(),
+    Timestamp = time(), Option<Timestamp> = maybe_time(),
+    Action = named(Action::from_name), ActionState = named(ActionState::from_name),
+}
+
+impl<A: FromColumns, B: FromColumns> FromColumns for (A, B) {
+    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok((columns.read()?, columns.read()?))
+    }
+}
+
+impl<A: FromColumns, B: FromColumns, C: FromColumns> FromColumns for (A, B, C) {
+    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok((columns.read()?, columns.read()?, columns.read()?))
+    }
+}
+
 /// Reads the columns of a row one after the other.
 pub(crate) struct Columns<'r> {
     row: &'r Row,
@@ -51,6 +97,25 @@ pub(crate) struct Columns<'r> {
 impl<'r> Columns<'r> {
     pub(crate) fn of(row: &'r Row) -> Self {
         Self { row, next: 0 }
+    }
+
+    /// What each row holds.
+    pub(crate) fn all<T: FromColumns>(rows: &[Row]) -> Result<Vec<T>, StoreError> {
+        rows.iter().map(|row| Columns::of(row).read()).collect()
+    }
+
+    /// What the first row holds, if there is one.
+    pub(crate) fn first<T: FromColumns>(rows: &[Row]) -> Result<Option<T>, StoreError> {
+        rows.first().map(|row| Columns::of(row).read()).transpose()
+    }
+
+    /// The answer of a statement with one Boolean.
+    pub(crate) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+        Columns::first(rows).map(Option::unwrap_or_default)
+    }
+
+    pub(crate) fn read<T: FromColumns>(&mut self) -> Result<T, StoreError> {
+        T::from(self)
     }
 
     /// A number, a Boolean, or an option of them.
@@ -63,7 +128,6 @@ impl<'r> Columns<'r> {
         value.map_err(|error| StoreError::Faulty(error.into()))
     }
 
-    /// A text if there is one.
     pub(crate) fn maybe_text(&mut self) -> Result<Option<Cow<'r, str>>, StoreError> {
         let text: Option<&'r str> = self.value()?;
         Ok(text.map(|text| match self.row {
@@ -72,7 +136,6 @@ impl<'r> Columns<'r> {
         }))
     }
 
-    /// A text.
     pub(crate) fn text(&mut self) -> Result<Cow<'r, str>, StoreError> {
         self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
     }
@@ -93,7 +156,6 @@ impl<'r> Columns<'r> {
         T::try_from(number).map_err(|_| self.faulty(&format!("holds {number}")))
     }
 
-    /// An id.
     pub(crate) fn id(&mut self) -> Result<Uuid, StoreError> {
         match self.maybe_id()? {
             Some(id) => Ok(id),
@@ -101,7 +163,6 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// An id if there is one.
     pub(crate) fn maybe_id(&mut self) -> Result<Option<Uuid>, StoreError> {
         match self.row {
             Row::Sqlite(_) => {
@@ -137,6 +198,10 @@ impl<'r> Columns<'r> {
         text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| self.faulty(&error.to_string()))
     }
 
+    pub(crate) fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, StoreError> {
+        self.maybe_json().map(Option::unwrap_or_default)
+    }
+
     /// An ad, by the columns from `id` to `updated`.
     pub(super) fn ad(&mut self) -> Result<Ad, StoreError> {
         Ok(Ad {
@@ -167,11 +232,11 @@ impl<'r> Columns<'r> {
             revision: self.value()?,
             intent: self.named(ad_core::model::AdState::from_name)?,
             pole_position_until: self.maybe_time()?,
-            leftover: self.maybe_json()?.unwrap_or_default(),
+            leftover: self.json_or_default()?,
             tag: self.tag()?,
             words: self.words()?,
             status_since: self.time()?,
-            publication: self.maybe_json()?.unwrap_or_default(),
+            publication: self.json_or_default()?,
         })
     }
 
@@ -201,6 +266,10 @@ impl<'r> Columns<'r> {
         Ok(rows.unwrap_or_default().into_iter().map(request).collect())
     }
 
+    fn code(&mut self) -> Result<Option<Code>, StoreError> {
+        Ok(self.value::<Option<&str>>()?.map(Code::from_name))
+    }
+
     /// A tag by its two numbers.
     pub(super) fn tag(&mut self) -> Result<AdTag, StoreError> {
         Ok(AdTag { revision: self.value()?, n: self.value()? })
@@ -225,6 +294,11 @@ impl<'r> Columns<'r> {
     }
 }
 
+/// A row that cannot be read, in the terms of the database.
+pub(super) fn unreadable(error: StoreError) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}
+
 /// A log entry as the statements exchange it, after its number in the log of the ad.
 type EntryRow = (i64, Uuid, i64, Action, ActionState, Value, Option<Code>);
 
@@ -243,16 +317,11 @@ fn log_entries(rows: Option<Vec<EntryRow>>) -> Vec<LogEntry> {
     rows.into_iter().map(entry).collect()
 }
 
+from_columns! { LogEntry { request_id, created, action, state, external_message: json, code: code } }
+
 /// An entry by the columns of the table.
 pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreError> {
-    Ok(LogEntry {
-        request_id: columns.id()?,
-        created: columns.time()?,
-        action: columns.named(Action::from_name)?,
-        state: columns.named(ActionState::from_name)?,
-        external_message: columns.json()?,
-        code: columns.value::<Option<&str>>()?.map(Code::from_name),
-    })
+    columns.read()
 }
 
 /// Log entries as the JSON that statements parse.
@@ -266,17 +335,14 @@ pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
     json(&rows)
 }
 
-/// A list as JSON text.
 pub(super) fn json_of(list: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(list).expect("texts and numbers are JSON")
 }
 
-/// A value as JSON text.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.into()))
 }
 
-/// Content as it is stored.
 pub(super) fn content_text(content: &Content) -> Result<String, StoreError> {
     content.stored_text().map_err(|error| StoreError::Faulty(error.into()))
 }

@@ -6,8 +6,6 @@
 
 use sqlx::migrate::Migrator;
 
-use super::{postgres, sqlite};
-
 /// Advice for a database without the tables of this program, or with old ones.
 pub(super) const MIGRATE: &str = "run `ad-server migrate`; docs/upgrades.md describes upgrades";
 /// Advice for a database that a newer version has changed.
@@ -77,12 +75,6 @@ impl SchemaState {
     pub(super) fn has_support(known: &Migrator, applied: &[Applied]) -> bool {
         let support = known.iter().find(|it| it.description == SUPPORT);
         support.is_some_and(|support| applied.iter().any(|(version, _)| *version == support.version))
-    }
-
-    /// The same as one text.
-    pub fn problem(&self, database_url: &str) -> Option<String> {
-        let known = if postgres::is_address(database_url) { &postgres::MIGRATIONS } else { &sqlite::MIGRATIONS };
-        self.refusal(known).map(|(reason, advice)| format!("{reason}; {advice}"))
     }
 
     /// Why this program cannot use it, and what to do; `None` if it can.

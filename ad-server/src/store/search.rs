@@ -27,12 +27,10 @@ impl Search {
         Self { column: "texts.search", found: "found_search", part: folded(part) }
     }
 
-    /// In the source id.
     pub(super) fn in_source_id(part: &str) -> Self {
         Self { column: "texts.source_id", found: "found_source_id", part: folded(part) }
     }
 
-    /// The search of a filter, if it is one.
     pub(super) fn of(filter: &AdFilter) -> Option<Self> {
         match filter {
             AdFilter::Search(part) => Some(Self::in_content(part)),

@@ -3,7 +3,7 @@
 use ad_core::{model::Timestamp, ports::StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{Columns, Database, Row, rows::json, sql::directory as sql};
+use super::{Columns, Database, from_columns, rows::json, sql::directory as sql};
 
 /// What is kept about a token; never the token itself.
 ///
@@ -34,6 +34,12 @@ pub struct TokenRecord {
     pub last_used: Option<Timestamp>,
 }
 
+from_columns! {
+    TokenRecord {
+        jti, scope_type, scope, permissions: maybe_json, issued, expires, revoked, label, issued_by, kid, last_used
+    }
+}
+
 impl TokenRecord {
     /// Whether it was issued here for a dealer.
     pub(crate) fn is_of(&self, dealer_code: &str) -> bool {
@@ -61,41 +67,24 @@ impl Database {
 
     /// All tokens, in the order in which they were issued or, where others issued them, revoked.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
-        self.read(sql::AllTokens {}).await?.iter().map(token).collect()
+        Columns::all(&self.read(sql::AllTokens {}).await?)
     }
 
     /// A token that was issued here, or revoked.
     pub async fn token(&self, jti: &str) -> Result<Option<TokenRecord>, StoreError> {
-        self.read(sql::TokenOf { jti }).await?.first().map(token).transpose()
+        Columns::first(&self.read(sql::TokenOf { jti }).await?)
     }
 
     /// Revokes a token, whoever issued it; one that was revoked before stays as it was. Returns whether it was issued
     /// here.
     pub async fn revoke_token(&self, jti: &str, at: Timestamp) -> Result<bool, StoreError> {
         let ran = self.run(sql::RevokeToken { jti, now: at }).await?;
-        let issued = ran.rows.first().map(|row| Columns::of(row).maybe_time()).transpose()?;
+        let issued = Columns::first::<Option<Timestamp>>(&ran.rows)?;
         Ok(issued.flatten().is_some())
     }
 
     /// The tokens that were revoked.
     pub async fn revoked_tokens(&self) -> Result<Vec<String>, StoreError> {
-        self.read(sql::RevokedTokens {}).await?.iter().map(|row| Columns::of(row).string()).collect()
+        Columns::all(&self.read(sql::RevokedTokens {}).await?)
     }
-}
-
-fn token(row: &Row) -> Result<TokenRecord, StoreError> {
-    let mut columns = Columns::of(row);
-    Ok(TokenRecord {
-        jti: columns.string()?,
-        scope_type: columns.maybe_string()?,
-        scope: columns.maybe_string()?,
-        permissions: columns.maybe_json()?,
-        issued: columns.maybe_time()?,
-        expires: columns.maybe_time()?,
-        revoked: columns.maybe_time()?,
-        label: columns.maybe_string()?,
-        issued_by: columns.maybe_string()?,
-        kid: columns.maybe_string()?,
-        last_used: columns.maybe_time()?,
-    })
 }

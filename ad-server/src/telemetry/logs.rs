@@ -34,10 +34,8 @@ pub enum LogFormat {
 /// Why log and traces cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// Traces cannot be exported.
     #[error(transparent)]
     Traces(#[from] TracesError),
-    /// It was called before.
     #[error("logging is already set up in this process")]
     Twice,
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::model::Timestamp;
+use ad_core::{lock::locked, model::Timestamp};
 use poem::http::{Method, StatusCode};
 use prometheus_client::{
     encoding::text,
@@ -21,10 +21,10 @@ use prometheus_client::{
 };
 
 use super::{
+    process,
     readings::{MARKETS, Reading, Readings, seconds_of},
     state::{self, QueueLoad, QueueSource},
 };
-use crate::locked::locked;
 
 /// Type of the text, for the header of its answer.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -43,7 +43,6 @@ const PUBLISHING: [f64; 13] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 
 /// Classes of answers by their status; the last one is for clients that did not wait.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "disconnected"];
 
-/// The calls of a marketplace.
 const MARKETPLACE_ACTIONS: [&str; 6] = ["publish", "update", "unpublish", "bump", "boost", "find_by_plate"];
 /// How calls to marketplaces, fetches of images, writes to the image store, and deliveries to webhooks end.
 const MARKETPLACE_OUTCOMES: [&str; 6] = ["done", "transient", "credentials", "not_asked", "refused", "gone"];
@@ -176,6 +175,9 @@ impl Metrics {
         registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
         registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
         registry.register_collector(Box::new(readings.clone()));
+        let of_process = Readings::default();
+        of_process.add(Box::new(process::readings));
+        registry.register_collector(Box::new(of_process));
         Self(Arc::new(Inner {
             registry,
             requests,
@@ -239,7 +241,6 @@ impl Metrics {
         self.0.publishing.get_or_create(&[("marketplace", market.into())]).observe(after.as_secs_f64());
     }
 
-    /// A marketplace was called.
     pub(super) fn marketplace_called(
         &self,
         market: &'static str,
@@ -253,7 +254,6 @@ impl Metrics {
         self.0.marketplace_times.get_or_create(&[market, action]).observe(took.as_secs_f64());
     }
 
-    /// An image was fetched, or not.
     pub(super) fn image_fetched(&self, outcome: &'static str, took: Duration) {
         self.0.images.get_or_create(&[("outcome", outcome.into())]).inc();
         self.0.image_times.observe(took.as_secs_f64());
@@ -302,7 +302,6 @@ struct MethodMetrics {
 }
 
 impl RouteMetrics {
-    /// The counters of a path.
     pub(crate) fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
         Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
     }

@@ -5,22 +5,20 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use ad_core::model::{Market, Timestamp};
+use ad_core::{
+    lock::locked,
+    model::{Market, Timestamp},
+};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, MetricEncoder},
     metrics::{MetricType, exemplar::Exemplar},
 };
 
-use crate::{
-    auth::Verifier, directory::Directory, http_server::ServerWatch, locked::locked, marketplace::Circuits,
-    store::Database, telemetry::process,
-};
+use crate::{auth::Verifier, directory::Directory, http_server::ServerWatch, marketplace::Circuits, store::Database};
 
-/// The marketplaces.
 pub(super) const MARKETS: [Market; 2] = [Market::Primary, Market::Secondary];
 
-/// Labels of a value.
 type Labels = Vec<(&'static str, String)>;
 
 /// A metric as it is now.
@@ -89,7 +87,6 @@ pub(super) struct Readings(Arc<Mutex<Vec<Read>>>);
 debug_by_name!(Readings);
 
 impl Readings {
-    /// Adds readings.
     pub(super) fn add(&self, read: Read) {
         locked(&self.0).push(read);
     }
@@ -97,7 +94,7 @@ impl Readings {
 
 impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let readings: Vec<_> = locked(&self.0).iter().flat_map(|read| read()).chain(process::readings()).collect();
+        let readings: Vec<_> = locked(&self.0).iter().flat_map(|read| read()).collect();
         readings.iter().try_for_each(|reading| reading.encode(&mut encoder))
     }
 }

@@ -1,25 +1,40 @@
 //! One endpoint that this process owns: turns events into deliveries, and makes the attempts that are due, a few at a time.
 
-use std::{collections::VecDeque, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use ad_core::{
     model::{DeliveryState, DisabledReason, EventPosition, EventQuery, Timestamp},
-    ports::{EventWatch, Store, StoreError},
+    ports::{Clock, DealerDirectory, EventWatch, Store, StoreError},
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
-    sync::watch,
+    sync::{Semaphore, watch},
     time::{Instant, sleep},
 };
 use uuid::Uuid;
 
 use super::{
-    Dealers, MOST_PENDING, message,
+    Dealers, MOST_PENDING, Vault, message,
+    schedule::Schedule,
     secret::OtherKey,
-    send::{Message, Outcome},
-    worker::Shared,
+    send::{Message, Outcome, Sender},
 };
-use crate::store::webhooks::{Attempt, Attempted, Due, Health, NewDelivery, Webhook};
+use crate::{
+    shares::Shares,
+    store::{
+        Database, DatabaseStore,
+        webhooks::{Attempt, Attempted, Due, Health, NewDelivery, Webhook},
+    },
+    telemetry::Metrics,
+};
 
 /// Attempts at the same time: fewer while the endpoint fails.
 const AT_ONCE: usize = 8;
@@ -48,6 +63,32 @@ const EMPTY_PAGES: u32 = 100;
 
 /// The error of an attempt whose secret was encrypted with a key that this process lacks.
 const UNDECRYPTED: &str = "the service cannot read the secret of the webhook";
+
+/// What the endpoints of a process share.
+pub(super) struct Shared {
+    pub(super) database: Database,
+    pub(super) store: Arc<DatabaseStore>,
+    pub(super) directory: Arc<dyn DealerDirectory>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) metrics: Metrics,
+    pub(super) sender: Sender,
+    pub(super) schedule: Schedule,
+    pub(super) disable_after: Duration,
+    pub(super) attempts: Shares,
+    pub(super) readers: Semaphore,
+    pub(super) vault: Arc<Vault>,
+    /// The id of this process as an owner.
+    pub(super) owner: Uuid,
+    pub(super) stop: watch::Receiver<bool>,
+    /// Until when this process owns its endpoints, in milliseconds.
+    pub(super) owned_until: AtomicI64,
+}
+
+impl Shared {
+    pub(super) fn owned_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.owned_until.load(Ordering::Relaxed))
+    }
+}
 
 /// What is known about an endpoint.
 pub(super) struct Config {

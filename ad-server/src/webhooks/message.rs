@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::events::{CursorScope, EventView};
 
-/// The type of test events.
 pub(crate) const TEST_TYPE: &str = "webhook.test";
 
 /// Bodies are smaller than this, in bytes.
@@ -19,7 +18,6 @@ const BELOW: usize = 20_000;
 /// The end of a message that was cut.
 const CUT: &str = "… (cut; GET /v4/ad/{source_id}/log has the whole message)";
 
-/// The body with an event.
 pub(super) fn of_event(access: &Access, event: &Event) -> String {
     let view = EventView::new(event, &CursorScope::of(access));
     shortened(&view.event_type, event.entry.created, &view)

@@ -122,7 +122,6 @@ impl Dealers {
         }
     }
 
-    /// Whether a dealer is one of them.
     pub(crate) fn contain(&self, code: &str) -> bool {
         self.scope().covers(code)
     }

@@ -22,7 +22,6 @@ const PREFIX: &str = "whsec_";
 /// Length of a secret, in bytes (Standard Webhooks: 24 to 64).
 const SECRET_BYTES: usize = 32;
 
-/// Length of a key.
 const KEY_BYTES: usize = 32;
 
 /// Where the keys that encrypt secrets come from.
@@ -37,18 +36,14 @@ pub enum WebhookKeySource {
 /// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookKeyError {
-    /// The file cannot be read.
     #[error("cannot read the webhook key {}: {source}", .path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// The file was not there and cannot be made.
     #[error("cannot create the webhook key {}: {source}", .path.display())]
     Create { path: PathBuf, source: io::Error },
-    /// A line is not a key.
     #[error(
         "the webhook key in {place} is unusable: line {line} is not base64 of {KEY_BYTES} bytes; restore the file, or make a key with `openssl rand -base64 32`"
     )]
     Malformed { place: String, line: usize },
-    /// There is no key.
     #[error(
         "the webhook key in {place} is unusable: it is empty; restore the file, or remove it if no webhook was ever created"
     )]
@@ -168,7 +163,6 @@ impl Vault {
     }
 }
 
-/// A secret that signs.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SigningSecret(Vec<u8>);
 

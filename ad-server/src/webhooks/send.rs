@@ -87,7 +87,6 @@ impl Sender {
         Ok(Self { client, guard, clock })
     }
 
-    /// Makes an attempt.
     pub(crate) async fn send(&self, message: Message<'_>) -> (Attempt, Outcome) {
         let at = self.clock.now();
         let (begun, deadline) = (Instant::now(), Instant::now() + WITHIN);

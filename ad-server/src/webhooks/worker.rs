@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use super::{
     Dealers, Vault,
-    endpoint::{Config, Endpoint},
+    endpoint::{Config, Endpoint, Shared},
     guard,
     schedule::Schedule,
     send::{Sender, SenderError},
@@ -64,32 +64,6 @@ const FOR_OTHERS: usize = 96;
 /// How long attempts may go on during shutdown: a little longer than one takes at most.
 const GRACE: Duration = Duration::from_secs(17);
 
-/// What the endpoints of a process share.
-pub(super) struct Shared {
-    pub(super) database: Database,
-    pub(super) store: Arc<DatabaseStore>,
-    pub(super) directory: Arc<dyn DealerDirectory>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) metrics: Metrics,
-    pub(super) sender: Sender,
-    pub(super) schedule: Schedule,
-    pub(super) disable_after: Duration,
-    pub(super) attempts: Shares,
-    pub(super) readers: Semaphore,
-    pub(super) vault: Arc<Vault>,
-    /// The id of this process as an owner.
-    pub(super) owner: Uuid,
-    pub(super) stop: watch::Receiver<bool>,
-    /// Until when this process owns its endpoints, in milliseconds.
-    owned_until: AtomicI64,
-}
-
-impl Shared {
-    pub(super) fn owned_until(&self) -> Timestamp {
-        Timestamp::from_millis(self.owned_until.load(Ordering::Relaxed))
-    }
-}
-
 /// Sends events to the endpoints that this process owns.
 pub(crate) struct WebhookWorker {
     shared: Arc<Shared>,
@@ -110,7 +84,6 @@ struct Running {
     config: watch::Sender<Arc<Config>>,
 }
 
-/// The parts of a worker.
 pub(crate) struct WorkerParts {
     pub(crate) database: Database,
     pub(crate) store: Arc<DatabaseStore>,

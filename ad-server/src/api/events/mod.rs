@@ -36,7 +36,6 @@ use crate::{
     events::{CursorScope, EventView},
 };
 
-/// Its path.
 pub(super) const PATH: &str = "/v4/events";
 
 /// A stream goes on from here, whatever its address says.
@@ -48,7 +47,6 @@ const REST: Duration = Duration::from_millis(10);
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
 
-/// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at(PATH, Events::new(context, Rhythm::AtOnce))
 }

@@ -3,10 +3,11 @@
 use std::{
     collections::HashMap,
     fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use ad_core::{
+    lock::locked,
     model::{EventPage, EventPosition, EventQuery},
     service::Access,
 };
@@ -86,8 +87,7 @@ impl SharedReads {
 
     /// A read that is under way, or else a new one.
     fn begin(&self, context: &Arc<Context>, wanted: &Wanted) -> (Shared<Read>, bool) {
-        // Each change under this lock is complete, so the value is consistent even after a panic.
-        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reads = locked(&self.0);
         let under_way = |read: &WeakShared<Read>| read.upgrade().filter(|read| read.peek().is_none());
         if let Some(read) = reads.get(wanted).and_then(under_way) {
             return (read, false);

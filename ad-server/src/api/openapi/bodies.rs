@@ -34,7 +34,6 @@ pub(super) enum BodyKind {
 }
 
 impl BodyKind {
-    /// Whether the ad is a new one.
     fn is_new(self) -> bool {
         matches!(self, Self::Create | Self::Validate)
     }
@@ -53,7 +52,6 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// One category of V4.
     pub(super) fn typed(category: &'static Category) -> Self {
         Self { name: name_of(category), version: ApiVersion::V4, categories: vec![category] }
     }
@@ -85,7 +83,6 @@ impl Group {
         }
     }
 
-    /// The name of one of its schemas.
     pub(super) fn name(&self, shape: BodyKind) -> String {
         format!("{}{shape:?}", self.name)
     }
@@ -105,7 +102,6 @@ impl Group {
         self.category().id != TRAILER
     }
 
-    /// All its schemas.
     pub(super) fn schemas(&self) -> Map<String, Value> {
         let mut schemas = Map::new();
         if !self.category().is_open() {

@@ -38,7 +38,6 @@ impl Sample {
         Self { method: Method::GET, address, body: None }
     }
 
-    /// A request with this payload.
     pub(super) fn new(method: Method, address: String, payload: Option<&Value>) -> Self {
         Self { method, address, body: payload.map(indented) }
     }

@@ -5,6 +5,7 @@ use ad_core::categories::{Category, Heading};
 use super::fields::is_sent;
 use crate::{
     api::operations::{Act, BasePath},
+    auth::Permission,
     sandbox,
 };
 
@@ -35,6 +36,11 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
     };
     let paragraphs = paragraphs.iter().filter(|text| !text.is_empty());
     paragraphs.flat_map(|text| ["\n\n", text]).collect()
+}
+
+/// The sentence about the permission that an operation needs.
+pub(super) fn needs(permission: Permission) -> String {
+    format!("Needs the permission `{permission}`.")
 }
 
 const FOLLOW: &str = "The `X-Request-Id` of the answer is the `request_id` of these entries. If the answer is lost, send the same \

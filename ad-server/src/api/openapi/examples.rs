@@ -336,7 +336,6 @@ fn unknown_parameter() -> ApiError {
     AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err().unwrap_or_default().into()
 }
 
-/// An error as problem details.
 fn problem(error: &ApiError) -> Value {
     let asked = ProblemRequest { pages: "https://ads.example/docs/errors/".to_owned(), request_id: REQUEST };
     json!(problem::details(error, StatusCode::BAD_REQUEST, &asked))
@@ -436,7 +435,6 @@ const DELETED: &[(&str, &str)] = &[
 const RATE: Rate =
     Rate { requests: NonZeroU32::new(600).unwrap(), per: Duration::from_mins(1), burst: NonZeroU32::new(600).unwrap() };
 
-/// What errors say.
 fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);

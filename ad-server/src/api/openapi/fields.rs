@@ -205,7 +205,6 @@ pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
     schemas
 }
 
-/// The name of a measure, by its units and its minimum.
 fn measure_name(units: &[&str], min: f64) -> String {
     let units: Vec<_> = units.iter().map(|unit| unit.replace('/', "-per-")).collect();
     let least = if min > 0.0 { format!("-from-{min}") } else { String::new() };

@@ -34,7 +34,6 @@ use super::operations::bases;
 /// Name of the security scheme, and of the header.
 const TOKEN: &str = "X-Auth-Token";
 
-/// The title of the document.
 pub(super) const TITLE: &str = "Vehicle ad import service";
 
 /// The name of the document that has only the operations of the common tags.

@@ -8,12 +8,9 @@ use super::{
     code_samples::Sample,
     descriptions, examples, parameters, reference, referring, responses, webhooks,
 };
-use crate::{
-    api::{
-        events, me,
-        operations::{Act, BasePath, Operation, bases},
-    },
-    auth::Permission,
+use crate::api::{
+    events, me,
+    operations::{Act, BasePath, Operation, bases},
 };
 
 /// All paths. Those of `fixed` depend on no table, and `examples` has bodies of webhooks.
@@ -53,7 +50,6 @@ fn path(base: BasePath, operation: &Operation) -> String {
     operation.route(base).replace(":source_id", "{source_id}")
 }
 
-/// The tag of the operations on a base path.
 pub(super) fn tag(base: BasePath) -> &'static str {
     match base {
         BasePath::Typed(vehicle_type, _) => vehicle_type,
@@ -69,7 +65,7 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         "tags": [tag],
         "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
         "summary": operation.summary,
-        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), needs(operation.permission)),
+        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), descriptions::needs(operation.permission)),
         "parameters": parameters::of(operation),
         "responses": responses::of(base, operation),
         "x-codeSamples": Sample::of(rulebook, base, operation, &path(base, operation), shape).in_all_languages(),
@@ -78,10 +74,6 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         described["requestBody"] = request_body(base, shape);
     }
     described
-}
-
-pub(super) fn needs(permission: Permission) -> String {
-    format!("Needs the permission `{permission}`.")
 }
 
 fn body_kind(base: BasePath, act: Act) -> BodyKind {

@@ -55,7 +55,6 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
     format!("{of}.{}", parameter.name)
 }
 
-/// A query parameter.
 pub(super) fn query(known: &Parameter) -> Value {
     let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1, "maxItems": MAX_ITEMS});
     let schema = match known.takes {

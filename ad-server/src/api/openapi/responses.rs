@@ -178,7 +178,6 @@ pub(super) fn complete(responses: &mut Value, needs_permission: bool) {
     }
 }
 
-/// The response to a write.
 fn of_write(mut response: Value) -> Value {
     for name in ["Idempotency-Replayed", "Preference-Applied", "Request-Coalesced-With"] {
         response["headers"][name] = referring("headers", name);
@@ -186,7 +185,6 @@ fn of_write(mut response: Value) -> Value {
     response
 }
 
-/// A response with a tag.
 fn tagged(mut response: Value) -> Value {
     response["headers"]["ETag"] = referring("headers", "ETag");
     response
@@ -203,7 +201,6 @@ pub(super) fn shared_by_all() -> Map<String, Value> {
 /// The successful response of an operation.
 struct Success {
     status: &'static str,
-    /// The name of the response.
     name: String,
     description: &'static str,
     schema: String,

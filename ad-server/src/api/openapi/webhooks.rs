@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     code_samples::Sample,
-    operations::needs,
+    descriptions::needs,
     parameters::{self, query},
     reference, referring, responses,
 };
@@ -13,13 +13,11 @@ use crate::{
     auth::Permission,
 };
 
-/// The tag of the operations.
 const TAG: &str = "webhooks";
 
 /// An id that looks like one.
 const WEBHOOK: &str = "01905b1c-6a52-7000-8000-000000000004";
 
-/// The event of the examples.
 const EVENT: &str = "evt_019a05b16a527000800000000000001a_4";
 
 /// All paths. The samples have the bodies of `examples`.

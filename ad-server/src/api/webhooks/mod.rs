@@ -32,7 +32,6 @@ pub(super) enum Act {
     Replay,
 }
 
-/// One operation.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) act: Act,

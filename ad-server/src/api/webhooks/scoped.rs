@@ -113,14 +113,12 @@ impl ScopedWebhooks<'_> {
         self.queued(&webhook, event_id).await
     }
 
-    /// A delivery that was queued.
     async fn queued(&self, webhook: &Webhook, event_id: &str) -> Result<Delivery, ApiError> {
         self.webhooks.changed.notify_one();
         let delivery = self.webhooks.database.find_delivery(webhook.id, event_id).await?;
         delivery.ok_or_else(|| unknown_delivery(event_id))
     }
 
-    /// Replaces the secret of a webhook.
     pub(crate) async fn rotate_secret(&self, id: &str) -> Result<(Webhook, u64, SigningSecret), ApiError> {
         loop {
             let (webhook, pending) = self.find(id).await?;

@@ -52,7 +52,6 @@ impl<'a> WebhookView<'a> {
     }
 }
 
-/// A delivery.
 #[derive(Serialize)]
 pub(super) struct DeliveryView<'a> {
     event_id: &'a str,

@@ -20,7 +20,6 @@ const LONGEST: usize = 1024;
 pub(super) struct VerifiedToken {
     pub(super) caller: Caller,
     pub(super) times: ValidTimes,
-    /// When its key expires.
     pub(super) key_expires: Option<Timestamp>,
 }
 

@@ -42,7 +42,6 @@ pub(in crate::console) struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// All inputs, by section.
     pub(in crate::console) fn inputs(&self) -> Markup {
         html! {
             @if let Some(revision) = self.revision {
@@ -321,7 +320,6 @@ impl Form<'_> {
     }
 }
 
-/// The id of the input of a path.
 fn id(path: &str) -> String {
     format!("input-{path}")
 }

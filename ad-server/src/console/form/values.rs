@@ -24,7 +24,6 @@ pub(in crate::console) struct FormValues(BTreeMap<String, Vec<String>>);
 /// A field with the path of its inputs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
-    /// Whether it is in `category_fields`.
     of_category: bool,
     /// Its row.
     pub(super) field: &'static Field,
@@ -39,7 +38,6 @@ pub(in crate::console) struct Difference {
 }
 
 impl FormField {
-    /// Its path in the ad.
     pub(super) fn path(self) -> String {
         if self.of_category { format!("{CATEGORY_FIELDS}.{}", self.field.path) } else { self.field.path.to_owned() }
     }
@@ -78,7 +76,6 @@ impl FormValues {
         values
     }
 
-    /// The form of an ad.
     pub(in crate::console) fn of_ad(ad: &Map<String, Value>, category: &Category, is_new: bool) -> Self {
         let mut values = Self::default();
         for form_field in fields(category, is_new) {
@@ -152,7 +149,6 @@ impl FormValues {
         self.below(path).next().is_some()
     }
 
-    /// The inputs at and below a path.
     fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a [String])> {
         let is_below =
             move |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));

@@ -12,7 +12,7 @@ use super::{
     super::{
         badges,
         page::{self, NoticeKind},
-        route::{Answer, Visit, value},
+        visitor::{Answer, Visit, value},
     },
     Filter, ROWS,
     confirm::{Question, is_confirmed},

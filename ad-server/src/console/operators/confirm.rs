@@ -5,7 +5,7 @@ use poem::{Response, http::StatusCode};
 
 use super::super::{
     page::{self, NoticeKind, Section},
-    route::Visit,
+    visitor::Visit,
 };
 
 /// An act that is to be confirmed by a form, which is sent to `path` again.
@@ -18,7 +18,6 @@ pub(super) struct Question<'a> {
     pub(super) consequence: Markup,
     /// What the form sends besides `confirmed`.
     pub(super) hidden: &'a [(&'a str, &'a str)],
-    /// Whether a reason is to be entered.
     pub(super) asks_reason: bool,
     /// The page to which people go back.
     pub(super) back: String,

@@ -8,8 +8,8 @@ use super::{
     super::{
         badges,
         page::{self, Section, Total},
-        route::{Answer, Visit, value},
         texts::Texts,
+        visitor::{Answer, Visit, value},
     },
     bad_form,
     confirm::{Question, confirmed_reason, is_confirmed},

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{
     super::{
         page::{self, NoticeKind, Section},
-        route::{Answer, Visit, value},
+        visitor::{Answer, Visit, value},
     },
     Filter, bad_form, filter_form, pages, table,
 };

@@ -12,8 +12,8 @@ use super::{
     super::{
         badges,
         page::{self, number},
-        route::{Answer, Visit},
         show,
+        visitor::{Answer, Visit},
     },
     bad_form,
     confirm::{Question, confirmed_reason, is_confirmed},

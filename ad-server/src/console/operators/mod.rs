@@ -30,12 +30,11 @@ pub(super) use self::{
 };
 use super::{
     page::{self, NoticeKind, Section},
-    route::{Answer, Visit},
     texts::Texts,
+    visitor::{Answer, Visit},
 };
 use crate::{api::ApiError, operators::Operator};
 
-/// Rows of a page.
 const ROWS: u32 = 100;
 
 /// `GET /console/operators`: the queue and the marketplaces.
@@ -144,7 +143,6 @@ fn list_page(visit: &Visit, title: &str, filter: &Markup, content: &Markup) -> p
     page::page(visit, Section::Operators, title, &content)
 }
 
-/// A filter of a list.
 struct Filter<'a> {
     name: &'a str,
     label: &'a str,

@@ -5,10 +5,9 @@ use maud::{Markup, html};
 
 use super::{
     super::{
-        page,
-        route::{Answer, Visit},
-        show,
+        page, show,
         texts::Texts,
+        visitor::{Answer, Visit},
     },
     Filter, ROWS, filter_form, list_page, table,
 };

@@ -5,9 +5,8 @@ use maud::html;
 
 use super::{
     super::{
-        page,
-        route::{Answer, Visit},
-        show,
+        page, show,
+        visitor::{Answer, Visit},
     },
     ROWS, list_page, table,
 };

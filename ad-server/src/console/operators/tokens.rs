@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{
     super::{
         page::{self, Total},
-        route::{Answer, Visit},
+        visitor::{Answer, Visit},
     },
     Filter, bad_form,
     confirm::{Question, is_confirmed},

@@ -25,12 +25,10 @@ pub(super) struct Answer {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallFailure {
     pub(super) error: MarketplaceError,
-    /// Advice for the operator.
     pub(super) advice: Option<&'static str>,
 }
 
 impl CallFailure {
-    /// A transient failure.
     pub(super) fn transient(reason: String, retry_after: Option<Duration>) -> Self {
         Self::of(MarketplaceError::unreachable(reason, retry_after))
     }

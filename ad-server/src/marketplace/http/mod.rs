@@ -73,7 +73,6 @@ impl HttpMarketplace {
         Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker, breaker.pause / 4), clock })
     }
 
-    /// Its circuit breaker.
     pub(super) fn breaker(&self) -> &Breaker<(Code, String)> {
         &self.breaker
     }
@@ -181,7 +180,6 @@ impl HttpMarketplace {
     }
 }
 
-/// A request with a body.
 fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<RequestBuilder, MarketplaceError> {
     let body = serde_json::to_vec(body).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
     Ok(request.header(CONTENT_TYPE, "application/json").body(body))

@@ -6,10 +6,8 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
-use ad_core::model::Market;
+use ad_core::{lock::locked, model::Market};
 use serde::{Deserialize, Serialize, de::value};
-
-use crate::locked::locked;
 
 /// Maximum number of ads whose calls are counted by rule. Beyond it, all counts are cleared.
 const MOST_COUNTED: usize = 100_000;
@@ -124,7 +122,6 @@ impl Rule {
             && (self.actions.is_empty() || self.actions.contains(&call.action))
     }
 
-    /// What is wrong with it.
     fn problem(&self) -> Option<String> {
         let wrong = |name: &str, what: &str| Some(format!("{name}: {what}"));
         match self {
@@ -243,7 +240,6 @@ impl Faults {
         self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }
 
-    /// The rule that applies to this call.
     pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
         let mut state = locked(&self.state);
         for index in 0..state.rules.rules.len() {

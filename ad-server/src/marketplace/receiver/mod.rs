@@ -62,10 +62,8 @@ pub struct ReceiverOptions {
 /// Why the marketplaces cannot be served: one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiverError {
-    /// The database.
     #[error(transparent)]
     Database(#[from] OpenError),
-    /// The address.
     #[error(transparent)]
     Listen(#[from] ServerError),
 }

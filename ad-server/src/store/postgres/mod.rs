@@ -26,9 +26,8 @@ use uuid::Uuid;
 
 use super::{
     batch::Batches,
-    database::PoolUse,
     failure::store_error,
-    options::{OpenError, Options},
+    options::{OpenError, Options, PoolUse},
     rows::Row,
     statement::Statement,
     work::{Isolation, Link, Ran, RowReader, Work},

@@ -30,9 +30,8 @@ use tokio::sync::mpsc;
 
 use super::{
     batch::Batches,
-    database::PoolUse,
     failure::sqlite_code,
-    options::{OpenError, Options, Schema},
+    options::{OpenError, Options, PoolUse, Schema},
     rows::Row,
     schema::{self, Applied, SchemaState},
     statement::Statement,

@@ -20,8 +20,8 @@ use tokio::{
 
 use crate::store::{
     batch::{BatchRunner, MOST_READS},
-    database::PoolUse,
     failure::store_error,
+    options::PoolUse,
     rows::Row,
     statement::{SqliteQuery, Statement},
     work::{Ran, RowReader},

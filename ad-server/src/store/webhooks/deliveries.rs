@@ -1,13 +1,13 @@
 //! Deliveries: queued by clients and workers, read, recorded, and removed.
 
 use ad_core::{
-    model::{DeliveryState, DisabledReason, EventPosition, Page, Timestamp},
+    model::{DeliveryState, DisabledReason, Event, EventPosition, Page, Timestamp},
     ports::StoreError,
 };
 use uuid::Uuid;
 
 use super::{Attempted, Delivery, Due, Health, NewDelivery, Together, Webhook, sql, touch};
-use crate::store::{Columns, Database, Row, Statement, events::event, rows::json};
+use crate::store::{Columns, Database, Statement, from_columns, rows::json};
 
 impl Database {
     /// Adds the delivery of a test event, and returns whether fewer than so many deliveries were pending.
@@ -29,7 +29,6 @@ impl Database {
         Ok(self.write(Together(vec![touch(&[webhook]), resend.into()])).await? > 0)
     }
 
-    /// The delivery of an event to an endpoint.
     pub(crate) async fn find_delivery(&self, webhook: Uuid, event_id: &str) -> Result<Option<Delivery>, StoreError> {
         let rows = self.look_up(sql::FindDelivery { webhook, event_id }).await?;
         let found = |row| {
@@ -73,11 +72,7 @@ impl Database {
         webhook: Uuid,
         now: Timestamp,
     ) -> Result<(u64, Option<Timestamp>), StoreError> {
-        let rows = self.read(sql::PendingDeliveries { webhook, now }).await?;
-        rows.first().map_or(Ok((0, None)), |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.number()?, columns.maybe_time()?))
-        })
+        Columns::first(&self.read(sql::PendingDeliveries { webhook, now }).await?).map(Option::unwrap_or_default)
     }
 
     /// Adds deliveries and moves the position behind their events. Returns whether the process owns the endpoint, and its position was
@@ -111,8 +106,7 @@ impl Database {
         in_flight: Vec<i64>,
         limit: u32,
     ) -> Result<Vec<Due>, StoreError> {
-        let due = sql::DueDeliveries { webhook, now, in_flight, limit };
-        self.read(due).await?.iter().map(due_delivery).collect()
+        Columns::all(&self.read(sql::DueDeliveries { webhook, now, in_flight, limit }).await?)
     }
 
     /// Records attempts. Returns whether the process still owns the endpoint; if not, nothing is recorded.
@@ -164,17 +158,11 @@ fn delivery(event_id: String, columns: &mut Columns<'_>) -> Result<Delivery, Sto
     Ok(Delivery { event_id, event_type, state, created, next_attempt, attempts: columns.json()? })
 }
 
-fn due_delivery(row: &Row) -> Result<Due, StoreError> {
-    let mut columns = Columns::of(row);
-    Ok(Due {
-        seq: columns.value()?,
-        event_id: columns.string()?,
-        created: columns.time()?,
-        tries: columns.number()?,
-        attempts: columns.json()?,
-        event: match columns.value::<Option<i64>>()? {
-            Some(_) => Some(event(&mut columns)?),
-            None => None,
-        },
-    })
+from_columns! { Due { seq, event_id, created, tries, attempts: json, event: event } }
+
+impl Columns<'_> {
+    /// The event behind a number that is absent without one.
+    fn event(&mut self) -> Result<Option<Event>, StoreError> {
+        self.read::<Option<i64>>()?.map(|_| self.read()).transpose()
+    }
 }

@@ -26,7 +26,9 @@ pub(crate) use self::{
     },
     owners::ChangedWebhook,
 };
-use super::{Columns, Database, Link, Statement, Work, rows::json, sql::webhooks as sql, work::Isolation};
+use super::{
+    Columns, Database, Link, Statement, Work, from_columns, rows::json, sql::webhooks as sql, work::Isolation,
+};
 
 /// Statements that are committed together.
 struct Together(Vec<Statement>);
@@ -74,11 +76,7 @@ impl Database {
     pub(crate) async fn webhooks(&self, access: &Access) -> Result<Vec<(Webhook, u64)>, StoreError> {
         let statement = sql::WebhooksOfScope { scope_type: access.claim(), scope: access.name() };
         let rows = self.look_up(Statement::from(statement).for_client_of(access.name())).await?;
-        let pending = |row| {
-            let mut columns = Columns::of(row);
-            Ok((webhook(&mut columns)?, columns.number()?))
-        };
-        rows.iter().map(pending).collect()
+        Columns::all(&rows)
     }
 
     /// Changes an endpoint.
@@ -141,29 +139,26 @@ fn types_text(types: &[EventTypes]) -> Vec<String> {
     types.iter().map(EventTypes::to_string).collect()
 }
 
-/// An endpoint by the columns from `id` to `moves`.
-fn webhook(columns: &mut Columns<'_>) -> Result<Webhook, StoreError> {
-    let id = columns.id()?;
-    let (scope_type, scope) = (columns.string()?, columns.string()?);
-    let access = if scope_type == "dealer_group" { Access::Group(scope) } else { Access::Dealer(scope) };
-    let url = columns.string()?;
-    let types: Vec<String> = columns.json()?;
-    let types = types.iter().map(|text| text.parse()).collect::<Result<_, _>>();
-    Ok(Webhook {
-        id,
-        access,
-        url,
-        types: types.map_err(|error| StoreError::Faulty(Box::new(error)))?,
-        dealer_code: columns.maybe_string()?,
-        description: columns.maybe_string()?,
-        secrets: columns.json()?,
-        created: columns.time()?,
-        updated: columns.time()?,
-        disabled: columns.maybe_text()?.as_deref().and_then(DisabledReason::from_name),
-        last_success: columns.maybe_time()?,
-        last_failure: columns.maybe_time()?,
-        failing_since: columns.maybe_time()?,
-        position: EventPosition { transaction: columns.value()?, ad: columns.value()?, sequence: columns.value()? },
-        moves: columns.value()?,
-    })
+// The columns from `id` to `moves`.
+from_columns! {
+    Webhook {
+        id, access: access, url, types: event_types, dealer_code, description, secrets: json, created, updated,
+        disabled: disabled_reason, last_success, last_failure, failing_since, position, moves
+    }
+}
+
+impl Columns<'_> {
+    fn access(&mut self) -> Result<Access, StoreError> {
+        let (scope_type, scope) = (self.string()?, self.string()?);
+        Ok(if scope_type == "dealer_group" { Access::Group(scope) } else { Access::Dealer(scope) })
+    }
+
+    fn event_types(&mut self) -> Result<Vec<EventTypes>, StoreError> {
+        let types: Vec<String> = self.json()?;
+        types.iter().map(|text| text.parse().map_err(|error| StoreError::Faulty(Box::new(error)))).collect()
+    }
+
+    fn disabled_reason(&mut self) -> Result<Option<DisabledReason>, StoreError> {
+        Ok(self.maybe_text()?.as_deref().and_then(DisabledReason::from_name))
+    }
 }

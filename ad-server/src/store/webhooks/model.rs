@@ -10,7 +10,6 @@ use uuid::Uuid;
 /// An address that events are sent to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Webhook {
-    /// Its id.
     pub(crate) id: Uuid,
     /// The scope of the token that created it: events of its dealers are sent, and its tokens may manage it.
     pub(crate) access: Access,
@@ -24,7 +23,6 @@ pub(crate) struct Webhook {
     pub(crate) description: Option<String>,
     /// What signs, newest first.
     pub(crate) secrets: Vec<StoredSecret>,
-    /// When it was created.
     pub(crate) created: Timestamp,
     /// When a client changed it.
     pub(crate) updated: Timestamp,
@@ -42,7 +40,6 @@ pub(crate) struct Webhook {
     pub(crate) moves: i64,
 }
 
-/// An encrypted secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredSecret {
     /// The secret, encrypted, in base64.
@@ -76,9 +73,7 @@ impl Attempt {
 /// An event that is or was sent to an endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Delivery {
-    /// The event's id.
     pub(crate) event_id: String,
-    /// The event's type.
     pub(crate) event_type: String,
     /// What has become of it.
     pub(crate) state: DeliveryState,
@@ -90,7 +85,6 @@ pub(crate) struct Delivery {
     pub(crate) attempts: Vec<Attempt>,
 }
 
-/// A new endpoint.
 #[derive(Debug, Clone)]
 pub(crate) struct NewWebhook {
     pub(crate) id: Uuid,
@@ -121,13 +115,11 @@ pub(crate) struct WebhookChange {
 pub(crate) struct NewDelivery(String, String, i64, i64);
 
 impl NewDelivery {
-    /// That of an event.
     pub(crate) fn of(event: &Event) -> Self {
         Self(event.id().to_string(), event.event_type(), event.position.ad, event.position.sequence)
     }
 }
 
-/// A delivery that is due.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) seq: i64,

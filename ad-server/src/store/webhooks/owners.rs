@@ -5,8 +5,8 @@ use std::time::Duration;
 use ad_core::{model::Timestamp, ports::StoreError};
 use uuid::Uuid;
 
-use super::{Ownership, Webhook, sql, webhook};
-use crate::store::{Columns, Database, Statement, rows::json};
+use super::{Ownership, Webhook, sql};
+use crate::store::{Columns, Database, Statement, from_columns, rows::json};
 
 /// The owner of new endpoints, whose ownership has always expired.
 pub(super) const NOBODY: Uuid = Uuid::nil();
@@ -14,7 +14,6 @@ pub(super) const NOBODY: Uuid = Uuid::nil();
 /// How long owners are kept after their ownership has expired.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
-/// An endpoint that has changed.
 #[derive(Debug)]
 pub(crate) struct ChangedWebhook {
     pub(crate) webhook: Webhook,
@@ -22,6 +21,8 @@ pub(crate) struct ChangedWebhook {
     /// How often it has changed since its owner read it.
     pub(crate) changes: i64,
 }
+
+from_columns! { ChangedWebhook { webhook, is_deleted, changes } }
 
 impl Database {
     /// Owns endpoints until a time.
@@ -41,22 +42,13 @@ impl Database {
         if rows.is_empty() {
             return Ok(());
         }
-        let ids = rows.iter().map(|row| Ok(Columns::of(row).id()?.to_string())).collect::<Result<_, StoreError>>()?;
+        let ids = Columns::all::<Uuid>(&rows)?.iter().map(Uuid::to_string).collect();
         self.run(sql::ClaimWebhooks { ids, owner, now, latest }).await.map(drop)
     }
 
     /// The endpoints that have changed since their owner read them.
     pub(crate) async fn changed_webhooks(&self, owner: Uuid) -> Result<Vec<ChangedWebhook>, StoreError> {
-        let rows = self.read(sql::ChangedWebhooks { owner }).await?;
-        let changed = |row| {
-            let mut columns = Columns::of(row);
-            Ok(ChangedWebhook {
-                webhook: webhook(&mut columns)?,
-                is_deleted: columns.value()?,
-                changes: columns.value()?,
-            })
-        };
-        rows.iter().map(changed).collect()
+        Columns::all(&self.read(sql::ChangedWebhooks { owner }).await?)
     }
 
     /// The owner has read so many changes of endpoints.
