@@ -130,6 +130,10 @@ impl BatchRunner for SqliteBatches {
         match self.read_together(&statements).await {
             Ok(rans) => rans.into_iter().map(Ok).collect(),
             Err(StoreError::TimedOut(limit)) => statements.iter().map(|_| Err(StoreError::TimedOut(limit))).collect(),
+            Err(StoreError::Unavailable(reason)) => {
+                let reason = reason.to_string();
+                statements.iter().map(|_| Err(StoreError::Unavailable(reason.clone().into()))).collect()
+            }
             // One of them may be the cause.
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(statements.len());
