@@ -2,9 +2,10 @@
 
 use std::{
     io,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{LazyLock, Mutex, MutexGuard},
 };
 
+use ad_core::lock::locked;
 use indicatif::ProgressBar;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ static SIGNALS: LazyLock<watch::Sender<()>> = LazyLock::new(|| watch::Sender::ne
 static BLOCKING: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 pub(super) fn blocking() -> MutexGuard<'static, Option<ProgressBar>> {
-    BLOCKING.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&BLOCKING)
 }
 
 /// Listens for signals from now on, in a runtime. Without a part of the command that handles them, the first one ends the process.

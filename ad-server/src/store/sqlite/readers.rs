@@ -4,13 +4,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use ad_core::ports::StoreError;
+use ad_core::{lock::locked, ports::StoreError};
 use futures_util::TryStreamExt;
 use sqlx::{Connection, Either, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::{
@@ -81,7 +81,7 @@ impl SqliteReaders {
     async fn acquire(&self) -> sqlx::Result<SqliteLease<'_>> {
         let place = timeout(self.patience, self.free.acquire()).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
         let place = place.map_err(|_| sqlx::Error::PoolClosed)?;
-        let idle = self.idle().pop();
+        let idle = locked(&self.idle).pop();
         let reader = match idle {
             Some(reader) => reader,
             None => Reader::open(&self.connect).await?,
@@ -92,13 +92,18 @@ impl SqliteReaders {
     /// Their use, for metrics.
     pub(super) fn used(&self, name: &'static str) -> PoolUse {
         let limit = self.connections as usize;
-        PoolUse { name, busy: limit.saturating_sub(self.free.available_permits()), idle: self.idle().len(), limit }
+        PoolUse {
+            name,
+            busy: limit.saturating_sub(self.free.available_permits()),
+            idle: locked(&self.idle).len(),
+            limit,
+        }
     }
 
     /// Closes the connections after all reads have ended.
     pub(super) async fn close(&self) {
         let all = self.free.acquire_many(self.connections).await;
-        let idle = std::mem::take(&mut *self.idle());
+        let idle = std::mem::take(&mut *locked(&self.idle));
         for reader in idle {
             if let Err(error) = reader.connection.close().await {
                 tracing::debug!(%error, "read connection not closed cleanly");
@@ -106,11 +111,6 @@ impl SqliteReaders {
         }
         drop(all);
         self.free.close();
-    }
-
-    /// What is behind this lock is whole at any moment.
-    fn idle(&self) -> MutexGuard<'_, Vec<Reader>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,7 +184,7 @@ impl Drop for SqliteLease<'_> {
     fn drop(&mut self) {
         let Some(reader) = self.reader.take() else { return };
         if self.is_done {
-            self.readers.idle().push(reader);
+            locked(&self.readers.idle).push(reader);
         } else {
             reader.stop.store(true, Ordering::Relaxed);
         }
