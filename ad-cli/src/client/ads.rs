@@ -322,7 +322,7 @@ impl<'a> Ads<'a> {
         let WriteOptions { key, if_match, wait } = &self.options;
         call.wait = wait.unwrap_or_default();
         let headers = [
-            (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(|| Uuid::from_u128(fastrand::u128(..)).to_string()))),
+            (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(|| Uuid::now_v7().to_string()))),
             (IF_MATCH, if_match.clone()),
             (PREFER, wait.map(|time| format!("wait={}", time.as_secs().max(1)))),
         ];

@@ -118,7 +118,7 @@ pub struct NewAd<'a> {
 pub struct AnswerKey {
     /// The dealer or group of the token, by type and name.
     pub holder: String,
-    /// A hash of method, path and key.
+    /// The first characters of the key, which keep keys that are sent in order together, and a hash of method, path and key.
     pub digest: String,
 }
 
