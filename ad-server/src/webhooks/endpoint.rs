@@ -17,7 +17,7 @@ use ad_core::{
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
     sync::{Semaphore, watch},
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout_at},
 };
 use uuid::Uuid;
 
@@ -44,10 +44,13 @@ const AT_ONCE_FAILING: usize = 2;
 const BATCH: u32 = 100;
 
 /// Time between two reads of new events, at least: those of a busy dealer share commits.
-const READ_INTERVAL: Duration = Duration::from_millis(100);
+const READ_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Due deliveries that are read at once, with their events.
 const READ: u32 = 32;
+
+/// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them.
+const RECORD_WITHIN: Duration = Duration::from_millis(50);
 
 /// Latest attempts of a delivery that are kept.
 const ATTEMPTS: usize = 20;
@@ -324,11 +327,12 @@ impl Endpoint {
         Ok(next_attempt)
     }
 
-    /// Records an attempt, and others that have ended meanwhile, until it has been recorded. Breaks when the endpoint was disabled, or
-    /// belongs to another process.
+    /// Records an attempt, and others that end within a short time, until they have been recorded. Breaks when the endpoint was disabled,
+    /// or belongs to another process.
     async fn record_ready(&mut self, first: (Due, Attempt, Outcome), sending: &mut Sending) -> ControlFlow<()> {
         let mut ended = vec![first];
-        while let Some(Some(more)) = sending.next().now_or_never() {
+        let until = Instant::now() + RECORD_WITHIN;
+        while let Ok(Some(more)) = timeout_at(until, sending.next()).await {
             ended.push(more);
         }
         self.in_flight.retain(|(seq, _)| ended.iter().all(|(due, ..)| due.seq != *seq));

@@ -24,7 +24,7 @@ const WITHIN: Duration = Duration::from_secs(15);
 const KEPT: usize = 500;
 
 /// Idle connections per host, and how long they stay open: there may be thousands of hosts.
-const IDLE_CONNECTIONS: usize = 4;
+const IDLE_CONNECTIONS: usize = 16;
 const IDLE: Duration = Duration::from_secs(10);
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
