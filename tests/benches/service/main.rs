@@ -25,6 +25,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ad_core::model::Timestamp;
 use ad_server::{config::Settings, store::Database};
 use ad_tests::Postgres;
 use bare::Bare;
@@ -35,7 +36,7 @@ use reqwest::{
 };
 use serde_json::{Value, json};
 use steady::{at_rate, percentile};
-use support::{CAR, CLIENTS, client, cores, database_url, median, rate, with_body};
+use support::{CAR, CLIENTS, client, cores, database_url, median, rate, succeed, with_body};
 
 /// As in the programs.
 #[global_allocator]
@@ -53,6 +54,12 @@ const CONDITIONAL: f64 = 1.5;
 const COMPRESSION: f64 = 1.3;
 /// Ads that are accepted and then published.
 const PUBLISHED: usize = 20_000;
+/// Ads a second that are accepted and published at the same time, of how many one is looked at, and the most milliseconds from acceptance to
+/// publication of half of them and of 99 of 100.
+const STEADY_ADS: f64 = 1000.0;
+const LOOKED_AT: usize = 20;
+const PUBLISHED_P50: f64 = 30.0;
+const PUBLISHED_P99: f64 = 250.0;
 /// How long a steady load lasts.
 const STEADY: Duration = Duration::from_secs(8);
 
@@ -150,6 +157,7 @@ impl Table {
         service.service.running.stop().await.expect("it stops");
         if !only_http {
             self.published(folder, url).await;
+            self.published_within(&client, folder, url).await;
         }
         self.missed
     }
@@ -214,6 +222,36 @@ impl Table {
         );
         self.missed += usize::from(ratio < bound);
     }
+
+    /// Accepts ads at a steady rate while they are published, and looks at the times in their logs.
+    async fn published_within(&mut self, client: &Client, folder: &Path, url: &str) {
+        let cars = Cars::start(folder, url, Settings::default().workers).await;
+        let count = at_rate(client, STEADY_ADS, STEADY, |number| cars.post(number)).await.len();
+        while cars.service.running.database.queue_depth().await.expect("the queue can be read") > 0 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let mut times = Vec::new();
+        for number in (0..count).step_by(LOOKED_AT) {
+            let ad = serde_json::from_slice(&succeed(client, cars.get_named(number)).await).expect("an ad is JSON");
+            times.push(published_after(&ad).expect("the ad was published"));
+        }
+        cars.service.running.stop().await.expect("it stops");
+        println!("{:<36}{:>12}{:>30}", format!("Published, at {STEADY_ADS:.0} ads/s"), "ms", "bound");
+        for (name, share, bound) in [("p50", 0.5, PUBLISHED_P50), ("p99", 0.99, PUBLISHED_P99)] {
+            let time = percentile(&mut times, share);
+            println!("  {name:<34}{time:>12.0}{bound:>30.0}");
+            self.missed += usize::from(time > bound);
+        }
+    }
+}
+
+/// The milliseconds from the first log entry of a new ad until its publication.
+fn published_after(ad: &Value) -> Option<f64> {
+    let log = ad["log"].as_array()?;
+    let time = |entry: &Value| entry["created"].as_str()?.parse::<Timestamp>().ok();
+    let begun = log.iter().filter_map(time).min()?;
+    let published = log.iter().find(|entry| entry["action"] == "publish" && entry["state"] == "done")?;
+    Some((time(published)? - begun).as_secs_f64() * 1000.0)
 }
 
 /// Publishes what was accepted, and returns how many ads a second.
@@ -310,8 +348,11 @@ impl Cars {
     }
 
     fn get(&self, number: usize) -> Request {
-        let path = format!("/v4/ad/{}", self.name(number % (ROUNDS * PER_ROUND)));
-        self.service.request(&self.token, Method::GET, &path)
+        self.get_named(number % (ROUNDS * PER_ROUND))
+    }
+
+    fn get_named(&self, number: usize) -> Request {
+        self.service.request(&self.token, Method::GET, &format!("/v4/ad/{}", self.name(number)))
     }
 
     fn get_unless(&self, number: usize, tag: &HeaderValue) -> Request {
