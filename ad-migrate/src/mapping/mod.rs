@@ -370,13 +370,3 @@ impl Bound<'_> {
         names
     }
 }
-
-/// The value at a dotted path of a payload.
-pub(crate) fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (first, below) = path.split_once('.').map_or((path, None), |(first, below)| (first, Some(below)));
-    let value = payload.get(first)?;
-    below.into_iter().flat_map(|below| below.split('.')).try_fold(value, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    })
-}

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use ad_cli::{Ad, bulk::conversion};
+use ad_cli::{
+    Ad,
+    bulk::{conversion, leaves},
+};
 use ad_core::{
     categories::{self, Category},
     fields::{Field, Kind},
@@ -40,7 +43,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
         let open = payload.remove(FIELDS);
         let mut texts = Vec::new();
         let mut fields = Map::new();
-        for (path, value) in leaves(open.as_ref()) {
+        for (path, value) in open.iter().flat_map(|open| leaves(open, is_one)) {
             match (of_v4(target, &path), value) {
                 // Objects are copied unchanged, and validated by the rules.
                 (Some(field), value) if is_whole(field, value) => {
@@ -89,24 +92,9 @@ fn is_whole(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// The values of an open object that are not objects, and its measures, with their dotted paths.
-fn leaves(value: Option<&Value>) -> Vec<(String, &Value)> {
-    fn walk<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
-        match value {
-            Value::Object(members) if !(members.contains_key("value") && members.contains_key("unit")) => {
-                for (name, value) in members {
-                    walk(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value, found);
-                }
-            }
-            Value::Null => {}
-            value => found.push((path.to_owned(), value)),
-        }
-    }
-    let mut found = Vec::new();
-    if let Some(value) = value {
-        walk("", value, &mut found);
-    }
-    found
+/// Whether a value is one of an open object: a measure and a list, too.
+fn is_one(value: &Value) -> bool {
+    value.is_array() || (value.get("value").is_some() && value.get("unit").is_some())
 }
 
 /// The items of a list, or the one value.

@@ -14,8 +14,8 @@ use ad_core::{
 };
 use serde_json::{Map, Value};
 
-use super::{commands::new::shorten, sync::at};
-use crate::bulk::check::known;
+use super::commands::new::shorten;
+use crate::bulk::{at, check::known};
 
 /// Columns for images. An ad may have more images, but few people type more addresses.
 const IMAGES: usize = 10;

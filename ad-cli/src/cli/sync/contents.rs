@@ -62,12 +62,6 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     shown
 }
 
-pub(crate) fn at<'a>(shown: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
-    let mut names = field.split('.');
-    let first = names.next().and_then(|name| shown.get(name));
-    names.try_fold(first?, |value, name| value.get(name))
-}
-
 /// The fields that differ, in the order of the tables' names.
 pub(crate) fn differences(category: &Category, old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Change> {
     let mut changes = Vec::new();

@@ -1,7 +1,7 @@
 //! The valid rows: how many of each type, and the first ones as they will be submitted, which reveals mistaken columns.
 
 use ad_cli::{
-    bulk::shortened,
+    bulk::{at, shortened},
     terminal::output::{grouped, plain},
 };
 use maud::{Markup, html};
@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::pictures;
 use crate::{
     check::{Totals, Verdict},
-    mapping::at,
     report::kept::Kept,
 };
 
