@@ -12,7 +12,7 @@ use ad_core::model::Timestamp;
 use clap::Args;
 
 use super::{
-    ColorWhen, Exit, Failure, Format, Output,
+    ColorWhen, Failure, Format, Output,
     output::Talk,
     profiles::{DEFAULT, Profiles},
 };
@@ -269,7 +269,7 @@ impl Context {
             Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
             Err(failure) => {
                 self.show_failure(&failure);
-                Exit::into(failure.exit())
+                ExitCode::from(failure.exit() as u8)
             }
         }
     }

@@ -78,15 +78,16 @@ impl From<Error> for Failure {
 
 impl From<NotPayloads> for Failure {
     fn from(error: NotPayloads) -> Self {
+        const EXPECTED: &str =
+            "expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)";
         let failure = Self::usage(error.to_string());
         match error {
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
             NotPayloads::Else { name, .. } => failure
-                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)")
+                .hint(EXPECTED)
                 .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
-            _ => failure
-                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
+            _ => failure.hint(EXPECTED),
         }
     }
 }
