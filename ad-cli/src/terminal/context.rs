@@ -115,20 +115,15 @@ pub struct Context {
 }
 
 /// Server URL and token of a command.
+#[derive(derive_more::Debug)]
 pub struct Connection {
     /// Address of the service.
     pub url: String,
     /// The token.
+    #[debug(skip)]
     pub token: String,
     /// Where the token comes from: a profile, or the environment.
     pub profile: Option<String>,
-}
-
-impl std::fmt::Debug for Connection {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Connection").field("url", &self.url).finish_non_exhaustive()
-    }
 }
 
 impl Context {
