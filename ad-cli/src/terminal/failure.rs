@@ -56,7 +56,7 @@ impl From<UnknownField> for Failure {
 }
 
 impl Failure {
-    fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self::Explained { exit, message: message.into(), hints: Vec::new() }
     }
 
