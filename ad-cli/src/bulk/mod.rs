@@ -27,6 +27,7 @@ mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+pub(crate) use payload_of::as_written;
 pub use payload_of::payload_of;
 pub(crate) use write_if::TRIES;
 pub use write_if::write_if;

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The field that only requests have: answers show the stored images instead.
-pub(crate) const IMAGES: &str = "image_urls";
+pub(super) const IMAGES: &str = "image_urls";
 
 const CATEGORY_FIELDS: &str = "category_fields";
 
