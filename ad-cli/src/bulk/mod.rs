@@ -27,8 +27,10 @@ mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+#[cfg(feature = "cli")]
 pub(crate) use payload_of::as_written;
 pub use payload_of::payload_of;
+#[cfg(feature = "cli")]
 pub(crate) use write_if::TRIES;
 pub use write_if::write_if;
 
@@ -70,6 +72,11 @@ pub fn at<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
         Value::Array(items) => items.get(name.parse::<usize>().ok()?),
         value => value.get(name),
     })
+}
+
+/// A text without its quotes, and any other value as JSON.
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The values within a value that are not `null`, with their dotted paths: those for which `is_one` holds, and those that contain no others.

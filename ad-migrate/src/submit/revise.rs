@@ -13,7 +13,7 @@ use ad_cli::{
     bulk::{Identity, import::accepted, write_if},
     cli::{Change, Desired, desired, exceeds_removal_limit},
     terminal::{
-        Context, Exit, Failure,
+        Context, Failure,
         output::{Column, plain, tally},
     },
 };
@@ -322,9 +322,4 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
     let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
     context.out.note(if text.is_empty() { "nothing to do" } else { &text });
     Ok(failed)
-}
-
-/// The exit of a command whose ads may have failed.
-pub(crate) const fn ended(failed: u64) -> Result<(), Failure> {
-    if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ad_cli::{
     Ad,
-    bulk::{conversion, leaves},
+    bulk::{conversion, leaves, plain},
 };
 use ad_core::{
     categories::{self, Category},
@@ -51,7 +51,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
                     put(&mut fields, &steps, value.clone());
                 }
                 (Some(field), value) if !matches!(value, Value::Object(_)) => texts.push((field.path, path, value)),
-                (_, value) => left_out.push(format!("{path}: {}", text(value))),
+                (_, value) => left_out.push(format!("{path}: {}", plain(value))),
             }
         }
         let named: Vec<_> =
@@ -61,7 +61,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
         for finding in wrong {
             let wrong = |field: &str| finding.field.as_deref() == Some(&format!("{FIELDS}.{field}"));
             let wrong = texts.iter().filter(|(field, ..)| wrong(field));
-            left_out.extend(wrong.map(|(_, path, value)| format!("{path}: {}", text(value))));
+            left_out.extend(wrong.map(|(_, path, value)| format!("{path}: {}", plain(value))));
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
@@ -100,11 +100,7 @@ fn is_one(value: &Value) -> bool {
 /// The items of a list, or the one value.
 fn items(value: &Value) -> impl Iterator<Item = String> {
     let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    items.iter().map(text)
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    items.iter().map(plain)
 }
 
 /// Converts texts to values of fields, as a row whose columns have the names of the fields. `below` is the object that contains the
