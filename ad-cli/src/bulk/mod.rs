@@ -27,7 +27,10 @@ mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+#[cfg(feature = "cli")]
+pub(crate) use payload_of::as_written;
 pub use payload_of::payload_of;
+#[cfg(feature = "cli")]
 pub(crate) use write_if::TRIES;
 pub use write_if::write_if;
 
@@ -59,6 +62,44 @@ impl Identity {
     pub fn target(&self) -> Target<'_> {
         Target::from(&self.source_id).of_dealer(self.dealer_code.as_deref())
     }
+}
+
+/// The value at a dotted path of an object, in which a number is the index of an item.
+pub fn at<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let mut names = path.split('.');
+    let first = object.get(names.next()?)?;
+    names.try_fold(first, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
+}
+
+/// A text without its quotes, and any other value as JSON.
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The values within a value that are not `null`, with their dotted paths: those for which `is_one` holds, and those that contain no others.
+pub fn leaves(value: &Value, is_one: fn(&Value) -> bool) -> Vec<(String, &Value)> {
+    type Found<'a> = Vec<(String, &'a Value)>;
+    fn walk<'a>(path: &str, value: &'a Value, is_one: fn(&Value) -> bool, found: &mut Found<'a>) {
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match value {
+            Value::Null => {}
+            Value::Object(members) if !is_one(value) => {
+                members.iter().for_each(|(name, value)| walk(&below(name), value, is_one, found));
+            }
+            Value::Array(items) if !is_one(value) => {
+                (0..)
+                    .zip(items)
+                    .for_each(|(index, value): (usize, _)| walk(&below(&index.to_string()), value, is_one, found));
+            }
+            leaf => found.push((path.to_owned(), leaf)),
+        }
+    }
+    let mut found = Vec::new();
+    walk("", value, is_one, &mut found);
+    found
 }
 
 /// A text for messages, truncated to this number of characters.

@@ -8,13 +8,13 @@ use ad_core::{
         versions::{Conversion, conversion_of},
     },
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind, Target, bulk,
     cli::{
         acts::{self, Done, TargetArgs, WaitArgs},
-        sync::{self, IMAGES},
+        sync,
     },
     terminal::{Context, Failure},
 };
@@ -98,17 +98,10 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
     Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
 }
 
-/// An ad as a request writes it: the service shows where images came from, and takes that for what they are.
-pub(crate) fn as_written(ad: &Ad) -> Map<String, Value> {
-    let Value::Object(mut now) = json!(ad) else { return Map::new() };
-    now.insert(IMAGES.to_owned(), ad.image_refs.iter().map(|image| image.url.as_str()).collect());
-    now
-}
-
 /// Shows each field before and after.
 fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
     let Some(category) = category else { return };
-    let now = as_written(ad);
+    let now = bulk::as_written(ad);
     let changes = sync::differences(category, &now, &merge(&now, patch.clone()));
     if changes.is_empty() {
         context.out.note(&format!("{}: every field has this value already", ad.source_id));

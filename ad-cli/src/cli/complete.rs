@@ -76,37 +76,38 @@ fn completing(command: clap::Command) -> clap::Command {
     command.mut_args(completed).mut_subcommands(completing)
 }
 
+/// Values, each with its description.
+type Candidates = Vec<(String, String)>;
+
 /// Adds completion to an argument whose values are known.
 fn completed(argument: Arg) -> Arg {
     let values = argument.get_value_names().and_then(<[_]>::first).map(clap::builder::Str::as_str).unwrap_or_default();
-    match (argument.get_id().as_str(), values) {
-        ("profile", _) => argument.add(ArgValueCompleter::new(profile_names)),
-        (_, "FILE|SOURCE_ID") => argument.add(ArgValueCompleter::new(files_and_source_ids)),
-        ("source_id", _) | (_, "SOURCE_ID" | "SOURCE_ID|PAGE") => argument.add(ArgValueCompleter::new(source_ids)),
-        ("dealer_code", _) => argument.add(ArgValueCompleter::new(dealer_codes)),
-        ("set", _) => argument.add(ArgValueCompleter::new(settings)),
-        ("webhook_id", _) => argument.add(ArgValueCompleter::new(webhook_ids)),
-        ("attribute", _) => argument.add(ArgValueCompleter::new(fields)),
-        ("search", "VALUE") => argument.add(ArgValueCompleter::new(values_of_field)),
-        ("brand", _) => argument.add(ArgValueCompleter::new(brands)),
-        _ => argument,
-    }
+    let has_files = values == "FILE|SOURCE_ID";
+    let candidates: fn(&str) -> Option<Candidates> = match (argument.get_id().as_str(), values) {
+        ("profile", _) => profile_names,
+        ("source_id", _) | (_, "SOURCE_ID" | "SOURCE_ID|PAGE" | "FILE|SOURCE_ID") => source_ids,
+        ("dealer_code", _) => dealer_codes,
+        ("set", _) => settings,
+        ("webhook_id", _) => webhook_ids,
+        ("attribute", _) => fields,
+        ("search", "VALUE") => values_of_field,
+        ("brand", _) => brands,
+        _ => return argument,
+    };
+    argument.add(ArgValueCompleter::new(move |typed: &OsStr| {
+        let mut found = if has_files { PathCompleter::file().complete(typed) } else { Vec::new() };
+        found.extend(beginning_with(typed, candidates).into_iter().flatten());
+        found
+    }))
 }
 
-fn profile_names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Ok(profiles) = Profiles::of_user() else { return Vec::new() };
-    let candidates = profiles.all().map(|(name, profile)| (name.to_owned(), profile.url.clone()));
-    beginning_with(current, candidates)
-}
-
-fn files_and_source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut found = PathCompleter::file().complete(current);
-    found.extend(source_ids(current));
-    found
+fn profile_names(_: &str) -> Option<Candidates> {
+    let profiles = Profiles::of_user().ok()?;
+    Some(profiles.all().map(|(name, profile)| (name.to_owned(), profile.url.clone())).collect())
 }
 
 /// Source ids of ads that are not deleted, from the service.
-fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
+fn source_ids(typed: &str) -> Option<Candidates> {
     #[derive(Deserialize)]
     struct NamedAd {
         source_id: String,
@@ -118,38 +119,34 @@ fn source_ids(current: &OsStr) -> Vec<CompletionCandidate> {
         ("ordering", "source_id"),
         ("state", AdState::Created.name()),
     ];
-    pairs.extend(current.to_str().filter(|text| !text.is_empty()).map(|text| ("source_id__icontains", text)));
+    pairs.extend((!typed.is_empty()).then_some(("source_id__icontains", typed)));
     let pairs: Vec<_> = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let Ok(query) = AdQuery::parse(&pairs) else { return Vec::new() };
-    let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results));
-    beginning_with(current, ads.into_iter().flatten().map(|ad| (ad.source_id, ad.title.unwrap_or_default())))
+    let query = AdQuery::parse(&pairs).ok()?;
+    let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results))?;
+    Some(ads.into_iter().map(|ad| (ad.source_id, ad.title.unwrap_or_default())).collect())
 }
 
-fn dealer_codes(current: &OsStr) -> Vec<CompletionCandidate> {
-    let dealers = answer(async |client| Ok(client.me().await?.body.dealers));
-    beginning_with(current, dealers.into_iter().flatten().map(|dealer| (dealer.code, dealer.name)))
+fn dealer_codes(_: &str) -> Option<Candidates> {
+    let dealers = answer(async |client| Ok(client.me().await?.body.dealers))?;
+    Some(dealers.into_iter().map(|dealer| (dealer.code, dealer.name)).collect())
 }
 
-fn webhook_ids(current: &OsStr) -> Vec<CompletionCandidate> {
-    let webhooks = answer(async |client| Ok(client.webhooks().list(Page::default()).await?.body.results));
-    beginning_with(current, webhooks.into_iter().flatten().map(|webhook| (webhook.id, webhook.url)))
+fn webhook_ids(_: &str) -> Option<Candidates> {
+    let webhooks = answer(async |client| Ok(client.webhooks().list(Page::default()).await?.body.results))?;
+    Some(webhooks.into_iter().map(|webhook| (webhook.id, webhook.url)).collect())
 }
 
 /// `FIELD=` of the ad on the command line, and behind it the allowed values. Without an answer, the fields that every ad has.
-fn settings(current: &OsStr) -> Vec<CompletionCandidate> {
+fn settings(typed: &str) -> Option<Candidates> {
     let of_ad = positional("update", 0).and_then(|source_id| {
         let ad = answer(async |client| Ok(client.v4().read(&source_id).await?.body))?;
         categories::by_id(ad.category_id)
     });
-    let typed = current.to_str().unwrap_or_default();
     if let Some((field, _)) = typed.split_once('=') {
-        let Some((category, vehicle_type)) = of_ad.and_then(|category| Some((category, category.vehicle_type?))) else {
-            return Vec::new();
-        };
-        let values = values(category, vehicle_type, field).into_iter();
-        return beginning_with(current, values.map(|value| (format!("{field}={}", value.id), value.name)));
+        let values = values(of_ad?, of_ad?.vehicle_type?, field).into_iter();
+        return Some(values.map(|value| (format!("{field}={}", value.id), value.name)).collect());
     }
-    let Some(category) = of_ad.or_else(|| categories::by_vehicle_type("car")) else { return Vec::new() };
+    let category = of_ad.or_else(|| categories::by_vehicle_type("car"))?;
     let places: Vec<_> = known(category).into_iter().map(|row| row.place).collect();
     let is_wanted = |place: &&String| of_ad.is_some() || !place.starts_with(CATEGORY_FIELDS);
     let name = |place: &String| {
@@ -160,27 +157,22 @@ fn settings(current: &OsStr) -> Vec<CompletionCandidate> {
         });
         short.map_or_else(|| place.replace("[]", ".0"), str::to_owned)
     };
-    beginning_with(current, places.iter().filter(is_wanted).map(|place| (format!("{}=", name(place)), String::new())))
+    Some(places.iter().filter(is_wanted).map(|place| (format!("{}=", name(place)), String::new())).collect())
 }
 
 /// The fields with allowed values of the vehicle type on the command line.
-fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(category) = positional("values", 0).and_then(|name| categories::by_vehicle_type(&name)) else {
-        return Vec::new();
-    };
-    beginning_with(current, category.attributes().into_iter().map(|field| (field.id, field.name)))
+fn fields(_: &str) -> Option<Candidates> {
+    Some(named(categories::by_vehicle_type(&positional("values", 0)?)?.attributes()))
 }
 
 /// The allowed values of the field on the command line.
-fn values_of_field(current: &OsStr) -> Vec<CompletionCandidate> {
-    let (Some(name), Some(field)) = (positional("values", 0), positional("values", 1)) else { return Vec::new() };
-    let Some(category) = categories::by_vehicle_type(&name) else { return Vec::new() };
-    named(current, values(category, &name, &field))
+fn values_of_field(_: &str) -> Option<Candidates> {
+    let (name, field) = (positional("values", 0)?, positional("values", 1)?);
+    Some(named(values(categories::by_vehicle_type(&name)?, &name, &field)))
 }
 
-fn brands(current: &OsStr) -> Vec<CompletionCandidate> {
-    let of_cars = categories::by_vehicle_type("car").map(|category| values(category, "car", "brand"));
-    named(current, of_cars.unwrap_or_default())
+fn brands(_: &str) -> Option<Candidates> {
+    Some(named(values(categories::by_vehicle_type("car")?, "car", "brand")))
 }
 
 /// The allowed values of a field: those of the service, or else those built into this program.
@@ -225,18 +217,19 @@ fn positional(command: &str, position: usize) -> Option<String> {
     words().skip_while(|word| word != command).skip(1).filter(|word| !word.starts_with('-')).nth(position)
 }
 
-fn named(current: &OsStr, entries: Vec<Entry>) -> Vec<CompletionCandidate> {
-    beginning_with(current, entries.into_iter().map(|entry| (entry.id, entry.name)))
+fn named(entries: Vec<Entry>) -> Candidates {
+    entries.into_iter().map(|entry| (entry.id, entry.name)).collect()
 }
 
 /// Candidates that begin with what has been typed, with their descriptions.
-fn beginning_with(typed: &OsStr, candidates: impl Iterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
-    let Some(typed) = typed.to_str() else { return Vec::new() };
+fn beginning_with(typed: &OsStr, candidates: fn(&str) -> Option<Candidates>) -> Option<Vec<CompletionCandidate>> {
+    let typed = typed.to_str()?;
     let candidate = |(value, help): (String, String)| {
         let help = ad_core::printable::line(&help).into_owned();
         CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
     };
     // A value with control characters would be typed into the shell.
     let is_safe = |value: &str| !value.chars().any(char::is_control);
-    candidates.filter(|(value, _)| value.starts_with(typed) && is_safe(value)).map(candidate).collect()
+    let found = candidates(typed)?.into_iter().filter(|(value, _)| value.starts_with(typed) && is_safe(value));
+    Some(found.map(candidate).collect())
 }

@@ -139,7 +139,7 @@ enum Command {
     /// Manage webhooks, and develop a receiver
     Webhooks(commands::webhooks::Args),
     /// Serve these commands as tools of an assistant, over the Model Context Protocol
-    Mcp(commands::mcp::Args),
+    Mcp(mcp::Args),
     /// Show what has become of a request
     Request(commands::request::Args),
     /// Wait until the latest request of an ad is finished
@@ -191,7 +191,7 @@ impl Command {
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,
             Self::Webhooks(args) => commands::webhooks::run(context, args).await,
-            Self::Mcp(args) => commands::mcp::run(context, &args).await,
+            Self::Mcp(args) => mcp::serve(context, &args).await,
             Self::Request(args) => commands::request::run(context, &args).await,
             Self::Wait(args) => commands::wait::run(context, &args).await,
             Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,

@@ -26,16 +26,10 @@ use super::{
 pub struct Ads<'a> {
     transport: &'a Transport,
     base: String,
-    options: WriteOptions,
-    include_quality: bool,
-}
-
-/// What goes with a write beside its payload.
-#[derive(Debug, Clone, Default)]
-struct WriteOptions {
     key: Option<String>,
     if_match: Option<String>,
     wait: Option<Duration>,
+    include_quality: bool,
 }
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -58,31 +52,28 @@ pub enum Exclude {
 
 impl<'a> Ads<'a> {
     pub(super) fn new(transport: &'a Transport, base: String) -> Self {
-        Self { transport, base, options: WriteOptions::default(), include_quality: false }
+        Self { transport, base, key: None, if_match: None, wait: None, include_quality: false }
     }
 
     /// The same, whose next write has this `Idempotency-Key` (1 to 255 visible ASCII characters) instead of a random one. For 7 days, the
     /// same write with the same key gets the answer of the first and changes nothing, also from another process.
     #[must_use]
-    pub fn key(mut self, key: &str) -> Self {
-        self.options.key = Some(key.to_owned());
-        self
+    pub fn key(self, key: &str) -> Self {
+        Self { key: Some(key.to_owned()), ..self }
     }
 
     /// The same, whose writes are bound to the revision of an ad that an [`Answer::etag`] names. Once the ad has another content they
     /// change nothing and fail with [`PreconditionFailed`](ErrorKind::PreconditionFailed).
     #[must_use]
-    pub fn if_match(mut self, etag: Option<&str>) -> Self {
-        self.options.if_match = etag.map(str::to_owned);
-        self
+    pub fn if_match(self, etag: Option<&str>) -> Self {
+        Self { if_match: etag.map(str::to_owned), ..self }
     }
 
     /// The same, whose writes are answered when they have finished, or after this time (at most 30 seconds). The answer shows the ad as
     /// it is then.
     #[must_use]
-    pub fn wait(mut self, time: Duration) -> Self {
-        self.options.wait = Some(time.min(MOST_WAIT));
-        self
+    pub fn wait(self, time: Duration) -> Self {
+        Self { wait: Some(time.min(MOST_WAIT)), ..self }
     }
 
     /// The same, whose reads of one ad and whose writes are answered with [`Ad::quality`]. Lists have
@@ -319,7 +310,7 @@ impl<'a> Ads<'a> {
     /// Sends a write with its options.
     async fn change(&self, method: Method, rest: &str, body: Option<Bytes>) -> Result<Answer<Ad>, Error> {
         let mut call = Call::new(method, self.path_of_ad(rest), body);
-        let WriteOptions { key, if_match, wait } = &self.options;
+        let Self { key, if_match, wait, .. } = self;
         call.wait = wait.unwrap_or_default();
         let headers = [
             (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(|| Uuid::now_v7().to_string()))),

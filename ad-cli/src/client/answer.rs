@@ -1,9 +1,6 @@
 //! Answers of the service, as values or errors of the contract.
 
-use std::{
-    ops::Deref,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use ad_core::{
     fields::FieldErrors,
@@ -21,10 +18,11 @@ use uuid::Uuid;
 use super::{Error, ErrorKind};
 
 /// An answer with the id of its request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Deref)]
 #[non_exhaustive]
 pub struct Answer<T> {
     /// What was answered.
+    #[deref]
     pub body: T,
     /// `X-Request-Id`, for support.
     pub request_id: Option<String>,
@@ -40,14 +38,6 @@ impl<T> Answer<T> {
     /// The id by which the log entries of an accepted write are found.
     pub fn request_uuid(&self) -> Option<Uuid> {
         self.request_id.as_deref().and_then(|id| id.parse().ok())
-    }
-}
-
-impl<T> Deref for Answer<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.body
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settings of a client.
 
-use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
@@ -44,27 +44,18 @@ pub enum BuildError {
 }
 
 /// Makes a [`Client`].
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
 #[must_use]
 pub struct ClientBuilder {
+    #[debug(skip)]
     url: String,
+    #[debug(skip)]
     token: Option<String>,
     rate: Option<NonZeroU32>,
     timeout: Duration,
     retries: Retries,
+    #[debug(skip)]
     observer: Option<Observer>,
-}
-
-impl fmt::Debug for ClientBuilder {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ClientBuilder")
-            .field("rate", &self.rate)
-            .field("timeout", &self.timeout)
-            .field("retries", &self.retries)
-            .finish_non_exhaustive()
-    }
 }
 
 impl ClientBuilder {

@@ -1,9 +1,6 @@
 //! Errors of requests: those of the contract ('Errors'), and those of the network.
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use ad_core::{fields::FieldErrors, rulebook::versions::Refusal};
 use reqwest::Method;
@@ -11,10 +8,12 @@ use reqwest::Method;
 /// Why a request did not succeed.
 ///
 /// Its text says what happened in one line, without the fields and the token; [`kind`](Self::kind) has the rest.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Details>);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
 struct Details {
     kind: ErrorKind,
     method: Method,
@@ -28,31 +27,42 @@ struct Details {
 }
 
 /// What kind of trouble it is.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The payload or a parameter is wrong: 400 with messages by field. Also what the client itself finds wrong with the parameters of
     /// a list.
+    #[error("{} wrong", fields(.0))]
     Invalid(FieldErrors),
     /// A business rule refuses the request: 400 with messages.
+    #[error("{}", .0.join("; "))]
     Rules(Vec<String>),
     /// Refused for a reason with an identifier: 400 with `error`.
+    #[error("{}", identified(.0))]
     Identified(Refusal),
     /// The request as such cannot be understood: 400 with `detail`.
+    #[error("{0}")]
     Malformed(String),
     /// There is no token, or it is wrong or expired: 401.
+    #[error("{0}")]
     Unauthorised(String),
     /// The token may not do this: 403.
+    #[error("{0}")]
     Forbidden(String),
     /// There is no such ad for this token, or no such path: 404.
+    #[error("{0}")]
     NotFound(String),
     /// The source id has been used: 409.
+    #[error("{}", .0.flatten().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" "))]
     Conflict(FieldErrors),
     /// The ad has changed since the revision that the request was bound to: 412. Nothing was done.
+    #[error("{0}")]
     PreconditionFailed(String),
     /// The body is too large: 413.
+    #[error("{0}")]
     TooLarge(String),
     /// Too many requests: 429.
+    #[error("{detail}")]
     TooMany {
         /// What the service says.
         detail: String,
@@ -60,8 +70,10 @@ pub enum ErrorKind {
         retry_after: Option<Duration>,
     },
     /// Another refusal in the contract's shape, 4xx with `detail`.
+    #[error("{0}")]
     Other(String),
     /// The service failed: 5xx.
+    #[error("{detail}")]
     Service {
         /// What it says.
         detail: String,
@@ -69,13 +81,29 @@ pub enum ErrorKind {
         retry_after: Option<Duration>,
     },
     /// The answer is not from the service: an HTML page, a redirect, or JSON of another shape.
+    #[error("{0}")]
     Unexpected(String),
     /// No connection: it was not sent.
+    #[error("cannot reach the service: {0}")]
     Unreachable(String),
     /// No answer in time.
+    #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The connection broke before the answer was whole.
+    #[error("the connection was lost before the answer: {0}")]
     Lost(String),
+}
+
+fn fields(errors: &FieldErrors) -> String {
+    match errors.flatten().len() {
+        1 => "1 field is".to_owned(),
+        count => format!("{count} fields are"),
+    }
+}
+
+fn identified(refusal: &Refusal) -> String {
+    let name = refusal.error.name();
+    refusal.message.as_ref().map_or_else(|| name.to_owned(), |message| format!("{name}: {message}"))
 }
 
 impl ErrorKind {
@@ -229,41 +257,5 @@ impl Error {
     /// Whether it only reads: then nothing can have happened.
     fn is_reading(&self) -> bool {
         self.0.method == Method::GET || self.0.path.split('?').next().is_some_and(|path| path.ends_with("/validate"))
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: usize| format!("{count} {}", if count == 1 { "field is" } else { "fields are" });
-        match &self.0.kind {
-            ErrorKind::Invalid(errors) => write!(formatter, "{} wrong", counted(errors.flatten().len())),
-            ErrorKind::Rules(messages) => formatter.write_str(&messages.join("; ")),
-            ErrorKind::Identified(refusal) => {
-                formatter.write_str(refusal.error.name())?;
-                refusal.message.iter().try_for_each(|message| write!(formatter, ": {message}"))
-            }
-            ErrorKind::Conflict(errors) => {
-                formatter.write_str(&errors.flatten().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" "))
-            }
-            ErrorKind::Malformed(detail)
-            | ErrorKind::Unauthorised(detail)
-            | ErrorKind::Forbidden(detail)
-            | ErrorKind::NotFound(detail)
-            | ErrorKind::PreconditionFailed(detail)
-            | ErrorKind::TooLarge(detail)
-            | ErrorKind::TooMany { detail, .. }
-            | ErrorKind::Other(detail)
-            | ErrorKind::Service { detail, .. }
-            | ErrorKind::Unexpected(detail) => formatter.write_str(detail),
-            ErrorKind::Unreachable(reason) => write!(formatter, "cannot reach the service: {reason}"),
-            ErrorKind::TimedOut(after) => write!(formatter, "no answer within {} s", after.as_secs_f64()),
-            ErrorKind::Lost(reason) => write!(formatter, "the connection was lost before the answer: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
     }
 }

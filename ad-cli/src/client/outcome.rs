@@ -58,10 +58,8 @@ impl Outcome {
             });
             ends[place].1 = (entry.state != ActionState::Processing).then_some(entry);
         }
-        if ends.is_empty() || ends.iter().any(|(_, end)| end.is_none()) {
-            return None;
-        }
-        let ends: Vec<_> = ends.into_iter().filter_map(|(_, end)| end).collect();
+        let ends: Option<Vec<_>> = ends.into_iter().map(|(_, end)| end).collect();
+        let ends = ends.filter(|ends| !ends.is_empty())?;
         let failed = |entry: &&&LogEntry| entry.state == ActionState::Error;
         // Images that failed do not hold an ad back, unless it says so: then publishing fails.
         if let Some(entry) = ends.iter().filter(failed).find(|entry| entry.action != Action::HandleMedia) {
@@ -93,18 +91,6 @@ impl Outcome {
             Self::Failed { action, message } => Some(format!("{action}: {message}")),
             Self::Published { warning, .. } => warning.clone(),
             _ => None,
-        }
-    }
-
-    /// Its name, as it serialises.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Published { .. } => "published",
-            Self::Hidden => "hidden",
-            Self::Deleted => "deleted",
-            Self::Bumped => "bumped",
-            Self::Boosted => "boosted",
-            Self::Failed { .. } => "failed",
         }
     }
 }

@@ -1,11 +1,8 @@
 //! The rate of requests: evenly spread, with the pauses that the service asks for.
 
-use std::{
-    num::NonZeroU32,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroU32, sync::Mutex, time::Duration};
 
+use ad_core::lock::locked;
 use governor::{
     DefaultDirectRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
@@ -34,7 +31,7 @@ impl Pace {
     pub(super) async fn turn(&self) {
         loop {
             // Checked again after each wait: the service may have asked another request to pause in the meantime.
-            let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let held = *locked(&self.held);
             if let Some(until) = held.filter(|until| *until > Instant::now()) {
                 sleep_until(until).await;
                 continue;
@@ -50,7 +47,7 @@ impl Pace {
     /// Pauses all requests, as the service has asked.
     pub(super) fn hold(&self, pause: Duration) {
         let until = Instant::now() + pause;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = locked(&self.held);
         *held = Some(held.map_or(until, |held| held.max(until)));
     }
 }

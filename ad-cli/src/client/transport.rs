@@ -1,7 +1,6 @@
 //! Sends requests: paths, rate, attempts and retries.
 
 use std::{
-    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -81,13 +80,17 @@ impl Call {
     }
 }
 
+#[derive(derive_more::Debug)]
 pub(super) struct Transport {
+    #[debug(skip)]
     pub(super) http: reqwest::Client,
     pub(super) base: Url,
     /// Time for one answer.
     pub(super) timeout: Duration,
+    #[debug(skip)]
     pub(super) pace: Pace,
     pub(super) retries: Retries,
+    #[debug(skip)]
     pub(super) observer: Option<Observer>,
 }
 
@@ -103,13 +106,6 @@ pub(super) fn segment(text: &str) -> String {
 pub(super) fn query_string(pairs: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> String {
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
     if query.is_empty() { query } else { format!("?{query}") }
-}
-
-impl fmt::Debug for Transport {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Transport").field("base", &self.base.as_str()).finish_non_exhaustive()
-    }
 }
 
 impl Transport {

@@ -12,7 +12,7 @@ use ad_core::model::Timestamp;
 use clap::Args;
 
 use super::{
-    ColorWhen, Exit, Failure, Format, Output,
+    ColorWhen, Failure, Format, Output,
     output::Talk,
     profiles::{DEFAULT, Profiles},
 };
@@ -115,20 +115,15 @@ pub struct Context {
 }
 
 /// Server URL and token of a command.
+#[derive(derive_more::Debug)]
 pub struct Connection {
     /// Address of the service.
     pub url: String,
     /// The token.
+    #[debug(skip)]
     pub token: String,
     /// Where the token comes from: a profile, or the environment.
     pub profile: Option<String>,
-}
-
-impl std::fmt::Debug for Connection {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Connection").field("url", &self.url).finish_non_exhaustive()
-    }
 }
 
 impl Context {
@@ -269,7 +264,7 @@ impl Context {
             Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
             Err(failure) => {
                 self.show_failure(&failure);
-                Exit::into(failure.exit())
+                ExitCode::from(failure.exit() as u8)
             }
         }
     }

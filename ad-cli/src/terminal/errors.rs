@@ -78,40 +78,42 @@ impl From<Error> for Failure {
 
 impl From<NotPayloads> for Failure {
     fn from(error: NotPayloads) -> Self {
+        const EXPECTED: &str =
+            "expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)";
         let failure = Self::usage(error.to_string());
         match error {
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
             NotPayloads::Else { name, .. } => failure
-                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)")
+                .hint(EXPECTED)
                 .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
-            _ => failure
-                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
+            _ => failure.hint(EXPECTED),
         }
     }
 }
 
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
-        let message = error.to_string();
+        let exit = if matches!(error, JournalError::Unwritable { .. }) { Exit::Failed } else { Exit::Usage };
+        let failure = Self::new(exit, error.to_string());
         match error {
             JournalError::Unusable { .. } => {
-                Self::usage(message).hint("the journal must be a writable file on a file system with locks")
+                failure.hint("the journal must be a writable file on a file system with locks")
             }
-            JournalError::InUse(_) => Self::usage(message).hint("wait until it has finished, or set another journal"),
+            JournalError::InUse(_) => failure.hint("wait until it has finished, or set another journal"),
             JournalError::NotAJournal { .. } => {
-                Self::usage(message).hint("the file is not a journal or is damaged; set another journal")
+                failure.hint("the file is not a journal or is damaged; set another journal")
             }
-            JournalError::Begun { path, .. } => Self::usage(message).hint("to resume: add --resume").hint(format!(
+            JournalError::Begun { path, .. } => failure.hint("to resume: add --resume").hint(format!(
                 "to start again, remove {}; the service rejects ads that it already has",
                 path.display()
             )),
-            JournalError::OtherService { .. } => Self::usage(message).hint("use a separate journal for each service"),
-            JournalError::Changed { .. } => Self::usage(message)
+            JournalError::OtherService { .. } => failure.hint("use a separate journal for each service"),
+            JournalError::Changed { .. } => failure
                 .hint("accepted ads are not sent again, even if they have changed; the others are")
                 .hint("to continue, add --accept-changes"),
             JournalError::Unwritable { .. } => {
-                Self::failed(message).hint("nothing is sent without a journal; free space, then resume")
+                failure.hint("nothing is sent without a journal; free space, then resume")
             }
         }
     }

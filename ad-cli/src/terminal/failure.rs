@@ -1,6 +1,6 @@
 //! How a command fails: exit codes, messages and hints.
 
-use std::{io, process::ExitCode};
+use std::io;
 
 use super::output::{Output, UnknownField};
 
@@ -19,12 +19,6 @@ pub enum Exit {
     Unreachable = 5,
     /// Ctrl-C: 128 and the number of SIGINT, as shells have it.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 /// Why a command did not do what it was asked.
@@ -62,7 +56,7 @@ impl From<UnknownField> for Failure {
 }
 
 impl Failure {
-    fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self::Explained { exit, message: message.into(), hints: Vec::new() }
     }
 

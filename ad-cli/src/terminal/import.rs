@@ -75,6 +75,7 @@ impl Serialize for Summary {
 }
 
 /// How an import is reported.
+#[derive(derive_more::Debug)]
 pub struct ImportReport<'a, Row: Serialize> {
     /// The columns of failed payloads, for people.
     pub columns: &'static [Column],
@@ -87,13 +88,8 @@ pub struct ImportReport<'a, Row: Serialize> {
     /// The name of the outcome of a payload.
     pub name_of: fn(&Record) -> &'static str,
     /// What is shown of it.
+    #[debug(skip)]
     pub row: &'a dyn Fn(Record) -> Row,
-}
-
-impl<Row: Serialize> std::fmt::Debug for ImportReport<'_, Row> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("ImportReport").field("labels", &self.labels).finish_non_exhaustive()
-    }
 }
 
 impl<Row: Serialize> ImportReport<'_, Row> {

@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, fs,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -22,18 +22,12 @@ pub(crate) const DEFAULT: &str = "default";
 const HEAD: &str = "# Written by `ad-cli login`. It contains tokens: keep it secret.\n\n";
 
 /// A service, and the token for it.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, derive_more::Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     pub(crate) url: String,
+    #[debug(skip)]
     pub(crate) token: String,
-}
-
-impl fmt::Debug for Profile {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Profile").field("url", &self.url).finish_non_exhaustive()
-    }
 }
 
 #[derive(Debug)]
@@ -96,13 +90,12 @@ impl Profiles {
     /// The failure when there is no profile of a name.
     pub(crate) fn missing(&self, name: &str) -> Failure {
         let known = || self.file.profile.keys().map(String::as_str);
+        let all = || known().next().map(|_| format!("existing profiles: {}", nearest::quoted(known())));
+        let hint = nearest::did_you_mean(name, known()).or_else(all);
         let failure = Failure::usage(format!("no profile {name:?}"));
-        let failure = match nearest::did_you_mean(name, known()) {
-            Some(hint) => failure.hint(hint),
-            None if self.file.profile.is_empty() => failure,
-            None => failure.hint(format!("existing profiles: {}", nearest::quoted(known()))),
-        };
-        failure.hint(format!("to create it: ad-cli login --profile {name} --url URL"))
+        hint.into_iter()
+            .fold(failure, Failure::hint)
+            .hint(format!("to create it: ad-cli login --profile {name} --url URL"))
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Profile)> {

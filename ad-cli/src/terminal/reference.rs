@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 const WIDTH: usize = 110;
 
 /// The page of a command line, behind its introduction.
-pub fn page(introduction: &str, definition: clap::Command) -> String {
+pub fn page(introduction: &str, mut definition: clap::Command) -> String {
+    definition.build();
     // A fixed width, so that the page does not depend on the terminal.
     let mut root = definition.term_width(WIDTH);
     let globals: Vec<_> = root

@@ -1,6 +1,6 @@
 //! Turns errors of the rules into findings: with the columns of the field, the value in the file, and advice.
 
-use ad_cli::bulk::check::attribute;
+use ad_cli::bulk::{at, check::attribute};
 use ad_core::{
     categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::reasons::{NO_PLATE_AND_NO_VIN, of_images, of_warning, reason, words};
 use crate::{
     finding::{Finding, Severity},
-    mapping::{Bound, at},
+    mapping::Bound,
     readers::Row,
 };
 

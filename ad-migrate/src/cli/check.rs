@@ -115,7 +115,7 @@ impl Reports {
         if let Some(earlier) = earlier {
             let changes = earlier.changes(totals);
             let what = if changes.is_empty() { " nothing" } else { "" };
-            self.out.note(&format!("changed since {}:{what}", earlier.checked()));
+            self.out.note(&format!("changed since {}:{what}", earlier.checked));
             for change in changes {
                 self.out.note(&format!("  {change}"));
             }

@@ -122,10 +122,8 @@ fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
                 io::ErrorKind::InvalidData => format!("cannot read the mapping {name}: it is not UTF-8"),
                 _ => format!("cannot read the mapping {name}: {error}"),
             });
-            let failure = match nearest::did_you_mean(name, Mapping::builtin_names()) {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            };
+            let meant = nearest::did_you_mean(name, Mapping::builtin_names());
+            let failure = meant.into_iter().fold(failure, Failure::hint);
             let names = Mapping::builtin_names().collect::<Vec<_>>().join(", ");
             return Err(failure.hint(format!("built-in mappings: {names}")));
         }

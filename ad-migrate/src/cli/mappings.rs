@@ -50,11 +50,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if let Some(row) = all().find(|row| row.name == name) {
         return Ok(context.out.text(row.text)?);
     }
-    let failure = Failure::usage(format!("no mapping or value map \"{name}\""));
-    Err(match nearest::did_you_mean(name, all().map(|row| row.name)) {
-        Some(hint) => failure.hint(hint),
-        None => failure.hint("to list them: ad-migrate mappings"),
-    })
+    let hint = nearest::did_you_mean(name, all().map(|row| row.name));
+    let hint = hint.unwrap_or_else(|| "to list them: ad-migrate mappings".to_owned());
+    Err(Failure::usage(format!("no mapping or value map \"{name}\"")).hint(hint))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod v3;
 use std::process::ExitCode;
 
 use ad_cli::terminal::{Context, Failure, Global};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -78,16 +78,9 @@ impl Command {
     }
 }
 
-/// The whole command line, for documentation.
-fn definition() -> clap::Command {
-    let mut command = <Cli as clap::CommandFactory>::command();
-    command.build();
-    command
-}
-
 /// docs/ad-migrate.md: the help of every command on one page.
 pub fn markdown() -> String {
-    ad_cli::terminal::reference_page(include_str!("introduction.md"), definition())
+    ad_cli::terminal::reference_page(include_str!("introduction.md"), Cli::command())
 }
 
 /// Runs the command line.
@@ -101,6 +94,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_consistent() {
-        definition().debug_assert();
+        Cli::command().debug_assert();
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ad_cli::terminal::{
-    Context, Failure,
+    Context, Exit, Failure,
     output::{ask, counted},
 };
 
@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::failed("nothing was changed"));
     }
     let failed = revise::remove(context, &client, ads, unchanged, removal, args.report.as_deref()).await?;
-    revise::ended(failed)
+    if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
 
 async fn confirmed(count: u64, delete: bool) -> Result<bool, Failure> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ad_cli::bulk::at;
 use ad_core::{
     catalogue::Catalogue,
     model::ApiVersion,
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    mapping::{Mapped, Mapping, at},
+    mapping::{Mapped, Mapping},
     readers::{Form, Settings, rows_of},
 };
 

@@ -75,10 +75,7 @@ impl<'a> Work<'a> {
 
     fn plan(&mut self) -> Option<&'a Plan> {
         let plans = &self.bound.mapping.plans;
-        let (from, map, otherwise) = match &self.bound.mapping.vehicle {
-            Vehicle::Always(index) => return plans.get(*index),
-            Vehicle::By { from, map, otherwise } => (from, map, otherwise),
-        };
+        let Vehicle { from, map, otherwise } = &self.bound.mapping.vehicle;
         self.gather(from.iter().copied());
         let text = self.cells.first().map_or("", |(_, text)| text);
         let named = |name: &str| plans.iter().find(|plan| plan.category.vehicle_type == Some(name));

@@ -53,7 +53,7 @@ const BUILTIN: &[(&str, &str)] = &[
 ];
 
 /// A valid mapping: every target is a field of the tables, and every value that it maps to is allowed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Mapping {
     settings: Settings,
     decimal: Option<DecimalMark>,
@@ -150,17 +150,7 @@ impl Mapping {
         let plans =
             Planner::new(catalogue, &mut problems, &OwnMaps::default(), Language::Any).plans(&rules, &[category]);
         problems.check()?;
-        Ok(Self {
-            settings: Settings::default(),
-            decimal: None,
-            placeholders: Placeholders::default(),
-            http_images: false,
-            row_rules: RowRules::default(),
-            sources,
-            rules,
-            vehicle: Vehicle::Always(0),
-            plans,
-        })
+        Ok(Self { sources, rules, vehicle: Vehicle::always(), plans, ..Self::default() })
     }
 
     /// The same mapping that accepts images over http, for tests.
@@ -290,7 +280,7 @@ impl Bound<'_> {
         let missing = sources.0.iter().enumerate().filter(|(id, _)| self.resolved[*id].is_empty());
         let message = |(id, name): (usize, &ColumnName)| {
             let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
-            let is_vehicle = matches!(vehicle, Vehicle::By { from, .. } if from.contains(&id));
+            let is_vehicle = vehicle.from.contains(&id);
             let of = rule.map(|rule| format!("\"{}\"", rule.target));
             let RowRules { keep, skip } = &self.mapping.row_rules;
             let is_of_rows = keep.0.iter().chain(&skip.0).any(|when| when.column.id == id);
@@ -369,14 +359,4 @@ impl Bound<'_> {
         }
         names
     }
-}
-
-/// The value at a dotted path of a payload.
-pub(crate) fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (first, below) = path.split_once('.').map_or((path, None), |(first, below)| (first, Some(below)));
-    let value = payload.get(first)?;
-    below.into_iter().flat_map(|below| below.split('.')).try_fold(value, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    })
 }

@@ -1,5 +1,6 @@
 //! A mapping as a dealer writes it, on rows as systems export them.
 
+use ad_cli::bulk::at;
 use ad_core::catalogue::Catalogue;
 use serde_json::{Value, json};
 

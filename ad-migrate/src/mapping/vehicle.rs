@@ -15,19 +15,21 @@ use super::{
 };
 
 /// How the type of a row is determined. Types are indices of plans.
-#[derive(Debug)]
-pub(super) enum Vehicle {
-    /// All rows have one type.
-    Always(usize),
-    /// By the values of columns.
-    By {
-        /// The columns; the first one with a value decides.
-        from: Vec<SourceId>,
-        /// What the values mean.
-        map: ValueMap,
-        /// The type of rows without a known value.
-        otherwise: Option<usize>,
-    },
+#[derive(Debug, Default)]
+pub(super) struct Vehicle {
+    /// The columns; the first one with a value decides.
+    pub(super) from: Vec<SourceId>,
+    /// What the values mean.
+    pub(super) map: ValueMap,
+    /// The type of rows without a known value.
+    pub(super) otherwise: Option<usize>,
+}
+
+impl Vehicle {
+    /// All rows have the first type.
+    pub(super) fn always() -> Self {
+        Self { otherwise: Some(0), ..Self::default() }
+    }
 }
 
 /// How `[vehicle]` may be written.
@@ -64,7 +66,7 @@ pub(super) fn read<'i>(
     let (type_at, otherwise_at) = (at("type"), at("otherwise"));
     let by = match problems.read(value, "[vehicle]")? {
         Forms::Always { r#type: name } => {
-            return Some((Vehicle::Always(0), vec![category(problems, &name, type_at)?]));
+            return Some((Vehicle::always(), vec![category(problems, &name, type_at)?]));
         }
         Forms::By(by) | Forms::Type { r#type: by } => by,
     };
@@ -108,7 +110,7 @@ pub(super) fn read<'i>(
     for column in &mut from {
         sources.add(column);
     }
-    Some((Vehicle::By { from: from.iter().map(|column| column.id).collect(), map, otherwise }, found))
+    Some((Vehicle { from: from.iter().map(|column| column.id).collect(), map, otherwise }, found))
 }
 
 /// Adds a category unless it is there; its index.

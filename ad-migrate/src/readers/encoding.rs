@@ -290,12 +290,11 @@ impl Charset {
     }
 
     /// What to do about a text in another encoding.
-    pub(super) fn advice(self) -> String {
+    pub(super) fn advice(self) -> &'static str {
         if self.is_utf_8() {
             "Write the whole file in one encoding; if most of it is windows-1252, set encoding = \"windows-1252\"."
-                .to_owned()
         } else {
-            "Write the whole file in one encoding; if most of it is UTF-8, set encoding = \"utf-8\".".to_owned()
+            "Write the whole file in one encoding; if most of it is UTF-8, set encoding = \"utf-8\"."
         }
     }
 }

@@ -1,9 +1,6 @@
 //! A window on the bytes of a file, with its position, for the parsers.
 
-use std::{
-    fmt,
-    io::{self, Read},
-};
+use std::io::{self, Read};
 
 use super::{ReadError, encoding::Charset};
 
@@ -37,10 +34,13 @@ impl Place {
 }
 
 /// A file that is read from its beginning to its end.
+#[derive(derive_more::Debug)]
 pub(super) struct Feed {
     /// The encoding of the file, from which its bytes may have been converted.
     pub(super) charset: Charset,
+    #[debug(skip)]
     input: Box<dyn Read + Send>,
+    #[debug(skip)]
     buffer: Vec<u8>,
     /// Start of the bytes in the buffer that are not skipped yet.
     start: usize,
@@ -49,12 +49,6 @@ pub(super) struct Feed {
     place: Place,
     /// The byte by which lines are counted from here on.
     pub(super) line_end: u8,
-}
-
-impl fmt::Debug for Feed {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Feed").field("place", &self.place).finish_non_exhaustive()
-    }
 }
 
 impl Feed {

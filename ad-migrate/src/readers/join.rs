@@ -80,10 +80,10 @@ fn of_file(name: &str, path: &Path, key: &str, inner: &mut dyn Records) -> Resul
         let Some(key_column) = columns.id(key) else {
             let error =
                 ReadError::new(format!("{} has no column {}, the key of its join.", path.display(), quoted(key)));
-            return Err(match nearest::did_you_mean(key, columns.names()) {
-                Some(hint) => error.hint(hint),
-                None => error.hint("Set key to the column that has the same values as \"by\"."),
-            });
+            let hint = nearest::did_you_mean(key, columns.names());
+            return Err(
+                error.hint(hint.as_deref().unwrap_or("Set key to the column that has the same values as \"by\"."))
+            );
         };
         for column in columns.names() {
             if !ids.contains_key(column) {

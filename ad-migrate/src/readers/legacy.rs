@@ -1,7 +1,9 @@
 //! Encodings that no decoder of the web has: DOS code page 850, and UTF-8 that was encoded twice. Both are converted to UTF-8 while they
 //! are read.
 
-use std::io::{self, Read};
+use std::io::Read;
+
+use ad_cli::bulk::payloads::Transcoded;
 
 /// The upper half of DOS code page 850.
 const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
@@ -20,8 +22,40 @@ pub(super) enum Legacy {
 impl Legacy {
     /// The bytes as UTF-8.
     pub(super) fn converted(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
-        let table = CP850.chars().collect();
-        Box::new(Converted { rest, legacy: self, table, begun: Vec::new(), ready: Vec::new(), at: 0 })
+        match self {
+            Self::Cp850 => {
+                let table: Vec<char> = CP850.chars().collect();
+                Box::new(Transcoded::with(rest, move |block, text| {
+                    for byte in block {
+                        match table.get(usize::from(byte.wrapping_sub(0x80))).filter(|_| !byte.is_ascii()) {
+                            Some(letter) => text.extend(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+                            None => text.push(*byte),
+                        }
+                    }
+                    Ok(())
+                }))
+            }
+            Self::Twice => {
+                // The beginning of a letter that the last block ended with.
+                let mut begun = Vec::new();
+                Box::new(Transcoded::with(rest, move |block, text| {
+                    begun.extend(block);
+                    let bytes = std::mem::take(&mut begun);
+                    let mut chunks = bytes.utf8_chunks().peekable();
+                    while let Some(chunk) = chunks.next() {
+                        text.extend(chunk.valid().chars().map(|letter| single_byte(letter).unwrap_or(NOT_TEXT)));
+                        let invalid = chunk.invalid();
+                        let is_cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+                        if chunks.peek().is_none() && is_cut && !block.is_empty() {
+                            begun = invalid.to_vec();
+                        } else if !invalid.is_empty() {
+                            text.push(NOT_TEXT);
+                        }
+                    }
+                    Ok(())
+                }))
+            }
+        }
     }
 }
 
@@ -51,73 +85,10 @@ pub(super) fn twice_encoded(text: &str) -> (usize, usize) {
     (twice, once)
 }
 
-struct Converted<R> {
-    rest: R,
-    legacy: Legacy,
-    table: Vec<char>,
-    /// The beginning of a letter that the last part ended with.
-    begun: Vec<u8>,
-    ready: Vec<u8>,
-    at: usize,
-}
-
-impl<R> Converted<R> {
-    fn convert(&mut self, part: &[u8]) {
-        self.ready.clear();
-        self.at = 0;
-        match self.legacy {
-            Legacy::Cp850 => {
-                for byte in part {
-                    match self.table.get(usize::from(byte.wrapping_sub(0x80))).filter(|_| !byte.is_ascii()) {
-                        Some(letter) => self.ready.extend(letter.encode_utf8(&mut [0; 4]).as_bytes()),
-                        None => self.ready.push(*byte),
-                    }
-                }
-            }
-            Legacy::Twice => {
-                self.begun.extend(part);
-                let text = std::mem::take(&mut self.begun);
-                let mut chunks = text.utf8_chunks().peekable();
-                while let Some(chunk) = chunks.next() {
-                    self.ready.extend(chunk.valid().chars().map(|letter| single_byte(letter).unwrap_or(NOT_TEXT)));
-                    let invalid = chunk.invalid();
-                    let is_cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-                    if chunks.peek().is_none() && is_cut {
-                        self.begun = invalid.to_vec();
-                    } else if !invalid.is_empty() {
-                        self.ready.push(NOT_TEXT);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl<R: Read> Read for Converted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut part = [0; 8192];
-        while self.at == self.ready.len() {
-            let count = self.rest.read(&mut part)?;
-            if count == 0 {
-                // A letter that is cut off.
-                if self.begun.is_empty() {
-                    return Ok(0);
-                }
-                self.begun.clear();
-                (self.ready, self.at) = (vec![NOT_TEXT], 0);
-                break;
-            }
-            self.convert(&part[..count]);
-        }
-        let count = buffer.len().min(self.ready.len() - self.at);
-        buffer[..count].copy_from_slice(&self.ready[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     /// Reads one byte at a time, so that letters are cut.

@@ -226,34 +226,21 @@ pub struct Reader {
     failed: Option<ReadError>,
     progress: Progress,
     /// The file as it was when it was opened; not of stdin.
-    opened: Option<Opening>,
+    opened: Option<(PathBuf, FileState)>,
 }
 
 /// Size and time of a file, by which one that is still being written is noticed.
-#[derive(Debug)]
-struct Opening {
-    path: PathBuf,
-    state: (u64, Option<SystemTime>),
+type FileState = (u64, Option<SystemTime>);
+
+fn state(path: &Path) -> Option<FileState> {
+    let metadata = path.metadata().ok()?;
+    metadata.is_file().then(|| (metadata.len(), metadata.modified().ok()))
 }
 
-impl Opening {
-    fn of(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), state: Self::state(path)? })
-    }
-
-    fn state(path: &Path) -> Option<(u64, Option<SystemTime>)> {
-        let metadata = path.metadata().ok()?;
-        metadata.is_file().then(|| (metadata.len(), metadata.modified().ok()))
-    }
-
-    /// The error that the file has changed meanwhile, if it has.
-    fn changed(&self) -> Option<ReadError> {
-        let now = Self::state(&self.path);
-        (now.as_ref() != Some(&self.state)).then(|| {
-            let message = format!("{} changed while it was read: it may still be being written.", self.path.display());
-            ReadError::new(message).hint("Run the command again when the export has finished; have it write to another name and rename the file.")
-        })
-    }
+fn changed(path: &Path) -> ReadError {
+    let message = format!("{} changed while it was read: it may still be being written.", path.display());
+    ReadError::new(message)
+        .hint("Run the command again when the export has finished; have it write to another name and rename the file.")
 }
 
 impl Reader {
@@ -262,7 +249,7 @@ impl Reader {
     /// # Errors
     /// When it cannot be read, has another format, or contradicts the settings.
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
-        let opening = Opening::of(path);
+        let before = state(path);
         let opened = source::open(path, settings)?;
         let progress = opened.progress();
         let (detected, records) = match opened {
@@ -270,7 +257,8 @@ impl Reader {
             Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
         let records = join::with(records, path, settings)?;
-        Ok(Self { detected, records, has_ended: false, failed: None, progress, opened: opening })
+        let opened = before.map(|state| (path.to_owned(), state));
+        Ok(Self { detected, records, has_ended: false, failed: None, progress, opened })
     }
 
     /// How it is read.
@@ -299,8 +287,11 @@ impl Reader {
         let filled = self.records.fill(&mut batch);
         self.has_ended = !matches!(filled, Ok(true));
         // A file that has changed may have no end where it seems to have one.
-        let changed = self.opened.take_if(|_| self.has_ended).and_then(|opened| opened.changed());
-        let filled = changed.map_or(filled, Err);
+        let opened = self.opened.take_if(|_| self.has_ended);
+        let filled = match opened.filter(|(path, before)| state(path).as_ref() != Some(before)) {
+            Some((path, _)) => Err(changed(&path)),
+            None => filled,
+        };
         match filled {
             Err(error) if batch.is_empty() => return Err(error),
             Err(error) => self.failed = Some(error),

@@ -10,7 +10,7 @@ use crate::{check::Totals, finding::Severity};
 /// An earlier report, as far as it is compared.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Earlier {
-    checked: String,
+    pub(crate) checked: String,
     // Read and forgotten one by one.
     #[serde(default, rename = "rows")]
     _rows: IgnoredAny,
@@ -55,10 +55,6 @@ impl Earlier {
         let reasons = reasons.into_iter().map(|((_, reason), (before, now))| (reason, before, now));
         let changed = counts.into_iter().chain(reasons).filter(|(_, before, now)| before != now);
         changed.map(|(what, before, now)| format!("{what}: {} → {}", grouped(before), grouped(now))).collect()
-    }
-
-    pub(crate) fn checked(&self) -> &str {
-        &self.checked
     }
 }
 

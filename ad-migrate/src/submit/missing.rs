@@ -179,19 +179,13 @@ pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure
     }
     context.out.note("\nlisted, but not in the file (unchanged):");
     if !context.out.is_for_people() {
-        for missing in missing {
-            context.out.note(&missing.to_string());
+        // `ad sold-long-ago 20000004 Volvo 2019`, on one line.
+        for Missing { listed, source_id, registration_number, marketplace_ad_id, title } in missing {
+            let parts = [source_id, registration_number, marketplace_ad_id, title].into_iter().flatten();
+            let parts: Vec<_> = parts.map(|part| printable::line(part)).collect();
+            context.out.note(&format!("{listed} {}", parts.join(" ")));
         }
         return Ok(());
     }
     Ok(context.out.table(COLUMNS, missing)?)
-}
-
-impl std::fmt::Display for Missing {
-    /// `ad sold-long-ago 20000004 Volvo 2019`, on one line.
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.listed)?;
-        let parts = [&self.source_id, &self.registration_number, &self.marketplace_ad_id, &self.title];
-        parts.into_iter().flatten().try_for_each(|part| write!(formatter, " {}", printable::line(part)))
-    }
 }

@@ -2,13 +2,10 @@
 //! the ad that is read just before it.
 
 use std::{
+    cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet},
     fs::File,
     path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
 };
 
 use ad_cli::{
@@ -16,7 +13,7 @@ use ad_cli::{
     bulk::{Identity, import::accepted, write_if},
     cli::{Change, Desired, desired, exceeds_removal_limit},
     terminal::{
-        Context, Exit, Failure,
+        Context, Failure,
         output::{Column, plain, tally},
     },
 };
@@ -124,7 +121,7 @@ pub(crate) async fn update(
             Some(Ok((index, ad, payload)))
         }
     });
-    let left = &AtomicU64::new(most);
+    let left = &Cell::new(most);
     let asked = of_known.map(|it| async move {
         let (index, ad, payload) = it?;
         let written = write_update(client, rulebook, &ad, payload, left, is_rehearsal).await?;
@@ -145,16 +142,15 @@ async fn write_update(
     rulebook: &Rulebook,
     ad: &Identity,
     payload: Map<String, Value>,
-    left: &AtomicU64,
+    left: &Cell<u64>,
     is_rehearsal: bool,
 ) -> Result<Written, Failure> {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
     let Some((category, vehicle_type)) = category.and_then(|it| Some((it, it.vehicle_type?))) else {
         return Ok((Revised::Failed, Vec::new(), Some("the row has no vehicle type".to_owned())));
     };
-    let update = Mutex::new((Map::new(), Vec::new()));
-    let is_counted = AtomicBool::new(false);
-    let locked = || update.lock().unwrap_or_else(PoisonError::into_inner);
+    let update = RefCell::new((Map::new(), Vec::new()));
+    let is_counted = Cell::new(false);
     let check = |shown: &Ad| {
         let mut payload = payload.clone();
         // Whether an ad is shown is decided by `--hidden` and `publish`, unless the mapping sets it.
@@ -163,28 +159,27 @@ async fn write_update(
             Desired::Unchanged => Err((Revised::Unchanged, None)),
             Desired::Impossible(why) => Err((Revised::Failed, Some(why))),
             Desired::Update { patch, changes } => {
-                *locked() = (patch, changes);
+                *update.borrow_mut() = (patch, changes);
                 if is_rehearsal {
                     return Err((Revised::WouldBeUpdated, None));
                 }
                 // The check is repeated when the ad changes meanwhile.
-                let takes_one = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-                if is_counted.load(Ordering::Relaxed) || takes_one().is_ok() {
-                    is_counted.store(true, Ordering::Relaxed);
-                    return Ok(());
+                if !is_counted.replace(true) {
+                    let rest = left.get().checked_sub(1);
+                    left.set(rest.ok_or_else(|| (Revised::NotSent, Some("--limit is reached".to_owned())))?);
                 }
-                Err((Revised::NotSent, Some("--limit is reached".to_owned())))
+                Ok(())
             }
         }
     };
     let target = ad.target();
     let ads = client.typed(vehicle_type);
     let written = write_if(&ads, target, check, async |ads| {
-        let patch = locked().0.clone();
+        let patch = update.borrow().0.clone();
         ads.update(target, &patch).await
     });
     let written = written.await;
-    let changes = std::mem::take(&mut locked().1);
+    let (_, changes) = update.take();
     Ok(match written {
         Ok(Ok(_)) => (Revised::Updated, changes, None),
         Ok(Err((outcome, message))) => {
@@ -327,9 +322,4 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
     let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
     context.out.note(if text.is_empty() { "nothing to do" } else { &text });
     Ok(failed)
-}
-
-/// The exit of a command whose ads may have failed.
-pub(crate) const fn ended(failed: u64) -> Result<(), Failure> {
-    if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

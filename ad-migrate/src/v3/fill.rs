@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use ad_cli::{Ad, bulk::conversion};
+use ad_cli::{
+    Ad,
+    bulk::{conversion, leaves, plain},
+};
 use ad_core::{
     categories::{self, Category},
     fields::{Field, Kind},
@@ -40,7 +43,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
         let open = payload.remove(FIELDS);
         let mut texts = Vec::new();
         let mut fields = Map::new();
-        for (path, value) in leaves(open.as_ref()) {
+        for (path, value) in open.iter().flat_map(|open| leaves(open, is_one)) {
             match (of_v4(target, &path), value) {
                 // Objects are copied unchanged, and validated by the rules.
                 (Some(field), value) if is_whole(field, value) => {
@@ -48,7 +51,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
                     put(&mut fields, &steps, value.clone());
                 }
                 (Some(field), value) if !matches!(value, Value::Object(_)) => texts.push((field.path, path, value)),
-                (_, value) => left_out.push(format!("{path}: {}", text(value))),
+                (_, value) => left_out.push(format!("{path}: {}", plain(value))),
             }
         }
         let named: Vec<_> =
@@ -58,7 +61,7 @@ pub(crate) fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answ
         for finding in wrong {
             let wrong = |field: &str| finding.field.as_deref() == Some(&format!("{FIELDS}.{field}"));
             let wrong = texts.iter().filter(|(field, ..)| wrong(field));
-            left_out.extend(wrong.map(|(_, path, value)| format!("{path}: {}", text(value))));
+            left_out.extend(wrong.map(|(_, path, value)| format!("{path}: {}", plain(value))));
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
@@ -89,34 +92,15 @@ fn is_whole(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// The values of an open object that are not objects, and its measures, with their dotted paths.
-fn leaves(value: Option<&Value>) -> Vec<(String, &Value)> {
-    fn walk<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
-        match value {
-            Value::Object(members) if !(members.contains_key("value") && members.contains_key("unit")) => {
-                for (name, value) in members {
-                    walk(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value, found);
-                }
-            }
-            Value::Null => {}
-            value => found.push((path.to_owned(), value)),
-        }
-    }
-    let mut found = Vec::new();
-    if let Some(value) = value {
-        walk("", value, &mut found);
-    }
-    found
+/// Whether a value is one of an open object: a measure and a list, too.
+fn is_one(value: &Value) -> bool {
+    value.is_array() || (value.get("value").is_some() && value.get("unit").is_some())
 }
 
 /// The items of a list, or the one value.
 fn items(value: &Value) -> impl Iterator<Item = String> {
     let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    items.iter().map(text)
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    items.iter().map(plain)
 }
 
 /// Converts texts to values of fields, as a row whose columns have the names of the fields. `below` is the object that contains the

@@ -98,19 +98,12 @@ impl Collected {
 #[derive(Debug, Default)]
 pub struct Records {
     lines: Spool,
-    counts: [u64; AdOutcome::ALL.len()],
 }
 
 impl Records {
     fn add(&mut self, record: Option<Record>) -> io::Result<()> {
         let Some(record) = record else { return Ok(()) };
-        self.counts[record.outcome as usize] += 1;
         self.lines.add_line(&(record.is_invalid, record)).map(drop)
-    }
-
-    /// How many came to this.
-    pub fn count(&self, outcome: AdOutcome) -> u64 {
-        self.counts[outcome as usize]
     }
 
     /// Each of them.

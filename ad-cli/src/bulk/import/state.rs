@@ -2,11 +2,11 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
-use ad_core::fields::FieldErrors;
+use ad_core::{fields::FieldErrors, lock::locked};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -85,8 +85,7 @@ impl State {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        // A panic leaves it consistent: every change is one assignment or insertion.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.inner)
     }
 
     /// Stops all tasks, and records why.

@@ -4,7 +4,6 @@
 //! over several lines, the end of each object has to be found; if that fails, the rest of the file cannot be read.
 
 use std::{
-    fmt,
     io::{self, Read},
     ops::Range,
 };
@@ -41,23 +40,20 @@ enum Next {
 }
 
 /// The payloads of a file, in chunks.
+#[derive(derive_more::Debug)]
 pub struct Chunks {
     name: String,
+    #[debug(skip)]
     input: Box<dyn Read + Send>,
     form: Layout,
     next: Next,
     /// Bytes that belong to the next chunk.
+    #[debug(skip)]
     carry: Vec<u8>,
     /// Where that begins.
     place: Place,
     is_skipping: bool,
     has_ended: bool,
-}
-
-impl fmt::Debug for Chunks {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Chunks").field("name", &self.name).field("form", &self.form).finish_non_exhaustive()
-    }
 }
 
 /// A part of a file that holds whole payloads.

@@ -2,7 +2,6 @@
 //! before they are read.
 
 use std::{
-    fmt,
     fs::File,
     io::{self, Cursor, Read},
     path::Path,
@@ -51,21 +50,18 @@ pub enum NotPayloads {
 }
 
 /// Payloads to be read.
+#[derive(derive_more::Debug)]
 pub struct Source {
     /// What messages call it.
     pub name: String,
     /// The first bytes, as UTF-8, for detection.
+    #[debug(skip)]
     pub(super) head: Vec<u8>,
     /// All of it, as UTF-8.
+    #[debug(skip)]
     pub(super) reader: Box<dyn Read + Send>,
     /// Whether the file is UTF-16; it is read as UTF-8.
     pub is_utf_16: bool,
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 impl Source {

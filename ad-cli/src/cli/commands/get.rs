@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Ad, Target,
+    bulk::leaves,
     cli::acts::{self, TargetArgs},
     terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
@@ -74,15 +75,16 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
     }
     fields.push(("body", ad.body.as_ref().map(|body| body.replace('\n', " ").into()).unwrap_or_default()));
     context.out.named(2, &fields)?;
-    let mut vehicle = Vec::new();
-    leaves("", &shown["category_fields"], &mut vehicle);
+    // A measure and a list are one field.
+    let vehicle = leaves(&shown["category_fields"], |value| value.is_array() || value.get("value").is_some());
     if !vehicle.is_empty() {
         let mut heading = context.out.styled();
         heading.end_line();
         heading.toned(Tone::Strong, "category_fields").end_line();
         context.out.show(&heading)?;
         let paths: Vec<_> = vehicle.iter().map(|(path, _)| path.as_str()).collect();
-        let vehicle: Vec<_> = vehicle.iter().map(|(path, cell)| (short(path, &paths), cell.clone())).collect();
+        let vehicle: Vec<_> =
+            vehicle.iter().map(|(path, value)| (short(path, &paths), readable(value).into())).collect();
         context.out.named(2, &vehicle)?;
     }
     Ok(())
@@ -126,18 +128,4 @@ fn short<'a>(path: &'a str, paths: &[&str]) -> &'a str {
 
 fn readable_or_nothing(value: &Value) -> Cell {
     if value.is_null() { Cell::default() } else { readable(value).into() }
-}
-
-/// The fields of a vehicle by their paths; a measure and a list are one.
-fn leaves(path: &str, value: &Value, found: &mut Vec<(String, Cell)>) {
-    match value {
-        Value::Object(members) if !members.contains_key("value") => {
-            for (name, value) in members {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                leaves(&path, value, found);
-            }
-        }
-        Value::Null => {}
-        value => found.push((path.to_owned(), readable(value).into())),
-    }
 }

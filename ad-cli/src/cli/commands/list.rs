@@ -40,17 +40,14 @@ pub(crate) struct Args {
     #[arg(long)]
     deleted: bool,
     #[command(flatten)]
-    filters: Given<AdFilters>,
+    filters: Given<AdQuery>,
 }
 
 /// Filters that may mean deleted ads, so that none are left out.
 const NAMES_DELETED: &[&str] =
     &["id", "state", "status", "source_id", "source_id__in", "marketplace_ad_id", "marketplace_ad_id__in"];
 
-#[derive(Debug, Clone)]
-pub(crate) struct AdFilters;
-
-impl Table for AdFilters {
+impl Table for AdQuery {
     fn parameters() -> impl Iterator<Item = &'static Parameter> {
         // The option of every command selects the fields.
         AD_PARAMETERS.iter().filter(|parameter| parameter.name != "fields")

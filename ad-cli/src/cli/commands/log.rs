@@ -34,13 +34,10 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset", "follow"])]
     all: bool,
     #[command(flatten)]
-    filters: Given<Entries>,
+    filters: Given<LogQuery>,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Entries;
-
-impl Table for Entries {
+impl Table for LogQuery {
     fn parameters() -> impl Iterator<Item = &'static Parameter> {
         LOG_PARAMETERS.iter()
     }

@@ -16,7 +16,6 @@ pub(super) mod list;
 pub(super) mod log;
 pub(super) mod login;
 pub(super) mod man;
-pub(super) mod mcp;
 pub(super) mod migrate_v4;
 pub(super) mod new;
 pub(super) mod open;

@@ -9,8 +9,8 @@ use ad_core::{
 use serde_json::{Map, Value};
 
 use crate::{
-    bulk::check::known,
-    cli::sync::{at, put},
+    bulk::{at, check::known},
+    cli::sync::put,
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };

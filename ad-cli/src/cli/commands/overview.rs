@@ -69,8 +69,8 @@ pub(super) async fn run(
     let mut text = context.out.styled();
     write_counts(&mut text, &summary);
     for (turn, title) in TURNS {
-        let of_turn = ads.iter().zip(&reports).filter(|(_, report)| turn_of(report) == turn);
-        let mut of_turn = of_turn.peekable();
+        let acts = |report| cause(report).map_or(WhoActs::Nobody, |channel| channel.who_acts);
+        let mut of_turn = ads.iter().zip(&reports).filter(|(_, report)| acts(report) == turn).peekable();
         if of_turn.peek().is_some() {
             text.end_line();
             text.toned(Tone::Strong, title).end_line();
@@ -139,10 +139,6 @@ fn cause(report: &StatusReport) -> Option<&ChannelReport> {
         .map(|channel| (TURNS.iter().position(|(turn, _)| *turn == channel.who_acts), channel))
         .collect();
     by_turn.into_values().next()
-}
-
-fn turn_of(report: &StatusReport) -> WhoActs {
-    cause(report).map_or(WhoActs::Nobody, |channel| channel.who_acts)
 }
 
 fn write_ad(text: &mut Styled, listed: &Listed, report: &StatusReport, now: Timestamp) {

@@ -64,7 +64,7 @@ const COLUMNS: &[Column] = &[
     Column::new("LINE", "line").rank(3),
     Column::new("RESULT", "problem").shown(result).wrapped(),
     Column::new("TYPE", "media_type").rank(2),
-    Column::new("BYTES", "bytes").shown(bytes).rank(1),
+    Column::new("BYTES", "bytes").shown(|bytes| bytes.as_u64().map(grouped).unwrap_or_default().into()).rank(1),
     Column::new("ADDRESS", "url").wrapped(),
     Column::new("REDIRECTED TO", "redirected_to").for_programs(),
 ];
@@ -88,10 +88,6 @@ struct PhotoRow {
 
 fn result(problem: &Value) -> Cell {
     problem.as_str().map_or_else(|| Cell::toned("fetched", Tone::Good), |problem| Cell::toned(problem, Tone::Bad))
-}
-
-fn bytes(bytes: &Value) -> Cell {
-    bytes.as_u64().map(grouped).unwrap_or_default().into()
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {

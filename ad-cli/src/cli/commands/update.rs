@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     Ad,
-    bulk::check::Checker,
+    bulk::{as_written, check::Checker},
     cli::{
         change::{self, ChangeArgs, Sending},
         setting::{self, Setting},
@@ -69,7 +69,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
     let decide = |ad: &Ad, category: Option<&Category>| {
-        let now = Value::Object(change::as_written(ad));
+        let now = Value::Object(as_written(ad));
         let mut patch = file.as_ref().map(|file| file.object.clone()).unwrap_or_default();
         for setting in args.set.iter().chain(&args.unset) {
             setting.resolved(category)?.put_into(&mut patch, &now, category).map_err(Failure::usage)?;

@@ -126,7 +126,12 @@ async fn one(
     };
     let progress = |payloads| shown.borrow_mut().validated(payloads);
     let totals = match client {
-        None => offline(source, &checker, &mut show, progress),
+        None => check_file(source, &checker, &mut show, progress)
+            .and_then(|(mut totals, identities)| {
+                tell_repetitions(identities.repeated(), &mut totals, show)?;
+                Ok(totals)
+            })
+            .map_err(Failure::from),
         Some(client) => online(source, &checker, client, &mut show, progress).await,
     };
     report.flush()?;
@@ -144,18 +149,6 @@ async fn one(
         return Err(Failure::usage(format!("{name} contains no payloads")));
     }
     Ok((name, totals, input.rows().is_some()))
-}
-
-/// Checks all payloads here.
-fn offline(
-    source: Source,
-    checker: &Checker,
-    mut show: impl FnMut(&Verdict) -> io::Result<()>,
-    progress: impl FnMut(u64) -> io::Result<()>,
-) -> Result<Totals, Failure> {
-    let (mut totals, identities) = check_file(source, checker, &mut show, progress)?;
-    tell_repetitions(identities.repeated(), &mut totals, show)?;
-    Ok(totals)
 }
 
 /// Checks payload by payload: here first, and what has no mistakes there.

@@ -4,6 +4,7 @@
 
 use ad_core::violation::nearest;
 use clap::{Arg, ArgAction, Command, builder::ValueParser};
+use rmcp::object;
 use serde_json::{Map, Value, json};
 
 use super::tools::{Count, Offered, Payload, Tool};
@@ -180,11 +181,7 @@ impl Arguments {
                 required.push(name);
             }
         }
-        let schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        });
-        let Value::Object(schema) = schema else { return Map::new() };
-        schema
+        object!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 
     /// The command line of a call.

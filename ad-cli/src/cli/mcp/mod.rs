@@ -10,17 +10,18 @@ mod tools;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use ad_core::violation::nearest;
+use ad_core::{lock::locked, violation::nearest};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
         PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
     },
+    object,
     service::{RequestContext, ServerInitializeError},
 };
 use serde_json::{Map, Value, json};
@@ -33,7 +34,7 @@ use self::{
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
-use crate::terminal::{Context, Failure, Output, can_ask, counted, signalled};
+use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, signalled};
 
 /// Calls that run at the same time; others wait.
 const AT_ONCE: u32 = 4;
@@ -44,9 +45,27 @@ const LOGGED: usize = 200;
 /// Why a call that the client cancelled, or the end of the server, has no result.
 const CANCELLED: &str = "cancelled; a request that was already sent stays accepted";
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+An MCP client, such as a desktop assistant or an editor, starts this command and talks to it on stdin and stdout. Each tool runs the command of \
+the same name. Without options, tools only read. The assistant's program asks its user before it calls a tool; the commands do not ask for \
+confirmation again. Each call is logged to stderr.
+
+Examples:
+  ad-cli mcp
+  ad-cli mcp --allow-write
+  ad-cli mcp --allow-write --allow-promote 5 --profile north")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    access: Access,
+    /// Time limit of a call, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    time_limit: Duration,
+}
+
 /// What an assistant may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
-pub(crate) struct Access {
+struct Access {
     /// Allow tools that create, change and delete ads
     #[arg(long = "allow-write")]
     write: bool,
@@ -56,7 +75,7 @@ pub(crate) struct Access {
 }
 
 /// Serves a client on stdin and stdout until it closes the connection.
-pub(crate) async fn serve(context: &Context, access: Access, time_limit: Duration) -> Result<(), Failure> {
+pub(crate) async fn serve(context: &Context, &Args { access, time_limit }: &Args) -> Result<(), Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find this program: {error}")))?;
     match context.connection() {
@@ -162,7 +181,7 @@ fn annotations(tool: &Tool) -> ToolAnnotations {
 
 /// The schema of the structured result of every tool.
 fn output_schema() -> Map<String, Value> {
-    let schema = json!({
+    object!({
         "type": "object",
         "properties": {
             "exit_code": {"type": ["integer", "null"], "description": AFTER_HELP},
@@ -170,9 +189,7 @@ fn output_schema() -> Map<String, Value> {
             "notes": {"type": "string", "description": "The messages of the command, with hints"},
         },
         "required": ["exit_code", "result", "notes"],
-    });
-    let Value::Object(schema) = schema else { return Map::new() };
-    schema
+    })
 }
 
 /// The server of one client.
@@ -269,7 +286,7 @@ impl Server {
     /// Counts the promotions of a call, before they are ordered: those that the service rejects count as well.
     fn take_promotions(&self, call: &Map<String, Value>) -> Result<(), String> {
         let ads = call.get("source_ids").and_then(Value::as_array).map_or(0, Vec::len);
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = locked(&self.left);
         match u32::try_from(ads).ok().and_then(|ads| left.checked_sub(ads)) {
             Some(rest) => *left = rest,
             None => {

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::{Column, plain};
+use super::Column;
+use crate::bulk::plain;
 
 /// The header and the example row. Spreadsheets of most of Europe open semicolons as columns, and the mark at the beginning makes them read
 /// UTF-8.

@@ -14,8 +14,8 @@ use ad_core::{
 };
 use serde_json::{Map, Value};
 
-use super::{commands::new::shorten, sync::at};
-use crate::bulk::check::known;
+use super::commands::new::shorten;
+use crate::bulk::{at, check::known, plain};
 
 /// Columns for images. An ad may have more images, but few people type more addresses.
 const IMAGES: usize = 10;
@@ -116,10 +116,6 @@ fn cell(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", ").into(),
         value => value.clone(),
     }
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 impl Column {

@@ -4,7 +4,8 @@ use ad_core::catalogue::Catalogue;
 use rust_xlsxwriter::{DataValidation, Format, Formula, Note, Workbook, XlsxError, utility::column_number_to_name};
 use serde_json::Value;
 
-use super::{Column, plain};
+use super::Column;
+use crate::bulk::plain;
 
 /// The sheet with the allowed values, which is hidden.
 const VALUES: &str = "Values";

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Ad, Client, Error, ErrorKind, Outcome,
     bulk::{
-        AdOutcome, Identity,
+        AdOutcome, Identity, at,
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
         write_if,
     },
@@ -177,7 +177,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let stored = contents::stored(ad);
     let now = contents::shown(&stored, &stored.content);
     let changes = step.changes.iter().filter_map(|change| {
-        let value = contents::at(&now, &change.field).unwrap_or(&Value::Null);
+        let value = at(&now, &change.field).unwrap_or(&Value::Null);
         let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
         is_other.then(|| format!("{} is now {}", change.field, contents::short(value)))
     });

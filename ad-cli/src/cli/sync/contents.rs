@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The field that only requests have: answers show the stored images instead.
-pub(crate) const IMAGES: &str = "image_urls";
+pub(super) const IMAGES: &str = "image_urls";
 
 const CATEGORY_FIELDS: &str = "category_fields";
 
@@ -60,12 +60,6 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     };
     shown.insert(IMAGES.to_owned(), content.image_urls().collect());
     shown
-}
-
-pub(crate) fn at<'a>(shown: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
-    let mut names = field.split('.');
-    let first = names.next().and_then(|name| shown.get(name));
-    names.try_fold(first?, |value, name| value.get(name))
 }
 
 /// The fields that differ, in the order of the tables' names.

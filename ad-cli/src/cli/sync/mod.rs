@@ -34,7 +34,7 @@ use std::{path::Path, time::Duration};
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use contents::{IMAGES, at, differences, put, stored};
+pub(crate) use contents::{differences, put, stored};
 pub(crate) use show::difference;
 
 use self::{

@@ -11,6 +11,7 @@ use super::{
     rows::{Screen, csv_record},
     table,
 };
+use crate::bulk::leaves;
 
 /// A value in this form; for people, the fields that `first` names come first, in that order.
 pub(super) fn written(format: Format, value: &Value, first: &[&str], screen: Screen) -> io::Result<String> {
@@ -45,23 +46,10 @@ fn csv(value: &Value) -> io::Result<String> {
 
 /// The leaves of a value that are not empty, with their dotted paths. A list of plain values is a leaf.
 fn fields(value: &Value) -> Vec<(String, &Value)> {
-    fn walk<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
-        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        match value {
-            Value::Object(members) => {
-                members.iter().for_each(|(name, value)| walk(&below(name), value, found));
-            }
-            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-                items.iter().enumerate().for_each(|(index, value)| walk(&below(&index.to_string()), value, found));
-            }
-            Value::Null => {}
-            Value::Array(items) if items.is_empty() => {}
-            leaf => found.push((path.to_owned(), leaf)),
-        }
-    }
-    let mut found = Vec::new();
-    walk("", value, &mut found);
-    found
+    leaves(value, |value| match value {
+        Value::Array(items) => !items.is_empty() && items.iter().all(|item| !item.is_object() && !item.is_array()),
+        _ => false,
+    })
 }
 
 #[cfg(test)]

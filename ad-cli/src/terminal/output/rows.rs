@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    fmt,
     io::{self, BufWriter, Write},
 };
 
@@ -18,8 +17,10 @@ use super::{
 };
 
 /// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
+#[derive(derive_more::Debug)]
 pub struct Rows {
     columns: Cow<'static, [Column]>,
+    #[debug(skip)]
     out: BufWriter<Box<dyn Write + Send>>,
     screen: Screen,
     form: RowWriter,
@@ -27,6 +28,7 @@ pub struct Rows {
     selection: Option<Selection>,
 }
 
+#[derive(Debug)]
 enum RowWriter {
     /// A table, which is printed at the end.
     Table(Vec<Vec<Cell>>),
@@ -42,12 +44,6 @@ enum RowWriter {
         has_header: bool,
         spreadsheets: bool,
     },
-}
-
-impl fmt::Debug for Rows {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Rows").finish_non_exhaustive()
-    }
 }
 
 /// Where rows are shown: how wide that is, if it is a terminal, and whether it has colours.

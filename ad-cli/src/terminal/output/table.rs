@@ -193,19 +193,32 @@ pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize
     let width = width.unwrap_or(usize::MAX);
     let is_beside = width.saturating_sub(before) >= LEAST_TEXT;
     let indent = if is_beside { before } else { 2 * GAP };
-    let mut lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
+    let lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
     let mut out = in_lines(parts(), width, colors);
-    if is_beside && let Some(first) = lines.next() {
-        out += &" ".repeat(before - taken);
-        out += &painted(&first, last.tone, colors);
+    push_value(&mut out, lines, is_beside.then(|| before - taken), indent, |line| painted(line, last.tone, colors));
+    out
+}
+
+/// The lines of a value: the first after a gap beside what is there, if there is room, the others indented.
+fn push_value(
+    out: &mut String,
+    mut lines: impl Iterator<Item = String>,
+    gap: Option<usize>,
+    indent: usize,
+    painted: impl Fn(&str) -> String,
+) {
+    if let Some(gap) = gap
+        && let Some(first) = lines.next()
+    {
+        *out += &" ".repeat(gap);
+        *out += &painted(&first);
     }
     out.push('\n');
     for line in lines {
-        out += &" ".repeat(indent);
-        out += &painted(&line, last.tone, colors);
+        *out += &" ".repeat(indent);
+        *out += &painted(&line);
         out.push('\n');
     }
-    out
 }
 
 /// Texts side by side, and below each other where they do not fit.
@@ -252,19 +265,11 @@ pub(super) fn named(fields: &[(impl AsRef<str>, Cell)], indent: usize, width: Op
     let below = if is_beside { beside } else { indent + GAP };
     let mut out = String::new();
     for (name, cell) in fields {
-        let mut lines = wrapped(&printable::line(&cell.text), width.saturating_sub(below)).into_iter();
+        let lines = wrapped(&printable::line(&cell.text), width.saturating_sub(below)).into_iter();
         out += &" ".repeat(indent);
         out += &painted(&name, Some(Tone::Faint), colors);
-        if is_beside && let Some(first) = lines.next() {
-            out += &" ".repeat(beside - indent - display_width(&name));
-            out += &painted(&first, cell.tone, colors);
-        }
-        out.push('\n');
-        for line in lines {
-            out += &" ".repeat(below);
-            out += &painted(&line, cell.tone, colors);
-            out.push('\n');
-        }
+        let gap = is_beside.then(|| beside - indent - display_width(&name));
+        push_value(&mut out, lines, gap, below, |line| painted(line, cell.tone, colors));
     }
     out
 }

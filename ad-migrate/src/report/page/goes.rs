@@ -1,43 +1,37 @@
 //! The valid rows: how many of each type, and the first ones as they will be submitted, which reveals mistaken columns.
 
 use ad_cli::{
-    bulk::shortened,
+    bulk::{at, shortened},
     terminal::output::{grouped, plain},
 };
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
-use super::pictures;
+use super::{Columns, NUMBER, TEXT, VALUE, pictures, table};
 use crate::{
-    check::{Totals, Verdict},
-    mapping::at,
+    check::{OfType, Totals, Verdict},
     report::kept::Kept,
 };
+
+const TYPES: Columns<4> = (["Vehicle type", "Rows", "Valid", "Pictures"], [TEXT, NUMBER, NUMBER, NUMBER]);
+
+const ADS: Columns<7> = (
+    ["Row", "Source id", "Plate", "Vehicle", "Price", "Mileage", "Pictures"],
+    [NUMBER, TEXT, TEXT, TEXT, NUMBER, NUMBER, TEXT],
+);
+
+const FIELDS: Columns<4> =
+    (["Field of the ad", "Value in the ad", "Column of the file", "Value in the file"], [TEXT, VALUE, TEXT, VALUE]);
 
 pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
     html! {
         @if totals.valid > 0 {
             section {
                 h2 { "Ads to submit" }
-                table.types {
-                    thead { tr { th { "Vehicle type" } th.number { "Rows" } th.number { "Valid" } th.number { "Pictures" } } }
-                    tbody {
-                        @for (name, of_type) in &totals.types {
-                            tr {
-                                td data-label="Vehicle type" { @if name.is_empty() { "unknown" } @else { (name) } }
-                                td.number data-label="Rows" { (grouped(of_type.rows)) }
-                                td.number data-label="Valid" { (grouped(of_type.valid)) }
-                                td.number data-label="Pictures" { (grouped(of_type.images)) }
-                            }
-                        }
-                    }
-                }
+                (table(Some("types"), TYPES, totals.types.iter().map(of_type)))
                 @if !kept.valid.is_empty() {
                     h3 { "The first ads, as they will be submitted" }
-                    table {
-                        thead { tr { th.number { "Row" } th { "Source id" } th { "Plate" } th { "Vehicle" } th.number { "Price" } th.number { "Mileage" } th { "Pictures" } } }
-                        tbody { @for verdict in &kept.valid { (row(verdict)) } }
-                    }
+                    (table(None, ADS, kept.valid.iter().map(ad)))
                     h3 { "The same ads beside their rows" }
                     @for verdict in &kept.valid { (beside(verdict)) }
                 }
@@ -46,22 +40,22 @@ pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
     }
 }
 
-fn row(verdict: &Verdict) -> Markup {
+fn of_type((name, OfType { rows, valid, images }): (&&str, &OfType)) -> [String; 4] {
+    let name = if name.is_empty() { "unknown" } else { name };
+    [name.to_owned(), grouped(*rows), grouped(*valid), grouped(*images)]
+}
+
+fn ad(verdict: &Verdict) -> [Markup; 7] {
     let member = |name: &str| verdict.payload.as_ref().and_then(|payload| payload.get(name)).unwrap_or(&Value::Null);
     let fields = member("category_fields");
     let images = member("image_urls").as_array();
     let images: Vec<_> = images.into_iter().flatten().filter_map(Value::as_str).collect();
-    html! {
-        tr {
-            td.number data-label="Row" { (verdict.row) }
-            td data-label="Source id" { (verdict.source_id.as_deref().unwrap_or_default()) }
-            td data-label="Plate" { (verdict.plate.as_deref().unwrap_or_default()) }
-            td data-label="Vehicle" { (vehicle(member("title"), fields)) }
-            td.number data-label="Price" { (price(&member("price")[0])) }
-            td.number data-label="Mileage" { (measure(&fields["condition"]["mileage"])) }
-            td data-label="Pictures" { @if images.is_empty() { "none" } @else { (pictures(&images)) } }
-        }
-    }
+    let [source_id, plate] =
+        [&verdict.source_id, &verdict.plate].map(|text| text.as_deref().unwrap_or_default().render());
+    let (vehicle, price) = (vehicle(member("title"), fields).render(), price(&member("price")[0]).render());
+    let mileage = measure(&fields["condition"]["mileage"]).render();
+    let pictures = if images.is_empty() { "none".render() } else { pictures(&images) };
+    [verdict.row.render(), source_id, plate, vehicle, price, mileage, pictures]
 }
 
 /// The rows of the file and their payloads, field by field.
@@ -69,30 +63,17 @@ fn beside(verdict: &Verdict) -> Markup {
     let (Some(source), Some(payload)) = (&verdict.source, &verdict.payload) else { return html! {} };
     let id = verdict.source_id.as_deref().unwrap_or_default();
     let is_used = |column: &&String| verdict.made_of.values().any(|columns| columns.contains(column));
+    let made = verdict.made_of.iter().map(|(field, columns)| {
+        let name = field.strip_prefix("category_fields.").unwrap_or(field);
+        [name.to_owned(), in_ad(payload, field), columns.join(", "), in_file(source, columns)]
+    });
+    let unused = source.iter().filter(|(column, _)| !is_used(column)).map(|(column, value)| {
+        ["–".to_owned(), String::new(), column.clone(), shortened(&plain(value), LONGEST).into_owned()]
+    });
     html! {
         details.beside {
             summary { "Row " (verdict.row) " · " (id) " · " (vehicle(&Value::Null, payload.get("category_fields").unwrap_or(&Value::Null))) }
-            table {
-                thead { tr { th { "Field of the ad" } th { "Value in the ad" } th { "Column of the file" } th { "Value in the file" } } }
-                tbody {
-                    @for (field, columns) in &verdict.made_of {
-                        tr {
-                            td data-label="Field of the ad" { (field.strip_prefix("category_fields.").unwrap_or(field)) }
-                            td.value data-label="Value in the ad" { (in_ad(payload, field)) }
-                            td data-label="Column of the file" { (columns.join(", ")) }
-                            td.value data-label="Value in the file" { (in_file(source, columns)) }
-                        }
-                    }
-                    @for (column, value) in source.iter().filter(|(column, _)| !is_used(column)) {
-                        tr {
-                            td data-label="Field of the ad" { "–" }
-                            td.value data-label="Value in the ad" { }
-                            td data-label="Column of the file" { (column) }
-                            td.value data-label="Value in the file" { (shortened(&plain(value), LONGEST)) }
-                        }
-                    }
-                }
-            }
+            (table(None, FIELDS, made.chain(unused)))
         }
     }
 }

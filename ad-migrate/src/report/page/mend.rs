@@ -1,9 +1,9 @@
 //! The reasons of errors and warnings: how often, what to do, and which rows.
 
 use ad_cli::terminal::output::{counted, grouped};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
-use super::{percent, pictures};
+use super::{Columns, NUMBER, TEXT, VALUE, percent, pictures, table};
 use crate::{
     check::{Counted, Totals},
     finding::Severity,
@@ -73,6 +73,7 @@ fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Ma
     let (first, others) = rows.split_at(rows.len().min(FIRST));
     // The advice is shown once, if it is the same for all rows.
     let same = rows.iter().all(|row| row.finding.advice == reason.advice);
+    let table = |rows: &[ListedRow]| table(Some("rows"), COLUMNS, rows.iter().map(|row| listed(row, !same)));
     html! {
         details.reason id=(anchor(reason.severity, index)) open[open] {
             summary {
@@ -81,11 +82,11 @@ fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Ma
                 span.count { (counted(reason.rows, "row")) }
             }
             @if same && let Some(advice) = &reason.advice { p.advice { strong { "What to do: " } (advice) } }
-            @if !first.is_empty() { (table(first, !same)) }
+            @if !first.is_empty() { (table(first)) }
             @if !others.is_empty() {
                 details.more {
                     summary { "Show " (counted(others.len() as u64, "more row")) }
-                    (table(others, !same))
+                    (table(others))
                 }
             }
             @if more > 0 { p.note { "and " (grouped(more)) " more, see the JSON report (--json)" } }
@@ -93,35 +94,24 @@ fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Ma
     }
 }
 
-fn table(rows: &[ListedRow], with_advice: bool) -> Markup {
-    html! {
-        table.rows {
-            thead { tr { th.number { "Row" } th.number { "Line" } th { "Source id" } th { "Plate" } th { "Column" } th { "Value" } th { "Problem" } } }
-            tbody { @for row in rows { (listed(row, with_advice)) } }
-        }
-    }
-}
+const COLUMNS: Columns<7> = (
+    ["Row", "Line", "Source id", "Plate", "Column", "Value", "Problem"],
+    [NUMBER, NUMBER, TEXT, TEXT, TEXT, VALUE, TEXT],
+);
 
-fn listed(row: &ListedRow, with_advice: bool) -> Markup {
-    let finding = &row.finding;
-    let images: Vec<_> = row.images.iter().map(String::as_str).collect();
-    html! {
-        tr {
-            td.number data-label="Row" { (row.row) }
-            td.number data-label="Line" { (row.line) }
-            td data-label="Source id" { (row.source_id.as_deref().unwrap_or_default()) }
-            td data-label="Plate" { (row.plate.as_deref().unwrap_or_default()) }
-            td data-label="Column" { (few(&finding.columns)) }
-            td.value data-label="Value" { (finding.value.as_deref().unwrap_or_default()) }
-            td data-label="Problem" {
-                div {
-                    (finding.message)
-                    @if with_advice && let Some(advice) = &finding.advice { span.hint { (advice) } }
-                    (pictures(&images))
-                }
-            }
+fn listed(row: &ListedRow, with_advice: bool) -> [Markup; 7] {
+    let ListedRow { row, line, source_id, plate, finding, images } = row;
+    let images: Vec<_> = images.iter().map(String::as_str).collect();
+    let problem = html! {
+        div {
+            (finding.message)
+            @if with_advice && let Some(advice) = &finding.advice { span.hint { (advice) } }
+            (pictures(&images))
         }
-    }
+    };
+    let [source_id, plate, value] =
+        [source_id, plate, &finding.value].map(|text| text.as_deref().unwrap_or_default().render());
+    [row.render(), line.render(), source_id, plate, few(&finding.columns).render(), value, problem]
 }
 
 fn class(severity: Severity) -> &'static str {

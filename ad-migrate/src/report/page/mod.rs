@@ -18,7 +18,7 @@ use std::{
 
 use ad_cli::terminal::output::{WholeFile, counted, grouped};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::{Digest, Sha256};
 
 use super::{About, FileReport, kept::Kept};
@@ -29,6 +29,11 @@ use crate::{
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("filter.js");
+
+/// The classes of columns: right-aligned numbers, and values that break anywhere.
+const TEXT: Option<&str> = None;
+const NUMBER: Option<&str> = Some("number");
+const VALUE: Option<&str> = Some("value");
 
 /// The page while rows are added.
 #[derive(Debug)]
@@ -172,6 +177,28 @@ fn figures(totals: &Totals) -> Markup {
         dl.figures {
             @for (name, count) in figures {
                 div { dt { (name) } dd { (grouped(count)) } }
+            }
+        }
+    }
+}
+
+/// The headings of a table, and the classes of its columns.
+type Columns<const N: usize> = ([&'static str; N], [Option<&'static str>; N]);
+
+/// A narrow screen shows the heading beside each value.
+fn table<const N: usize, C: Render>(
+    class: Option<&str>,
+    (headings, classes): Columns<N>,
+    rows: impl Iterator<Item = [C; N]>,
+) -> Markup {
+    let columns = || headings.into_iter().zip(classes);
+    html! {
+        table class=[class] {
+            thead { tr { @for (heading, class) in columns() { th class=[class.filter(|_| class == NUMBER)] { (heading) } } } }
+            tbody {
+                @for row in rows {
+                    tr { @for ((heading, class), cell) in columns().zip(row) { td class=[class] data-label=(heading) { (cell) } } }
+                }
             }
         }
     }

@@ -3,10 +3,16 @@
 use ad_cli::terminal::output::grouped;
 use maud::{Markup, html};
 
+use super::{Columns, NUMBER, TEXT, VALUE, table};
 use crate::check::{ColumnProfile, Totals};
 
 /// Columns that are listed.
 const MOST: usize = 300;
+
+const COLUMNS: Columns<7> = (
+    ["Column", "Filled", "Different", "Least", "Median", "Greatest", "Values"],
+    [TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, VALUE],
+);
 
 /// What is unlikely of whole columns.
 pub(super) fn doubts(totals: &Totals) -> Markup {
@@ -27,31 +33,18 @@ pub(super) fn section(totals: &Totals) -> Markup {
                 h2 { "Columns of the file" }
                 details open[totals.profiles.len() <= 40] {
                     summary { (grouped(totals.profiles.len() as u64)) " columns" }
-                    table.profiles {
-                        thead { tr { th { "Column" } th.number { "Filled" } th.number { "Different" } th.number { "Least" } th.number { "Median" } th.number { "Greatest" } th { "Values" } } }
-                        tbody { @for column in totals.profiles.iter().take(MOST) { (row(column)) } }
-                    }
+                    (table(Some("profiles"), COLUMNS, totals.profiles.iter().take(MOST).map(row)))
                 }
             }
         }
     }
 }
 
-fn row(column: &ColumnProfile) -> Markup {
-    let distinct = grouped(column.distinct as u64);
-    html! {
-        tr {
-            td data-label="Column" { (column.column) }
-            td.number data-label="Filled" { (grouped(column.filled)) }
-            td.number data-label="Different" { @if column.has_more { "more than " } (distinct) }
-            td.number data-label="Least" { (number(column.minimum)) }
-            td.number data-label="Median" { (number(column.median)) }
-            td.number data-label="Greatest" { (number(column.maximum)) }
-            td.value data-label="Values" { (column.samples.join(" · ")) }
-        }
-    }
-}
-
-fn number(number: Option<f64>) -> String {
-    number.map_or_else(String::new, |number| number.to_string())
+fn row(column: &ColumnProfile) -> [String; 7] {
+    let more = if column.has_more { "more than " } else { "" };
+    let different = format!("{more}{}", grouped(column.distinct as u64));
+    let [least, median, greatest] = [column.minimum, column.median, column.maximum]
+        .map(|number| number.map_or_else(String::new, |number| number.to_string()));
+    let values = column.samples.join(" · ");
+    [column.column.clone(), grouped(column.filled), different, least, median, greatest, values]
 }

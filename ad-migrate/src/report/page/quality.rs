@@ -3,7 +3,10 @@
 use ad_cli::terminal::output::grouped;
 use maud::{Markup, html};
 
-use crate::check::Totals;
+use super::{Columns, NUMBER, TEXT, table};
+use crate::check::{CountedFinding, Totals};
+
+const COLUMNS: Columns<4> = (["Finding", "Rows", "First", "What to do"], [TEXT, NUMBER, TEXT, TEXT]);
 
 pub(super) fn section(totals: &Totals) -> Markup {
     html! {
@@ -14,23 +17,13 @@ pub(super) fn section(totals: &Totals) -> Markup {
                     "Each ad has a score from 0 to 100 for what makes it better, such as photos, a price and a description: "
                     (totals.levels()) ". Findings are values that are probably wrong; they keep no ad from being submitted."
                 }
-                @if !totals.quality.is_empty() {
-                    table {
-                        thead { tr { th { "Finding" } th.number { "Rows" } th { "First" } th { "What to do" } } }
-                        tbody {
-                            @for finding in &totals.quality {
-                                @let about = finding.code.about();
-                                tr {
-                                    td data-label="Finding" { (about.title) }
-                                    td.number data-label="Rows" { (grouped(finding.rows)) }
-                                    td data-label="First" { (finding.first()) }
-                                    td data-label="What to do" { (about.cure) }
-                                }
-                            }
-                        }
-                    }
-                }
+                @if !totals.quality.is_empty() { (table(None, COLUMNS, totals.quality.iter().map(row))) }
             }
         }
     }
+}
+
+fn row(finding: &CountedFinding) -> [String; 4] {
+    let about = finding.code.about();
+    [about.title.to_owned(), grouped(finding.rows), finding.first(), about.cure.to_owned()]
 }
