@@ -18,7 +18,7 @@ use super::{
     finished::FinishedRequests,
     options::{OpenError, Options, PoolUse},
     postgres::{self, Postgres, Replica, Woken},
-    rows::{Columns, Row},
+    rows::{Columns, FromColumns, Row},
     schema::SchemaState,
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
@@ -203,12 +203,12 @@ impl Database {
     }
 
     /// Reads a list for a client, likewise.
-    pub(super) async fn list(
+    pub(super) async fn list<T: FromColumns>(
         &self,
         statement: Statement,
-        mut take: impl FnMut(&Row) -> Result<(), StoreError> + Send,
+        mut take: impl FnMut(T) + Send,
     ) -> Result<(), StoreError> {
-        self.read_for_client(ReadSize::List, &statement, |row| take(&row)).await
+        self.read_for_client(ReadSize::List, &statement, |row| Columns::of(&row).read().map(&mut take)).await
     }
 
     async fn read_for_client(
