@@ -26,6 +26,13 @@
 //! | [`memory`] | the ports in memory, for embedding and tests |
 #![warn(missing_docs)]
 
+/// Adds a line to a page.
+macro_rules! say {
+    ($page:expr, $($text:tt)*) => {
+        writeln!($page, $($text)*).expect("text takes any text")
+    };
+}
+
 pub mod catalogue;
 pub mod categories;
 pub mod fields;

@@ -43,7 +43,7 @@ use crate::{
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, MarketplaceCalls, Metrics, Observed, readings},
     values::{Period, PublicUrl},
-    webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks, WorkerParts},
+    webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks},
     worker::Worker,
 };
 
@@ -237,12 +237,10 @@ impl Common {
             clock: Arc::clone(&self.clock),
         };
         let scoring = scoring::run(self.database.clone());
-        tokio::spawn(async move {
-            tokio::select! {
-                ((), (), (), _) = async { tokio::join!(cleanup, retention.run(), scoring, OptionFuture::from(photos)) } => {}
-                () = until(stopped) => {}
-            }
-        });
+        let all = async {
+            let ((), (), (), _) = tokio::join!(cleanup, retention.run(), scoring, OptionFuture::from(photos));
+        };
+        spawn_until(stopped, all);
         renditions
     }
 
@@ -256,17 +254,8 @@ impl Common {
         if settings.workers == 0 {
             return Ok(Vec::new());
         }
-        let parts = WorkerParts {
-            database: self.database.clone(),
-            store: Arc::clone(&self.store),
-            directory: self.directory.clone(),
-            clock: Arc::clone(&self.clock),
-            ids: Arc::clone(&self.ids),
-            metrics: self.metrics.clone(),
-            vault: Arc::clone(&webhooks.vault),
-            changed: Arc::clone(&webhooks.changed),
-        };
-        let sender = WebhookWorker::new(parts, settings, stopped.clone())?;
+        let (store, metrics, owner) = (Arc::clone(&self.store), self.metrics.clone(), self.ids.next());
+        let sender = WebhookWorker::new(webhooks.clone(), store, metrics, owner, settings, stopped.clone())?;
         let worker = Worker {
             pipeline: self.pipeline(settings)?,
             queued: self.store.queued(),
@@ -399,13 +388,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let revocation_max_age = settings.revocation_max_age.duration();
     let used = Arc::new(UsedTokens::default());
     let noting = Arc::clone(&used).keep_noting(database.clone(), Arc::clone(&clock));
-    let stopping_noting = until(stopped.clone());
-    tokio::spawn(async move {
-        tokio::select! {
-            () = noting => {}
-            () = stopping_noting => {}
-        }
-    });
+    spawn_until(stopped.clone(), noting);
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
     let console = settings.console.then(|| console_parts(settings, &webhooks, &media, &links, circuits));
     let context = Context {
@@ -660,6 +643,16 @@ pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, Ph
     let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
     let worker = common.photo_worker(common.renditions(&settings));
     Ok((common.database, worker))
+}
+
+/// Runs something in the background, until `stopped` says so.
+fn spawn_until(stopped: watch::Receiver<bool>, run: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(async move {
+        tokio::select! {
+            () = run => {}
+            () = until(stopped) => {}
+        }
+    });
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {

@@ -1,7 +1,7 @@
 //! Agriculture Thresher (1227).
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, unregistered},
     common::{equipments, model_year},
 };
 use crate::fields::{
@@ -9,17 +9,9 @@ use crate::fields::{
     row::{measure, slug, text},
 };
 
-pub(super) static AGRICULTURE_THRESHER: Category = Category {
-    id: 1227,
-    name: "Agriculture thresher",
-    vehicle_type: Some("agriculture-thresher"),
-    from_v3: FromV3::Migrates(&[1222]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(AGRICULTURE_THRESHER.tables)),
-};
+pub(super) static AGRICULTURE_THRESHER: Category =
+    unregistered(1227, "agriculture-thresher", "Agriculture thresher", FromV3::Migrates(&[1222]))
+        .with_tables(&[all_of(FIELDS)]);
 
 #[rustfmt::skip]
 pub(super) const FIELDS: &[Field] = &[

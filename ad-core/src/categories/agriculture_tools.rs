@@ -1,7 +1,7 @@
 //! Agriculture Tools (1229).
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, unregistered},
     common::model_year,
 };
 use crate::fields::{
@@ -9,17 +9,9 @@ use crate::fields::{
     row::{measure, slug, text},
 };
 
-pub(super) static AGRICULTURE_TOOLS: Category = Category {
-    id: 1229,
-    name: "Agriculture tools",
-    vehicle_type: Some("agriculture-tools"),
-    from_v3: FromV3::Migrates(&[1225, 1226]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(AGRICULTURE_TOOLS.tables)),
-};
+pub(super) static AGRICULTURE_TOOLS: Category =
+    unregistered(1229, "agriculture-tools", "Agriculture tools", FromV3::Migrates(&[1225, 1226]))
+        .with_tables(&[all_of(FIELDS)]);
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

@@ -2,7 +2,7 @@
 
 use super::{
     agriculture_thresher,
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled, except},
+    category::{Category, FromV3, all_of, except, unregistered},
     common::plate,
 };
 use crate::fields::{
@@ -10,17 +10,12 @@ use crate::fields::{
     row::{slug, text, text_between},
 };
 
-pub(super) static AGRICULTURE_TRACTOR: Category = Category {
-    id: 1228,
-    name: "Agriculture tractor",
-    vehicle_type: Some("agriculture-tractor"),
-    from_v3: FromV3::Migrates(&[1222]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(BRAND), except(agriculture_thresher::FIELDS, &["brand"]), all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(AGRICULTURE_TRACTOR.tables)),
-};
+pub(super) static AGRICULTURE_TRACTOR: Category =
+    unregistered(1228, "agriculture-tractor", "Agriculture tractor", FromV3::Migrates(&[1222])).with_tables(&[
+        all_of(BRAND),
+        except(agriculture_thresher::FIELDS, &["brand"]),
+        all_of(FIELDS),
+    ]);
 
 const BRAND: &[Field] = &[slug("brand", "agriculture-tractor.brand", "Brand")];
 

@@ -1,7 +1,7 @@
 //! ATV (1143). Same fields as Snowmobile.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, registered},
     common::REGISTERED,
     moped, rules, snowmobile,
 };
@@ -10,23 +10,15 @@ use crate::fields::{
     row::{slug, text},
 };
 
-pub(super) static ATV: Category = Category {
-    id: 1143,
-    name: "ATV",
-    vehicle_type: Some("atv"),
-    from_v3: FromV3::Converts,
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[
+pub(super) static ATV: Category = registered(1143, "atv", "ATV", FromV3::Converts)
+    .with_tables(&[
         all_of(BODY),
         all_of(REGISTERED),
         moped::AS_MOTORCYCLE,
         all_of(moped::FIELDS),
         all_of(snowmobile::FIELDS),
-    ],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(ATV.tables)),
-};
+    ])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
 #[rustfmt::skip]
 const BODY: &[Field] = &[

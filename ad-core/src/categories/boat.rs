@@ -1,7 +1,7 @@
 //! Boat (1060). All fields optional.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, unregistered},
     common::{equipments, model_year, plate},
 };
 use crate::fields::{
@@ -9,17 +9,9 @@ use crate::fields::{
     row::{boolean, count, measure, slug, text},
 };
 
-pub(super) static BOAT: Category = Category {
-    id: 1060,
-    name: "Boats",
-    vehicle_type: Some("boat"),
-    from_v3: FromV3::Migrates(&[1061, 1062, 1063, 1064, 1065, 1066, 1067]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(BOAT.tables)),
-};
+pub(super) static BOAT: Category =
+    unregistered(1060, "boat", "Boats", FromV3::Migrates(&[1061, 1062, 1063, 1064, 1065, 1066, 1067]))
+        .with_tables(&[all_of(FIELDS)]);
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

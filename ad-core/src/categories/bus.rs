@@ -1,7 +1,7 @@
 //! Bus (1321). Its table, but for the slugs, is that of trucks too.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, unregistered},
     common::{equipments, model_year, plate},
 };
 use crate::fields::{
@@ -9,17 +9,8 @@ use crate::fields::{
     row::{boolean, count, date, measure, slug, text, text_between},
 };
 
-pub(super) static BUS: Category = Category {
-    id: 1321,
-    name: "Bus",
-    vehicle_type: Some("bus"),
-    from_v3: FromV3::Migrates(&[1221]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(SLUGS), all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(BUS.tables)),
-};
+pub(super) static BUS: Category =
+    unregistered(1321, "bus", "Bus", FromV3::Migrates(&[1221])).with_tables(&[all_of(SLUGS), all_of(FIELDS)]);
 
 #[rustfmt::skip]
 const SLUGS: &[Field] = &[

@@ -1,8 +1,8 @@
 //! Camper (1102).
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
-    common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS},
+    category::{Category, FromV3, all_of, registered},
+    common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS, body},
     rules,
 };
 use crate::fields::{
@@ -12,24 +12,11 @@ use crate::fields::{
     row::{boolean, choice, count, list, measure, slug, text},
 };
 
-pub(super) static CAMPER: Category = Category {
-    id: 1102,
-    name: "Motorhome (camper)",
-    vehicle_type: Some("camper"),
-    from_v3: FromV3::Migrates(&[1102]),
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(CAMPER.tables)),
-};
+pub(super) static CAMPER: Category = registered(1102, "camper", "Motorhome (camper)", FromV3::Migrates(&[1102]))
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
-#[rustfmt::skip]
-const BODY: &[Field] = &[
-    slug("body_type", "camper.body_type", "Body type"),
-    slug("brand", "camper.brand", "Brand"),
-    text("model", "Model, free text"),
-];
+const BODY: &[Field] = &body("camper.body_type", "camper.brand");
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

@@ -1,7 +1,7 @@
 //! Car (1020).
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, registered},
     common::{DRIVE_TYPES, FUELS, REGISTERED, TRANSMISSIONS},
     rules,
 };
@@ -12,15 +12,9 @@ use crate::fields::{
     row::{boolean, choice, choice_any_case, count, date, list, measure, objects, slug, text},
 };
 
-pub(super) static CAR: Category = Category {
-    id: 1020,
-    name: "Cars",
-    vehicle_type: Some("car"),
-    from_v3: FromV3::Converts,
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
-    rules: &[
+pub(super) static CAR: Category = registered(1020, "car", "Cars", FromV3::Converts)
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)])
+    .with_rules(&[
         rules::REGISTERED,
         rules::MODELS,
         rules::NEW_USED_LOCK,
@@ -28,9 +22,7 @@ pub(super) static CAR: Category = Category {
         rules::WHEELS_AND_RATINGS,
         rules::LEASING_DETAILS,
         rules::ONLINE_PURCHASE,
-    ],
-    compiled: compiled(|| Compiled::of(CAR.tables)),
-};
+    ]);
 
 const WHEEL_SETS: &[ChoiceValue] = &[("summer", "Summer"), ("winter", "Winter"), ("winter_studded", "Winter, studded")];
 

@@ -1,35 +1,22 @@
 //! Caravan (1101). No powertrain fields.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
-    common::{NUMBER_OF_OWNERS, REGISTERED},
+    category::{Category, FromV3, all_of, registered},
+    common::{NUMBER_OF_OWNERS, REGISTERED, body},
     rules,
 };
 use crate::fields::{
     Field, LENGTH,
     Since::V43,
     WEIGHT,
-    row::{boolean, count, measure, slug, text},
+    row::{boolean, count, measure},
 };
 
-pub(super) static CARAVAN: Category = Category {
-    id: 1101,
-    name: "Caravan",
-    vehicle_type: Some("caravan"),
-    from_v3: FromV3::Migrates(&[1101]),
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(CARAVAN.tables)),
-};
+pub(super) static CARAVAN: Category = registered(1101, "caravan", "Caravan", FromV3::Migrates(&[1101]))
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
-#[rustfmt::skip]
-const BODY: &[Field] = &[
-    slug("body_type", "caravan.body_type", "Body type"),
-    slug("brand", "caravan.brand", "Brand"),
-    text("model", "Model, free text"),
-];
+const BODY: &[Field] = &body("caravan.body_type", "caravan.brand");
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

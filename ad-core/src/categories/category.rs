@@ -1,6 +1,6 @@
 //! The types of categories and of rules over several fields.
 
-use std::{fmt, sync::LazyLock};
+use std::{fmt, sync::OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -33,7 +33,7 @@ pub struct Category {
     pub(super) tables: &'static [Rows],
     /// Its rules over several fields.
     pub rules: &'static [&'static [Rule]],
-    pub(super) compiled: LazyLock<Compiled>,
+    compiled: OnceLock<Compiled>,
 }
 
 /// How ads of V3 become ads of a V4 category ('Endpoints' rules 7 and 8, decision 28).
@@ -84,14 +84,38 @@ impl Rows {
 
 /// The compiled tables of a category.
 #[derive(Debug)]
-pub(super) struct Compiled {
+struct Compiled {
     rows: Vec<&'static Field>,
     tree: Tree,
 }
 
-/// Compiles the tables of a category, for its static.
-pub(super) const fn compiled(compile: fn() -> Compiled) -> LazyLock<Compiled> {
-    LazyLock::new(compile)
+/// A category without tables that V3 alone has.
+pub(super) const fn v3_only(id: u16, name: &'static str, heading: Heading) -> Category {
+    Category {
+        id,
+        name,
+        vehicle_type: None,
+        from_v3: FromV3::Migrates(&[]),
+        registered: false,
+        heading,
+        tables: &[],
+        rules: &[],
+        compiled: OnceLock::new(),
+    }
+}
+
+/// A category of V4 without tables.
+pub(super) const fn unregistered(id: u16, vehicle_type: &'static str, name: &'static str, from_v3: FromV3) -> Category {
+    let mut category = v3_only(id, name, Heading::Required);
+    (category.vehicle_type, category.from_v3) = (Some(vehicle_type), from_v3);
+    category
+}
+
+/// A category of registered vehicles without tables.
+pub(super) const fn registered(id: u16, vehicle_type: &'static str, name: &'static str, from_v3: FromV3) -> Category {
+    let mut category = unregistered(id, vehicle_type, name, from_v3);
+    (category.registered, category.heading) = (true, Heading::Forbidden);
+    category
 }
 
 impl fmt::Display for Category {
@@ -104,17 +128,29 @@ impl fmt::Display for Category {
     }
 }
 
-impl Compiled {
-    pub(super) fn of(tables: &[Rows]) -> Self {
-        let rows: Vec<_> = tables.iter().flat_map(|rows| rows.fields()).collect();
-        Self { tree: Tree::new(rows.iter().copied()), rows }
-    }
-}
-
 impl Category {
+    /// The same with these tables.
+    pub(super) const fn with_tables(mut self, tables: &'static [Rows]) -> Self {
+        self.tables = tables;
+        self
+    }
+
+    /// The same with these rules.
+    pub(super) const fn with_rules(mut self, rules: &'static [&'static [Rule]]) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            let rows: Vec<_> = self.tables.iter().flat_map(|rows| rows.fields()).collect();
+            Compiled { tree: Tree::new(rows.iter().copied()), rows }
+        })
+    }
+
     /// Its rows, in the order of the document.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone {
-        self.compiled.rows.iter().copied()
+        self.compiled().rows.iter().copied()
     }
 
     /// The row of a path.
@@ -124,7 +160,7 @@ impl Category {
 
     /// Its rows compiled for checking.
     pub fn tree(&self) -> &Tree {
-        &self.compiled.tree
+        &self.compiled().tree
     }
 
     /// Whether its `category_fields` have no published list and are stored as sent (decision 20).

@@ -2,7 +2,7 @@
 
 use crate::fields::{
     ChoiceValue, Field, Kind, Since,
-    row::{boolean, count, date, integer, list, text, text_between, text_up_to, web_address},
+    row::{boolean, count, date, integer, list, slug, text, text_between, text_up_to, web_address},
 };
 
 /// Kind of the items of `equipments`: no commas.
@@ -13,6 +13,11 @@ const MOST_EQUIPMENTS: usize = 1000;
 
 pub(super) const fn equipments() -> Field {
     list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item")
+}
+
+/// The rows of body type, brand and model, by the lists of the first two.
+pub(super) const fn body(body_types: &'static str, brands: &'static str) -> [Field; 3] {
+    [slug("body_type", body_types, "Body type"), slug("brand", brands, "Brand"), text("model", "Model, free text")]
 }
 
 /// The row of a model year without limits in the document.

@@ -1,22 +1,13 @@
 //! Construction (1323).
 
-use super::category::{Category, Compiled, FromV3, Heading, all_of, compiled};
+use super::category::{Category, FromV3, all_of, unregistered};
 use crate::fields::{
     DISPLACEMENT, Field, LENGTH, POWER, VOLUME, WEIGHT,
     row::{boolean, count, integer, measure, slug, text},
 };
 
-pub(super) static CONSTRUCTION: Category = Category {
-    id: 1323,
-    name: "Construction",
-    vehicle_type: Some("construction"),
-    from_v3: FromV3::Migrates(&[1223]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(CONSTRUCTION.tables)),
-};
+pub(super) static CONSTRUCTION: Category =
+    unregistered(1323, "construction", "Construction", FromV3::Migrates(&[1223])).with_tables(&[all_of(FIELDS)]);
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

@@ -1,7 +1,7 @@
 //! Moped (1121). Fields as Motorcycle except for what stands here.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, Rows, all_of, compiled, except},
+    category::{Category, FromV3, Rows, all_of, except, registered},
     common::REGISTERED,
     motorcycle, rules,
 };
@@ -12,17 +12,9 @@ use crate::fields::{
     row::{measure, slug, text},
 };
 
-pub(super) static MOPED: Category = Category {
-    id: 1121,
-    name: "Mopeds",
-    vehicle_type: Some("moped"),
-    from_v3: FromV3::Migrates(&[1121]),
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), AS_MOTORCYCLE, all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(MOPED.tables)),
-};
+pub(super) static MOPED: Category = registered(1121, "moped", "Mopeds", FromV3::Migrates(&[1121]))
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), AS_MOTORCYCLE, all_of(FIELDS)])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
 /// What mopeds, and the types that have the same fields, share with motorcycles.
 pub(super) const AS_MOTORCYCLE: Rows =

@@ -1,26 +1,18 @@
 //! Motorcycle (1140).
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
-    common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS},
+    category::{Category, FromV3, all_of, registered},
+    common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS, body},
     rules,
 };
 use crate::fields::{
     ChoiceValue, DISPLACEMENT, Field, Kind, MILEAGE, POWER,
-    row::{boolean, choice, list, measure, slug, text},
+    row::{boolean, choice, list, measure},
 };
 
-pub(super) static MOTORCYCLE: Category = Category {
-    id: 1140,
-    name: "Motorcycle",
-    vehicle_type: Some("motorcycle"),
-    from_v3: FromV3::Converts,
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(MOTORCYCLE.tables)),
-};
+pub(super) static MOTORCYCLE: Category = registered(1140, "motorcycle", "Motorcycle", FromV3::Converts)
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
 const ENGINE_TYPES: &[ChoiceValue] = &[
     ("unknown", "Unknown"),
@@ -38,12 +30,7 @@ const ENGINE_TYPES: &[ChoiceValue] = &[
     ("v-twin-8", "V-twin 8"),
 ];
 
-#[rustfmt::skip]
-const BODY: &[Field] = &[
-    slug("body_type", "motorcycle.body_type", "Body type"),
-    slug("brand", "motorcycle.brand", "Brand"),
-    text("model", "Model, free text"),
-];
+const BODY: &[Field] = &body("motorcycle.body_type", "motorcycle.brand");
 
 #[rustfmt::skip]
 pub(super) const FIELDS: &[Field] = &[

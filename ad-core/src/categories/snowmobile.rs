@@ -1,7 +1,7 @@
 //! Snowmobile (1180). Same fields as Moped, and the displacement.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, registered},
     common::REGISTERED,
     moped, rules,
 };
@@ -10,17 +10,9 @@ use crate::fields::{
     row::{measure, slug, text},
 };
 
-pub(super) static SNOWMOBILE: Category = Category {
-    id: 1180,
-    name: "Snowmobile",
-    vehicle_type: Some("snowmobile"),
-    from_v3: FromV3::Converts,
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), moped::AS_MOTORCYCLE, all_of(moped::FIELDS), all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(SNOWMOBILE.tables)),
-};
+pub(super) static SNOWMOBILE: Category = registered(1180, "snowmobile", "Snowmobile", FromV3::Converts)
+    .with_tables(&[all_of(BODY), all_of(REGISTERED), moped::AS_MOTORCYCLE, all_of(moped::FIELDS), all_of(FIELDS)])
+    .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
 #[rustfmt::skip]
 const BODY: &[Field] = &[

@@ -1,33 +1,21 @@
 //! Trailer (1045). Its ads cannot be created, only read, updated and deleted. No powertrain fields.
 
 use super::{
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
-    common::{NUMBER_OF_OWNERS, REGISTERED},
+    category::{Category, FromV3, all_of, registered},
+    common::{NUMBER_OF_OWNERS, REGISTERED, body},
     rules,
 };
 use crate::fields::{
     Field, LENGTH, WEIGHT,
-    row::{boolean, measure, slug, text},
+    row::{boolean, measure},
 };
 
-pub(super) static TRAILER: Category = Category {
-    id: super::category::TRAILER,
-    name: "Trailer",
-    vehicle_type: Some("trailer"),
-    from_v3: FromV3::Migrates(&[super::category::TRAILER]),
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
-    rules: &[rules::REGISTERED, rules::OWNERS],
-    compiled: compiled(|| Compiled::of(TRAILER.tables)),
-};
+pub(super) static TRAILER: Category =
+    registered(super::category::TRAILER, "trailer", "Trailer", FromV3::Migrates(&[super::category::TRAILER]))
+        .with_tables(&[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)])
+        .with_rules(&[rules::REGISTERED, rules::OWNERS]);
 
-#[rustfmt::skip]
-const BODY: &[Field] = &[
-    slug("body_type", "trailer.body_type", "Body type"),
-    slug("brand", "trailer.brand", "Brand"),
-    text("model", "Model, free text"),
-];
+const BODY: &[Field] = &body("trailer.body_type", "trailer.brand");
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

@@ -2,40 +2,28 @@
 
 use super::{
     car,
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled, except},
-    common::REGISTERED,
+    category::{Category, FromV3, all_of, except, registered},
+    common::{REGISTERED, body},
     rules,
 };
-use crate::fields::{
-    Field, LENGTH,
-    Since::V4,
-    VOLUME, WEIGHT,
-    row::{measure, slug, text},
-};
+use crate::fields::{Field, LENGTH, Since::V4, VOLUME, WEIGHT, row::measure};
 
-pub(super) static TRANSPORT: Category = Category {
-    id: 1021,
-    name: "Vans",
-    vehicle_type: Some("transport"),
-    from_v3: FromV3::Converts,
-    registered: true,
-    heading: Heading::Forbidden,
-    tables: &[
+pub(super) static TRANSPORT: Category = registered(1021, "transport", "Vans", FromV3::Converts)
+    .with_tables(&[
         all_of(BODY),
         all_of(REGISTERED),
         except(car::FIELDS, &["leasing_details", "physics.curb_weight", "physics.gross_weight", "physics.boot_size"]),
         all_of(FIELDS),
-    ],
-    rules: &[rules::REGISTERED, rules::NEW_USED_LOCK, rules::OWNERS, rules::WHEELS_AND_RATINGS, rules::ONLINE_PURCHASE],
-    compiled: compiled(|| Compiled::of(TRANSPORT.tables)),
-};
+    ])
+    .with_rules(&[
+        rules::REGISTERED,
+        rules::NEW_USED_LOCK,
+        rules::OWNERS,
+        rules::WHEELS_AND_RATINGS,
+        rules::ONLINE_PURCHASE,
+    ]);
 
-#[rustfmt::skip]
-const BODY: &[Field] = &[
-    slug("body_type", "transport.body_type", "Body type"),
-    slug("brand", "transport.brand", "Brand"),
-    text("model", "Model, free text"),
-];
+const BODY: &[Field] = &body("transport.body_type", "transport.brand");
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[

@@ -2,24 +2,18 @@
 
 use super::{
     bus,
-    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    category::{Category, FromV3, all_of, unregistered},
 };
 use crate::fields::{
     Field, LENGTH,
     row::{integer, measure, slug},
 };
 
-pub(super) static TRUCK: Category = Category {
-    id: 1322,
-    name: "Truck",
-    vehicle_type: Some("truck"),
-    from_v3: FromV3::Migrates(&[1221]),
-    registered: false,
-    heading: Heading::Required,
-    tables: &[all_of(SLUGS), all_of(bus::FIELDS), all_of(FIELDS)],
-    rules: &[],
-    compiled: compiled(|| Compiled::of(TRUCK.tables)),
-};
+pub(super) static TRUCK: Category = unregistered(1322, "truck", "Truck", FromV3::Migrates(&[1221])).with_tables(&[
+    all_of(SLUGS),
+    all_of(bus::FIELDS),
+    all_of(FIELDS),
+]);
 
 #[rustfmt::skip]
 const SLUGS: &[Field] = &[

@@ -30,18 +30,6 @@ enum MarketFailure {
 }
 
 impl Run<'_> {
-    pub(super) async fn publish(&mut self) -> Result<Ended, StoreError> {
-        self.on_each_market(Action::Publish, "Ad published").await
-    }
-
-    pub(super) async fn unpublish(&mut self) -> Result<Ended, StoreError> {
-        self.on_each_market(Action::Unpublish, "Ad unpublished").await
-    }
-
-    pub(super) async fn bump(&mut self) -> Result<Ended, StoreError> {
-        self.on_each_market(Action::Bump, "Ad bumped").await
-    }
-
     pub(super) async fn boost(&mut self) -> Result<Ended, StoreError> {
         let until = self.pipeline.ports.clock.now() + POLE_POSITION;
         let ended = self.on_each_market(Action::Boost, &format!("Pole position until {until}")).await?;
@@ -75,7 +63,7 @@ impl Run<'_> {
     }
 
     /// Performs an action concurrently on all marketplaces of the plan that it has not reached yet.
-    async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
+    pub(super) async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
         self.checkpoint().await?;
         let failures = self.reach_each(action).await?;
         if failures.is_empty() {

@@ -270,10 +270,10 @@ impl<'a> Run<'a> {
                     let why = "Not published: images failed, and dont_publish_on_failed_images is set";
                     Ended::Failed(Code::HeldByImages, why.into())
                 }
-                Action::Publish => self.publish().await?,
-                Action::Unpublish => self.unpublish().await?,
+                Action::Publish => self.on_each_market(action, "Ad published").await?,
+                Action::Unpublish => self.on_each_market(action, "Ad unpublished").await?,
                 Action::Delete => self.delete().await?,
-                Action::Bump => self.bump().await?,
+                Action::Bump => self.on_each_market(action, "Ad bumped").await?,
                 Action::Boost => self.boost().await?,
             };
             match ended {

@@ -5,12 +5,6 @@ use std::fmt::Write;
 use super::{Level, findings::FINDINGS, goals::GOALS, vehicle::USUAL};
 use crate::{categories, fields::grouped};
 
-macro_rules! say {
-    ($page:expr, $($text:tt)*) => {
-        writeln!($page, $($text)*).expect("text takes any text")
-    };
-}
-
 /// Goals and findings, as a page of Markdown.
 pub fn markdown() -> String {
     let mut page = "# Quality of ads\n\n\

@@ -35,12 +35,6 @@ pub fn markdown(catalogue: &Catalogue) -> String {
     page
 }
 
-macro_rules! say {
-    ($page:expr, $($text:tt)*) => {
-        writeln!($page, $($text)*).expect("text takes any text")
-    };
-}
-
 fn introduction() -> String {
     format!(
         "# Category fields\n\n\

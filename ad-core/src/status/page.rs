@@ -13,11 +13,11 @@ pub fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## Status of an ad\n\n| `status` | Meaning |\n|---|---|\n");
     for status in AdStatus::NAMES.iter().filter_map(|name| AdStatus::from_name(name)) {
-        let _ = writeln!(page, "| `{status}` | {} |", of_ad(status));
+        say!(page, "| `{status}` | {} |", of_ad(status));
     }
     page.push_str("\n## Status of a channel\n\n| `channels[].status` | Meaning |\n|---|---|\n");
     for status in ChannelStatus::NAMES.iter().filter_map(|name| ChannelStatus::from_name(name)) {
-        let _ = writeln!(page, "| `{status}` | {} |", of_channel_status(status));
+        say!(page, "| `{status}` | {} |", of_channel_status(status));
     }
     page.push_str(
         "\n## Codes\n\nAs long as the service tries again by itself (`waiting`, `paused`), `who_acts` is the one in the third \
@@ -27,7 +27,7 @@ pub fn markdown() -> String {
     for row in CODES {
         let (name, about) = (row.code.name(), row.code.about());
         let (waiting, failed) = (advice(row.code, true), advice(row.code, false));
-        let _ = writeln!(
+        say!(
             page,
             "| [`{name}`](errors.md#{name}) | {} | `{}` | `{}` | {} |",
             about.explanation,
@@ -36,7 +36,7 @@ pub fn markdown() -> String {
             failed.what_to_do.unwrap_or_default()
         );
     }
-    let _ = writeln!(
+    say!(
         page,
         "\nWhile the service tries again, `what_to_do` is \"{WAIT}\", unless the dealer has to act. A channel that is `not_listed` \
          although its ad is visible, as after an import, says \"{PUBLISH}\" to the dealer. Where nobody has to act, `who_acts` is \

@@ -211,23 +211,17 @@ impl AdCall<'_> {
         payload: Payload,
     ) -> Result<Response, ApiError> {
         let Payload { object: payload, repeated, memory: _memory } = payload;
+        let (service, access) = (&self.context.service, &self.access);
+        let target = self.target(query.dealer_code.as_deref());
         match operation.act {
             Act::Validate => {
-                let mut validated = self.context.service.validate(&self.access, self.through(), payload).await?;
+                let mut validated = service.validate(access, self.through(), payload).await?;
                 validated.warnings.extend(repeated);
                 Ok(respond::validated(&validated))
             }
-            Act::Status => {
-                let report =
-                    self.context.service.status(&self.access, self.target(query.dealer_code.as_deref())).await?;
-                Ok(json_response(StatusCode::OK, &report))
-            }
-            Act::Prices => {
-                let prices =
-                    self.context.service.prices(&self.access, self.target(query.dealer_code.as_deref())).await?;
-                Ok(json_response(StatusCode::OK, &prices))
-            }
-            Act::Read => self.read(self.target(query.dealer_code.as_deref()), &query).await,
+            Act::Status => Ok(json_response(StatusCode::OK, &service.status(access, target).await?)),
+            Act::Prices => Ok(json_response(StatusCode::OK, &service.prices(access, target).await?)),
+            Act::Read => self.read(target, &query).await,
             _ => Err(ApiError::unknown_path()),
         }
     }

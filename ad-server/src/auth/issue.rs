@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ad_core::model::Timestamp;
 use jsonwebtoken::{Header, encode};
-use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{KeySet, Permissions, keys::Key};
@@ -41,43 +41,25 @@ pub enum IssueError {
     Signing(#[from] jsonwebtoken::errors::Error),
 }
 
-#[derive(Serialize)]
-struct Claims<'a> {
-    iss: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dealer_code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dealer_group: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operator: Option<bool>,
-    iat: i64,
-    jti: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exp: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permissions: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'a str>,
-}
-
 /// A token, signed with the first key that can sign, and its record.
 pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
     let usable = |key: &&Key| key.expires.is_none_or(|expires| request.now < expires);
     let signing = keys.keys().iter().filter(usable).find_map(|key| Some((key, key.encoding.as_ref()?)));
     let (key, encoding) = signing.ok_or(IssueError::NoSigningKey)?;
     let record = record(request, &key.kid);
-    let name = Some(request.scope.name());
-    let claims = Claims {
-        iss: ISSUER,
-        dealer_code: name.filter(|_| matches!(request.scope, Access::Dealer(_))),
-        dealer_group: name.filter(|_| matches!(request.scope, Access::Group(_))),
-        operator: (request.scope == Access::Operator).then_some(true),
-        iat: seconds(request.now),
-        jti: &record.jti,
-        exp: record.expires.map(seconds),
-        permissions: record.permissions.as_deref(),
-        label: request.label.as_deref(),
+    let mut claims = json!({"iss": ISSUER, "iat": seconds(request.now), "jti": record.jti});
+    claims[request.scope.claim()] = match &request.scope {
+        Access::Operator => true.into(),
+        scope => scope.name().into(),
     };
+    let optional = [
+        ("exp", json!(record.expires.map(seconds))),
+        ("permissions", json!(record.permissions)),
+        ("label", json!(request.label)),
+    ];
+    for (name, value) in optional.into_iter().filter(|(_, value)| !value.is_null()) {
+        claims[name] = value;
+    }
     let header = Header { kid: Some(key.kid.clone()), ..Header::new(key.algorithm) };
     Ok((encode(&header, &claims, encoding)?, record))
 }

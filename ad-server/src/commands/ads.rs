@@ -171,7 +171,6 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         ["SOURCE ID", "STATUS", "SINCE", "MEANING"],
         [[source_id, status.to_string(), output::minute(since), text]],
     )?;
-    output::text("\n")?;
     let row = |it: ChannelReport| {
         let code = output::or_dash(it.code);
         let (attempts, next) = (it.attempts.to_string(), output::or_dash(it.next_attempt));
@@ -186,34 +185,24 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         ]
     };
     let header = ["MARKETPLACE", "STATUS", "LISTING", "CODE", "ATTEMPTS", "NEXT ATTEMPT", "MEANING"];
-    output::table(header, channels.into_iter().map(row))?;
-    if !images.is_empty() {
-        output::text("\n")?;
-        let row = |it: ImageReport| [it.url, it.status.to_string(), it.text];
-        output::table(["IMAGE", "STATUS", "MEANING"], images.into_iter().map(row))?;
-    }
-    if !unfinished.is_empty() {
-        output::text("\n")?;
-        let row = |it: RequestStatus| [it.request_id.to_string(), it.state.to_string(), it.accepted.to_string()];
-        output::table(["UNFINISHED REQUEST", "STATE", "ACCEPTED"], unfinished.into_iter().map(row))?;
-    }
-    if !promotions.is_empty() {
-        output::text("\n")?;
-        let row = |it: Promotion| {
-            let AskedBy { token, label } = it.asked_by;
-            let action = if it.action == Action::Boost { "pole_position" } else { it.action.name() };
-            [
-                action.to_owned(),
-                it.state.to_string(),
-                it.accepted.to_string(),
-                output::or_dash(token),
-                output::or_dash(label),
-            ]
-        };
-        let header = ["PROMOTION", "STATE", "REQUESTED", "SENT WITH TOKEN", "LABEL"];
-        output::table(header, promotions.into_iter().map(row))?;
-    }
-    Ok(())
+    output::further(header, channels, row)?;
+    let row = |it: ImageReport| [it.url, it.status.to_string(), it.text];
+    output::further(["IMAGE", "STATUS", "MEANING"], images, row)?;
+    let row = |it: RequestStatus| [it.request_id.to_string(), it.state.to_string(), it.accepted.to_string()];
+    output::further(["UNFINISHED REQUEST", "STATE", "ACCEPTED"], unfinished, row)?;
+    let row = |it: Promotion| {
+        let AskedBy { token, label } = it.asked_by;
+        let action = if it.action == Action::Boost { "pole_position" } else { it.action.name() };
+        [
+            action.to_owned(),
+            it.state.to_string(),
+            it.accepted.to_string(),
+            output::or_dash(token),
+            output::or_dash(label),
+        ]
+    };
+    let header = ["PROMOTION", "STATE", "REQUESTED", "SENT WITH TOKEN", "LABEL"];
+    Ok(output::further(header, promotions, row)?)
 }
 
 /// Rows are printed as they are read: there may be many.

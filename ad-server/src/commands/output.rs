@@ -59,6 +59,19 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<I
     text(&format!("{}\n", laid_out(header, rows, io::stdout().is_terminal())))
 }
 
+/// Prints a table below what is printed, unless it has no rows.
+pub(crate) fn further<T, const N: usize>(
+    header: [&str; N],
+    rows: Vec<T>,
+    row: impl FnMut(T) -> [String; N],
+) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    text("\n")?;
+    table(header, rows.into_iter().map(row))
+}
+
 fn laid_out<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>, terminal: bool) -> String {
     let mut table = Table::new();
     if terminal {

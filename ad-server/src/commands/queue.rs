@@ -10,7 +10,7 @@ use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     app,
     config::Layer,
-    store::{DealerQueue, QueueFilter, TakeError, Unfinished},
+    store::{DealerQueue, Failing, QueueFilter, TakeError, Unfinished},
     system::SystemClock,
 };
 
@@ -137,24 +137,16 @@ async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
             since(state.oldest_due),
         ]],
     )?;
-    if !dealers.is_empty() {
-        output::text("\n")?;
-        let row = |it: DealerQueue| {
-            let drains = output::or_dash(it.drains_in.map(|seconds| format!("in {}", span(seconds))));
-            let numbers = [it.unfinished, it.due, it.finished].map(|number| number.to_string());
-            let [unfinished, due, finished] = numbers;
-            [it.dealer_code, unfinished, due, age(now, it.oldest), finished, drains]
-        };
-        let header = ["DEALER", "UNFINISHED", "DUE NOW", "OLDEST", "FINISHED IN 5 MIN", "DRAINS"];
-        output::table(header, dealers.into_iter().map(row))?;
-    }
-    if failing.is_empty() {
-        return Ok(());
-    }
-    output::text("\n")?;
-    let rows =
-        failing.into_iter().map(|it| [it.requests.to_string(), age(now, it.oldest), due(now, it.next), it.reason]);
-    Ok(output::table(["FAILING", "OLDEST", "NEXT ATTEMPT", "REASON"], rows)?)
+    let row = |it: DealerQueue| {
+        let drains = output::or_dash(it.drains_in.map(|seconds| format!("in {}", span(seconds))));
+        let numbers = [it.unfinished, it.due, it.finished].map(|number| number.to_string());
+        let [unfinished, due, finished] = numbers;
+        [it.dealer_code, unfinished, due, age(now, it.oldest), finished, drains]
+    };
+    let header = ["DEALER", "UNFINISHED", "DUE NOW", "OLDEST", "FINISHED IN 5 MIN", "DRAINS"];
+    output::further(header, dealers, row)?;
+    let row = |it: Failing| [it.requests.to_string(), age(now, it.oldest), due(now, it.next), it.reason];
+    Ok(output::further(["FAILING", "OLDEST", "NEXT ATTEMPT", "REASON"], failing, row)?)
 }
 
 async fn list(base: GlobalArgs, filter: &QueueFilter, limit: u32, args: &ListArgs) -> Result<(), CommandError> {

@@ -57,10 +57,6 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
         output::text("\n")?;
         output::table(["SENT WITH TOKEN", "LABEL"], [[jti, output::or_dash(label)]])?;
     }
-    if status.actions.is_empty() {
-        return Ok(());
-    }
-    output::text("\n")?;
     let row = |ActionStatus { action, state, created, code, external_message }| {
         let text = match external_message {
             Value::String(text) => text,
@@ -68,5 +64,5 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
         };
         [action.to_string(), state.to_string(), created.to_string(), output::or_dash(code), text]
     };
-    Ok(output::table(["ACTION", "STATE", "SINCE", "CODE", "MESSAGE"], status.actions.into_iter().map(row))?)
+    Ok(output::further(["ACTION", "STATE", "SINCE", "CODE", "MESSAGE"], status.actions, row)?)
 }

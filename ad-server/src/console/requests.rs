@@ -50,11 +50,9 @@ pub(super) async fn page(visit: Visit) -> Answer {
 
 async fn find(visit: &Visit, id: &str) -> Result<RequestStatus, ApiError> {
     let uuid: Uuid = id.parse().map_err(|_| unknown(id))?;
-    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let _turn = context.limits.turns.take(access).await?;
-    match context.service.request(access, uuid).await {
-        Err(ServiceError::NotFound) => Err(unknown(id)),
-        found => Ok(found?),
+    match visit.in_turn(visit.visitor.context.service.request(&visit.caller.scope, uuid)).await {
+        Err(ApiError::Service(ServiceError::NotFound)) => Err(unknown(id)),
+        found => found,
     }
 }
 

@@ -108,6 +108,15 @@ impl Visit {
         api::origin(&self.caller)
     }
 
+    /// What a use of the database brings, in a turn of the visitor's scope.
+    pub(super) async fn in_turn<T, E>(&self, read: impl Future<Output = Result<T, E>>) -> Result<T, ApiError>
+    where
+        ApiError: From<E>,
+    {
+        let _turn = self.visitor.context.limits.turns.take(&self.caller.scope).await?;
+        Ok(read.await?)
+    }
+
     /// Whether the visitor's token has a permission.
     pub(super) fn may(&self, permission: Permission) -> bool {
         self.caller.permissions.contains(permission)

@@ -41,11 +41,7 @@ pub(super) async fn create(visit: Visit) -> Answer {
     if !types.is_empty() {
         sent.insert("types".to_owned(), types.into());
     }
-    let created = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        of_scope(&visit)?.create(&sent).await
-    };
-    match created {
+    match visit.in_turn(of_scope(&visit)?.create(&sent)).await {
         Ok((webhook, _, secret)) => Ok(new_secret(&visit, StatusCode::CREATED, &webhook, &secret)),
         Err(error) => show(&visit, Some(error)).await,
     }
@@ -124,14 +120,11 @@ fn id(visit: &Visit) -> &str {
 async fn show(visit: &Visit, refused: Option<ApiError>) -> Answer {
     let texts = visit.visitor.texts;
     let scope = &visit.caller.scope;
-    let (all, dealers) = {
-        let _turn = visit.visitor.context.limits.turns.take(scope).await?;
-        let dealers = match scope {
-            Access::Group(_) => visit.visitor.context.service.dealers_of_events(scope, None),
-            Access::Dealer(_) | Access::Operator => [].into(),
-        };
-        (of_scope(visit)?.all().await?, dealers)
+    let dealers = match scope {
+        Access::Group(_) => visit.visitor.context.service.dealers_of_events(scope, None),
+        Access::Dealer(_) | Access::Operator => [].into(),
     };
+    let all = visit.in_turn(of_scope(visit)?.all()).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, |error| error.default_response().status());
     let content = html! {
         div.heading { h1 { (texts.webhooks) } }

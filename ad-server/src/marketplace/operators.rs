@@ -85,10 +85,8 @@ fn parse(text: &str, number: usize) -> Result<ListingLine, String> {
 }
 
 fn already_listed(row: &Row) -> Result<LineError, StoreError> {
-    let mut columns = Columns::of(row);
-    let line: i64 = columns.value()?;
-    let market = columns.named(Market::from_name)?;
-    let id = listing_id(market, columns.value()?);
+    let (line, market, seq): (i64, Market, _) = Columns::of(row).read()?;
+    let id = listing_id(market, seq);
     let message = format!("this plate of this dealer is already listed as {id} on the {market} marketplace");
     Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
 }
@@ -197,7 +195,7 @@ pub fn list_listings<'d>(
 
 fn listing(row: &Row) -> Result<ListingRow, StoreError> {
     let mut columns = Columns::of(row);
-    let marketplace = columns.named(Market::from_name)?;
+    let marketplace = columns.read()?;
     Ok(ListingRow {
         id: listing_id(marketplace, columns.value()?),
         marketplace,

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
-    lists::{numbers, sharer},
+    lists::{self, codes, numbers, sharer},
     photos,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
@@ -186,11 +186,12 @@ impl Store for DatabaseStore {
         source_id: &str,
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        self.database.find_ads(scope, source_id, log).await
+        let columns = if log == LogEntries::Latest { &lists::AD_WITH_LOG } else { &lists::AD };
+        self.database.find(columns, scope, source_id).await
     }
 
     async fn tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
-        self.database.find_tags(scope, source_id).await
+        self.database.find(&lists::TAG_OF_AD, scope, source_id).await
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
@@ -205,11 +206,11 @@ impl Store for DatabaseStore {
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
-        self.database.list_ads(scope, query).await
+        self.database.page(lists::list(self.database.dialect(), scope, query)).await
     }
 
     async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
-        self.database.find_facts(scope, source_id).await
+        self.database.find(&lists::AD_WITH_UNFINISHED, scope, source_id).await
     }
 
     async fn earlier_prices(
@@ -217,7 +218,8 @@ impl Store for DatabaseStore {
         scope: Scope<'_>,
         source_id: &str,
     ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
-        self.database.find_prices(scope, source_id).await
+        let ads: Vec<(StoredAd, _)> = self.database.find(&lists::AD_WITH_PRICES, scope, source_id).await?;
+        Ok(ads.into_iter().map(|(stored, earlier)| (stored.ad, earlier)).collect())
     }
 
     async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {
@@ -247,16 +249,12 @@ impl Store for DatabaseStore {
     }
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
-        self.database.list_log(ad, query).await
+        self.database.page(lists::log(self.database.dialect(), ad, query)).await
     }
 
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {
         let rows = self.database.look_up(sql::ChangesOfAd { id: ad }).await?;
-        let change = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.id()?, columns.json()?))
-        };
-        rows.iter().map(change).collect()
+        Ok(Columns::all(&rows)?.into_iter().collect())
     }
 
     async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
@@ -372,7 +370,10 @@ impl Store for DatabaseStore {
     }
 
     async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
-        self.database.count_ads(scope).await
+        let dealer_codes = codes(scope);
+        let mut counts = HashMap::with_capacity(dealer_codes.len());
+        self.database.list(sql::AdsByDealer { dealer_codes }.into(), |count| counts.extend([count])).await?;
+        Ok(counts)
     }
 
     async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {

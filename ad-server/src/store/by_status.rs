@@ -10,7 +10,8 @@ use ad_core::{
 use serde::Serialize;
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Statement,
+    rows::FromColumns,
     sql::ads as sql,
     statement::{Dialect, Values},
 };
@@ -93,7 +94,7 @@ impl Database {
             behind_seq: behind.map_or(0, |ad| ad.seq),
             limit,
         };
-        self.read(read).await?.iter().map(ad).collect()
+        Columns::all(&self.read(read).await?)
     }
 
     /// Some ads of a scope with one of these statuses.
@@ -128,11 +129,7 @@ impl Database {
 
     async fn ads_in_scope(&self, statement: Statement) -> Result<Vec<AdByStatus>, StoreError> {
         let mut ads = Vec::new();
-        let take = |row: &Row| {
-            ads.push(ad(row)?);
-            Ok(())
-        };
-        self.list(statement, take).await?;
+        self.list(statement, |ad| ads.push(ad)).await?;
         Ok(ads)
     }
 }
@@ -145,13 +142,12 @@ fn like(market: Market, word: &str) -> String {
     }
 }
 
-fn ad(row: &Row) -> Result<AdByStatus, StoreError> {
-    let mut columns = Columns::of(row);
-    let (seq, dealer_code, source_id) = (columns.value()?, columns.string()?, columns.string()?);
-    let status = columns.named(AdStatus::from_name)?;
-    let since = columns.time()?;
-    let code = StatusWords::from_store(status, &columns.text()?).and_then(|words| words.failure);
-    Ok(AdByStatus { dealer_code, source_id, status, since, code, seq })
+impl FromColumns for AdByStatus {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let ((seq, dealer_code, source_id), (status, since)) = columns.read()?;
+        let code = StatusWords::from_store(status, &columns.text()?).and_then(|words| words.failure);
+        Ok(Self { dealer_code, source_id, status, since, code, seq })
+    }
 }
 
 /// Ads with these statuses and, if given, these words of their channels, from the index that has both.

@@ -18,7 +18,7 @@ use super::{
     finished::FinishedRequests,
     options::{OpenError, Options, PoolUse},
     postgres::{self, Postgres, Replica, Woken},
-    rows::{Columns, Row},
+    rows::{Columns, FromColumns, Row},
     schema::SchemaState,
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
@@ -166,7 +166,7 @@ impl Database {
     fn replica(&self) -> Option<&Replica> {
         match &self.engine {
             Engine::Sqlite(_) => None,
-            Engine::Postgres(postgres) => postgres.replica(),
+            Engine::Postgres(postgres) => postgres.replica.as_ref(),
         }
     }
 
@@ -203,12 +203,12 @@ impl Database {
     }
 
     /// Reads a list for a client, likewise.
-    pub(super) async fn list(
+    pub(super) async fn list<T: FromColumns>(
         &self,
         statement: Statement,
-        mut take: impl FnMut(&Row) -> Result<(), StoreError> + Send,
+        mut take: impl FnMut(T) + Send,
     ) -> Result<(), StoreError> {
-        self.read_for_client(ReadSize::List, &statement, |row| take(&row)).await
+        self.read_for_client(ReadSize::List, &statement, |row| Columns::of(&row).read().map(&mut take)).await
     }
 
     async fn read_for_client(
@@ -242,9 +242,7 @@ impl Database {
         let statement = statement.into();
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(&statement).await.map_err(store_error),
-            Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
-                Ok(postgres.run_in_batch(statement).await?.rows)
-            }
+            Engine::Postgres(it) if statement.is_batch(Dialect::Postgres) => Ok(it.batches.run(statement).await?.rows),
             Engine::Postgres(postgres) => postgres.read(&statement).await.map_err(store_error),
         }
     }
@@ -291,7 +289,7 @@ impl Database {
         match &self.engine {
             Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
                 let _place = self.place(&statement).await;
-                postgres.run_in_batch(statement).await
+                postgres.batches.run(statement).await
             }
             _ => self.write(statement).await,
         }
@@ -318,7 +316,7 @@ impl Database {
     /// so callers poll as well.
     pub(super) fn queued(&self) -> Arc<Notify> {
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.listen();
+            postgres.wake.listen();
         }
         Arc::clone(&self.queued)
     }
@@ -327,7 +325,7 @@ impl Database {
     pub(super) fn wake(&self) {
         self.queued.notify_one();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake_others();
+            postgres.wake.others();
         }
     }
 
@@ -340,14 +338,14 @@ impl Database {
     pub(super) fn logged(&self) {
         self.event_poller.notify();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.tell_logged();
+            postgres.wake.tell_logged();
         }
     }
 
     /// Waits for new events.
     pub(super) fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.listen();
+            postgres.wake.listen();
         }
         self.event_poller.watch(self, scope)
     }
@@ -356,14 +354,14 @@ impl Database {
     pub(super) fn finished(&self, request: Uuid) {
         self.finished.end(request);
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.tell_finished(request);
+            postgres.wake.tell_finished(request);
         }
     }
 
     /// Returns when a request is finished, at once if there is no such unfinished request.
     pub(super) async fn wait_for(&self, request: Uuid) -> Result<(), StoreError> {
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.listen();
+            postgres.wake.listen();
         }
         self.finished.wait(self, request).await
     }

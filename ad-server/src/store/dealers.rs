@@ -16,8 +16,7 @@ impl Database {
 
     /// All dealers, by code.
     pub async fn dealers(&self) -> Result<Vec<Dealer>, StoreError> {
-        let rows = self.read(sql::AllDealers {}).await?;
-        rows.iter().map(|row| Columns::of(row).json()).collect()
+        Columns::all(&self.read(sql::AllDealers {}).await?)
     }
 
     /// The version of dealers and tokens.

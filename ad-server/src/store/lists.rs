@@ -4,53 +4,35 @@
 //! A page is bounded in rows and in bytes. The statement adds up the lengths of its rows, which does not read the texts
 //! themselves, and then reads those that fit.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::sync::OnceLock;
 
 use ad_core::{
     categories,
     model::{
-        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, EarlierPrices, LogEntry, LogQuery, Price,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, EarlierPrices, FailedImage, LogQuery, Price,
         Publication, StatusCount, Timestamp,
     },
-    ports::{ListedAd, LogEntries, PAGE_BYTES, PageOf, Scope, StatusFacts, StoreError, StoredAd, TagOfAd},
+    ports::{ListedAd, PAGE_BYTES, PageOf, Scope, StatusFacts, StoreError, StoredAd, TagOfAd},
 };
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Row, Sql, Statement,
-    rows::log_entry,
+    Columns, Database, Sql, Statement, from_columns,
+    rows::FromColumns,
     search::Search,
     sql::ads as sql,
     statement::{Dialect, Values},
 };
 
 impl Database {
-    pub(super) async fn find_ads(
+    /// The columns of each ad of a source id.
+    pub(super) async fn find<T: FromColumns>(
         &self,
+        columns: &'static BySourceId,
         scope: Scope<'_>,
         source_id: &str,
-        log: LogEntries,
-    ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        let by_source_id = if log == LogEntries::Latest { &AD_WITH_LOG } else { &AD };
-        let rows = self.look_up(by_source_id.statement(self.dialect(), scope, source_id)).await?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.stored_ad()?, columns.entries()?))
-        };
-        rows.iter().map(found).collect()
-    }
-
-    pub(super) async fn find_tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
-        let rows = self.look_up(TAG_OF_AD.statement(self.dialect(), scope, source_id)).await?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            Ok(TagOfAd { dealer_code: columns.string()?, category_id: columns.number()?, tag: columns.tag()? })
-        };
-        rows.iter().map(found).collect()
-    }
-
-    pub(super) async fn list_ads(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
-        self.page(list(self.dialect(), scope, query), listed).await
+    ) -> Result<Vec<T>, StoreError> {
+        Columns::all(&self.look_up(columns.statement(self.dialect(), scope, source_id)).await?)
     }
 
     /// A page of a search that finds more than `common` texts of a dealer. Its cost does not grow with what the search finds, because
@@ -72,90 +54,25 @@ impl Database {
         let most = values.add(common.saturating_add(1));
         let text = format!("SELECT count(*) FROM (SELECT 1 FROM ({ads}) AS found LIMIT {most}) AS counted");
         let mut found = 0;
-        let take = |row: &Row| {
-            found = Columns::of(row).number()?;
-            Ok(())
-        };
-        self.list(values.statement(text), take).await?;
+        self.list(values.statement(text), |counted| found = counted).await?;
         if found <= common {
             return Ok(None);
         }
-        self.page(walk(self.dialect(), dealer_code, query), listed).await.map(Some)
-    }
-
-    pub(super) async fn find_facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
-        let rows = self.look_up(AD_WITH_UNFINISHED.statement(self.dialect(), scope, source_id)).await?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            let stored = columns.stored_ad()?;
-            Ok(StatusFacts { unfinished: columns.unfinished(&stored.ad)?, stored })
-        };
-        rows.iter().map(found).collect()
-    }
-
-    pub(super) async fn find_prices(
-        &self,
-        scope: Scope<'_>,
-        source_id: &str,
-    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
-        let rows = self.look_up(AD_WITH_PRICES.statement(self.dialect(), scope, source_id)).await?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            let ad = columns.stored_ad()?.ad;
-            let earlier: Option<Vec<(i64, Option<Vec<Price>>)>> = columns.maybe_json()?;
-            let earlier = earlier.unwrap_or_default().into_iter();
-            let earlier = earlier.map(|(until, prices)| EarlierPrices { until: Timestamp::from_millis(until), prices });
-            Ok((ad, earlier.collect()))
-        };
-        rows.iter().map(found).collect()
+        self.page(walk(self.dialect(), dealer_code, query)).await.map(Some)
     }
 
     pub(crate) async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
         let mut counts = Vec::new();
-        let take = |row: &Row| {
-            let mut columns = Columns::of(row);
-            counts.push(StatusCount {
-                words: columns.words()?,
-                category_id: columns.number()?,
-                ads: columns.number()?,
-            });
-            Ok(())
-        };
-        self.list(sql::CountByStatus { dealer_codes: codes(scope) }.into(), take).await?;
+        self.list(sql::CountByStatus { dealer_codes: codes(scope) }.into(), |count| counts.push(count)).await?;
         Ok(counts)
     }
 
-    pub(super) async fn count_ads(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
-        let dealer_codes = codes(scope);
-        let mut counts = HashMap::with_capacity(dealer_codes.len());
-        let take = |row: &Row| {
-            let mut columns = Columns::of(row);
-            counts.insert(columns.string()?, columns.number()?);
-            Ok(())
-        };
-        self.list(sql::AdsByDealer { dealer_codes }.into(), take).await?;
-        Ok(counts)
-    }
-
-    pub(super) async fn list_log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
-        self.page(log(self.dialect(), ad, query), log_entry).await
-    }
-
-    async fn page<T: Send>(
-        &self,
-        statement: Statement,
-        read: fn(&mut Columns<'_>) -> Result<T, StoreError>,
-    ) -> Result<PageOf<T>, StoreError> {
+    pub(super) async fn page<T: FromColumns + Send>(&self, statement: Statement) -> Result<PageOf<T>, StoreError> {
         let mut count = 0;
         let mut rows = Vec::new();
-        let take = |row: &Row| {
-            let mut columns = Columns::of(row);
-            count = columns.number()?;
-            // An empty page has one row without position, with the number.
-            if let Some(place) = columns.value::<Option<i64>>()? {
-                rows.push((place, read(&mut columns)?));
-            }
-            Ok(())
+        let take = |of_page: RowOfPage<T>| {
+            count = of_page.count;
+            rows.extend(of_page.placed);
         };
         self.list(statement, take).await?;
         // Otherwise the database would sort whole rows.
@@ -164,11 +81,48 @@ impl Database {
     }
 }
 
-fn listed(columns: &mut Columns<'_>) -> Result<ListedAd, StoreError> {
-    let (ad, words) = (columns.ad()?, columns.words()?);
-    let publication: Option<Publication> = columns.maybe_json()?;
-    let failed_images = publication.map(|publication| publication.failed_images).unwrap_or_default();
-    Ok(ListedAd { ad, words, failed_images, log: columns.entries()? })
+/// A row of a page with its place, and the number of all rows. An empty page has one without place, with the number.
+struct RowOfPage<T> {
+    count: u64,
+    placed: Option<(i64, T)>,
+}
+
+impl<T: FromColumns> FromColumns for RowOfPage<T> {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let (count, place): (_, Option<i64>) = columns.read()?;
+        let placed = match place {
+            Some(place) => Some((place, columns.read()?)),
+            None => None,
+        };
+        Ok(Self { count, placed })
+    }
+}
+
+from_columns! {
+    ListedAd { ad, words, failed_images: failed_images, log }
+    TagOfAd { dealer_code, category_id, tag }
+    StatusCount { words, category_id, ads }
+}
+
+impl Columns<'_> {
+    fn failed_images(&mut self) -> Result<Vec<FailedImage>, StoreError> {
+        Ok(self.read::<Publication>()?.failed_images)
+    }
+}
+
+impl FromColumns for StatusFacts {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let stored: StoredAd = columns.read()?;
+        Ok(Self { unfinished: columns.unfinished(&stored.ad)?, stored })
+    }
+}
+
+impl FromColumns for Vec<EarlierPrices> {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let earlier: Option<Vec<(i64, Option<Vec<Price>>)>> = columns.maybe_json()?;
+        let earlier = earlier.unwrap_or_default().into_iter();
+        Ok(earlier.map(|(until, prices)| EarlierPrices { until: Timestamp::from_millis(until), prices }).collect())
+    }
 }
 
 /// The codes of the dealers of a scope.
@@ -244,16 +198,16 @@ fn earlier_prices(dialect: Dialect) -> &'static str {
 }
 
 /// Reads columns of the ads of a source id.
-struct BySourceId {
+pub(super) struct BySourceId {
     columns: fn(Dialect) -> String,
     of_dealer: OnceLock<Sql>,
 }
 
-static AD: BySourceId = BySourceId::of(|_| stored_ad("NULL"));
-static AD_WITH_LOG: BySourceId = BySourceId::of(|dialect| stored_ad(latest_log(dialect)));
-static AD_WITH_UNFINISHED: BySourceId = BySourceId::of(|dialect| stored_ad(unfinished(dialect)));
-static AD_WITH_PRICES: BySourceId = BySourceId::of(|dialect| stored_ad(earlier_prices(dialect)));
-static TAG_OF_AD: BySourceId = BySourceId::of(|_| format!("dealer_code, category_id, {TAG}"));
+pub(super) static AD: BySourceId = BySourceId::of(|_| stored_ad("NULL"));
+pub(super) static AD_WITH_LOG: BySourceId = BySourceId::of(|dialect| stored_ad(latest_log(dialect)));
+pub(super) static AD_WITH_UNFINISHED: BySourceId = BySourceId::of(|dialect| stored_ad(unfinished(dialect)));
+pub(super) static AD_WITH_PRICES: BySourceId = BySourceId::of(|dialect| stored_ad(earlier_prices(dialect)));
+pub(super) static TAG_OF_AD: BySourceId = BySourceId::of(|_| format!("dealer_code, category_id, {TAG}"));
 
 /// The columns of an ad, and one more.
 fn stored_ad(with: &str) -> String {
@@ -342,7 +296,7 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&s
             _ => condition(&mut values, scope, filter),
         };
     }
-    let (sorted, direction) = (column(query.order), direction(query.descending));
+    let (sorted, direction) = (query.order.name(), direction(query.descending));
     let (limit, offset) = (values.add(query.page.limit), values.add(query.page.offset));
     let end = match walks {
         Some(_) => {
@@ -390,7 +344,7 @@ FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
 }
 
 /// A page of the log of an ad.
-fn log(dialect: Dialect, ad: Uuid, query: &LogQuery) -> Statement {
+pub(super) fn log(dialect: Dialect, ad: Uuid, query: &LogQuery) -> Statement {
     let mut values = Values::new(dialect);
     let ad = values.add(ad);
     let mut conditions = vec![format!("ad = (SELECT seq FROM ads WHERE id = {ad})")];
@@ -446,14 +400,6 @@ fn index(query: &AdQuery) -> &'static str {
     })
 }
 
-fn column(order: AdOrder) -> &'static str {
-    match order {
-        AdOrder::Created => "created",
-        AdOrder::Updated => "updated",
-        AdOrder::SourceId => "source_id",
-    }
-}
-
 fn direction(descending: bool) -> &'static str {
     if descending { " DESC" } else { "" }
 }
@@ -479,7 +425,7 @@ fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String
             format!("registration_number = {plate} AND {with_plates}")
         }
         AdFilter::QualityScore(bound, limit) => format!("quality_score {} {}", operator(*bound), values.add(*limit)),
-        AdFilter::Time(order, bound, time) => format!("{} {} {}", column(*order), operator(*bound), values.add(*time)),
+        AdFilter::Time(order, bound, time) => format!("{order} {} {}", operator(*bound), values.add(*time)),
     }
 }
 

@@ -8,7 +8,7 @@ use ad_core::{
 };
 
 use super::{
-    Columns, Database, Row, Statement,
+    Columns, Database, Statement,
     lists::{codes, sharer},
     statement::{Dialect, Values},
 };
@@ -50,12 +50,10 @@ impl Database {
         // Of each dealer, the first hour and the number of entries.
         let mut counted: HashMap<String, (Timestamp, usize)> = HashMap::new();
         let mut published = PublishedByHour::default();
-        let take = |row: &Row| {
-            let mut columns = Columns::of(row);
-            let (dealer_code, hour) = (columns.string()?, Timestamp::from_millis(columns.value::<i64>()? * HOUR));
-            counted.entry(dealer_code).or_insert((hour, 0)).1 += columns.number::<usize>()?;
-            *published.hours.entry(hour).or_default() += columns.number::<u64>()?;
-            Ok(())
+        let take = |((dealer_code, hour), (entries, publications)): ((String, i64), (usize, u64))| {
+            let hour = Timestamp::from_millis(hour * HOUR);
+            counted.entry(dealer_code).or_insert((hour, 0)).1 += entries;
+            *published.hours.entry(hour).or_default() += publications;
         };
         self.list(by_hour(self.dialect(), codes, most), take).await?;
         let cut = counted.into_values().filter(|(_, entries)| *entries >= most);

@@ -19,9 +19,9 @@ pub(super) fn color(photo: &PhotoFacts) -> u32 {
     photo.color.into_iter().fold(0, |color, part| color << 8 | u32::from(part))
 }
 
-fn claimed(row: &Row, until: Timestamp) -> Result<ClaimedPhotos, StoreError> {
-    let mut columns = Columns::of(row);
-    Ok(ClaimedPhotos { ad: columns.id()?, dealer_code: columns.string()?, image_refs: columns.json()?, until })
+fn claimed(rows: &[Row], until: Timestamp) -> Result<Vec<ClaimedPhotos>, StoreError> {
+    let claims = Columns::all(rows)?.into_iter();
+    Ok(claims.map(|(ad, dealer_code, image_refs)| ClaimedPhotos { ad, dealer_code, image_refs, until }).collect())
 }
 
 impl Database {
@@ -41,7 +41,7 @@ impl Database {
         let ads: Vec<i64> = Columns::all(&rows)?;
         let Some(last) = ads.last().copied() else { return Ok(None) };
         let rows = self.run(sql::ClaimPhotosOf { ads, now, until }).await?.rows;
-        Ok(Some((last, rows.iter().map(|row| claimed(row, until)).collect::<Result<_, _>>()?)))
+        Ok(Some((last, claimed(&rows, until)?)))
     }
 }
 
@@ -65,7 +65,7 @@ impl PhotoStore for DatabaseStore {
             // Start again with the first dealer.
             rows = database.run(claim("")).await?.rows;
         }
-        rows.first().map(|row| claimed(row, until)).transpose()
+        Ok(claimed(&rows, until)?.into_iter().next())
     }
 
     async fn extend_photos(&self, ad: Uuid, until: Timestamp, later: Timestamp) -> Result<bool, StoreError> {
@@ -82,7 +82,6 @@ impl PhotoStore for DatabaseStore {
     }
 
     async fn photo(&self, checksum: &str) -> Result<Option<Photo>, StoreError> {
-        let rows = self.database().read(sql::FindPhoto { checksum }).await?;
-        rows.first().map(|row| Columns::of(row).json()).transpose()
+        Columns::first(&self.database().read(sql::FindPhoto { checksum }).await?)
     }
 }

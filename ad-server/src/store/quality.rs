@@ -21,8 +21,6 @@ impl Database {
 
 /// The number of an ad in the database and its score.
 fn scored(row: &Row) -> Result<(i64, u8), StoreError> {
-    let mut columns = Columns::of(row);
-    let (seq, ad) = (columns.value()?, columns.ad()?);
-    let publication: Publication = columns.maybe_json()?.unwrap_or_default();
+    let (seq, ad, publication): (_, _, Publication) = Columns::of(row).read()?;
     Ok((seq, quality::score(&ad, &publication.failed_images)))
 }

@@ -66,8 +66,8 @@ impl Work for ClaimBatch {
 /// The request of an id, by the rows of [`sql::FindRequest`].
 pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequest>, StoreError> {
     let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(None) };
-    let (dealer_code, source_id, accepted) = (columns.string()?, columns.string()?, columns.time()?);
-    let (progress, claimable): (Option<Progress>, _) = (columns.maybe_json()?, columns.maybe_time()?);
+    let (dealer_code, source_id, accepted) = columns.read()?;
+    let (progress, claimable): (Option<Progress>, _) = (columns.maybe_json()?, columns.read()?);
     let queued = progress.map(|progress| QueuedRequest { progress, claimable });
     let entries = columns.entries()?;
     let of_queue = queued.as_ref().and_then(|queued: &QueuedRequest| queued.progress.origin.asked_by.clone());
@@ -76,9 +76,17 @@ pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequ
 }
 
 from_columns! {
-    Claimed { request: request, lease, stored: stored_ad, image_sources: json_or_default }
+    Claimed { request, lease, stored, image_sources: json_or_default }
+    Unfinished { request_id, dealer_code, source_id, accepted, claimable, tries: attempts, reason }
     QueueSummary { depth, due, behind, oldest, oldest_due }
     Failing { reason, requests, oldest, next }
+}
+
+impl Columns<'_> {
+    /// The failed attempts of a progress.
+    fn attempts(&mut self) -> Result<u32, StoreError> {
+        Ok(self.read::<Progress>()?.attempts())
+    }
 }
 
 /// How the queue stands.
@@ -186,19 +194,7 @@ impl Database {
     pub async fn unfinished(&self, filter: &QueueFilter, limit: u32) -> Result<Vec<Unfinished>, StoreError> {
         let (dealer_code, reason) = (filter.dealer_code.as_deref(), filter.reason.as_deref());
         let code = filter.code.map(Code::name);
-        let unfinished = |row| {
-            let mut columns = Columns::of(row);
-            Ok(Unfinished {
-                request_id: columns.id()?,
-                dealer_code: columns.string()?,
-                source_id: columns.string()?,
-                accepted: columns.time()?,
-                claimable: columns.maybe_time()?,
-                tries: columns.json::<Progress>()?.attempts(),
-                reason: columns.maybe_string()?,
-            })
-        };
-        self.read(sql::UnfinishedRequests { dealer_code, reason, code, limit }).await?.iter().map(unfinished).collect()
+        Columns::all(&self.read(sql::UnfinishedRequests { dealer_code, reason, code, limit }).await?)
     }
 
     /// Makes failed requests that wait for their next attempt due now; returns their number.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use ad_core::{
     model::{
-        Action, ActionState, Ad, AdStatus, AdTag, Content, LogEntry, Plan, Progress, QueuedRequest, Request,
-        StatusWords, StoredRequest, Timestamp,
+        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, Content, ContentChange, Dealer, ImageRef,
+        Leftover, LogEntry, Market, Photo, Plan, Progress, Publication, QueuedRequest, Request, StatusWords,
+        StoredRequest, Timestamp,
     },
     ports::{StoreError, StoredAd},
     violation::Code,
@@ -44,7 +45,7 @@ impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Post
 
 /// What one or more columns hold.
 pub(crate) trait FromColumns: Sized {
-    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError>;
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError>;
 }
 
 /// Implements [`FromColumns`], for structs by their fields, which are in the order of the columns. A field is read by its type, or by
@@ -52,7 +53,7 @@ pub(crate) trait FromColumns: Sized {
 macro_rules! from_columns {
     ($($type:ident { $($field:ident $(: $method:ident)?),+ })+) => {
         $(impl $crate::store::rows::FromColumns for $type {
-            fn from(columns: &mut $crate::store::Columns<'_>) -> Result<Self, ad_core::ports::StoreError> {
+            fn read_from(columns: &mut $crate::store::Columns<'_>) -> Result<Self, ad_core::ports::StoreError> {
                 Ok(Self { $($field: $crate::store::rows::from_columns!(@ columns $($method)?)),+ })
             }
         })+
@@ -61,7 +62,7 @@ macro_rules! from_columns {
     (@ $columns:ident $method:ident) => { $columns.$method()? };
     ($($type:ty = $method:ident($($from_name:path)?)),+ $(,)?) => {
         $(impl FromColumns for $type {
-            fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+            fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
                 columns.$method($($from_name)?)
             }
         })+
@@ -70,20 +71,36 @@ macro_rules! from_columns {
 pub(crate) use from_columns;
 
 from_columns! {
-    bool = value(), i64 = value(), Option<i64> = value(), u32 = number(), u64 = number(), usize = number(),
+    bool = value(), i64 = value(), Option<i64> = value(), u16 = number(), u32 = number(), u64 = number(), usize = number(),
     String = string(), Option<String> = maybe_string(), Uuid = id(), Option<Uuid> = maybe_id(),
     Timestamp = time(), Option<Timestamp> = maybe_time(),
-    Action = named(Action::from_name), ActionState = named(ActionState::from_name),
+    Action = named(Action::from_name), ActionState = named(ActionState::from_name), AdState = named(AdState::from_name),
+    AdStatus = named(AdStatus::from_name), ApiVersion = named(ApiVersion::from_name), Market = named(Market::from_name),
+    ContentChange = json(), Dealer = json(), Photo = json(), Progress = json(), Vec<ImageRef> = json(),
+    Leftover = json_or_default(), Publication = json_or_default(), Content = content(), StatusWords = words(),
+    Vec<LogEntry> = entries(),
+}
+
+// `StoredAd` has its columns from `revision` to `leftover`, which are never shown, the tag, and the columns of the status.
+from_columns! {
+    Ad {
+        id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id, created,
+        updated
+    }
+    StoredAd { ad, revision, intent, pole_position_until, leftover, tag, words, status_since, publication }
+    AdTag { revision, n }
+    Request { id, plan: maybe_json, progress, accepted }
+    LogEntry { request_id, created, action, state, external_message: json, code: code }
 }
 
 impl<A: FromColumns, B: FromColumns> FromColumns for (A, B) {
-    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
         Ok((columns.read()?, columns.read()?))
     }
 }
 
 impl<A: FromColumns, B: FromColumns, C: FromColumns> FromColumns for (A, B, C) {
-    fn from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
         Ok((columns.read()?, columns.read()?, columns.read()?))
     }
 }
@@ -115,7 +132,7 @@ impl<'r> Columns<'r> {
     }
 
     pub(crate) fn read<T: FromColumns>(&mut self) -> Result<T, StoreError> {
-        T::from(self)
+        T::read_from(self)
     }
 
     /// A number, a Boolean, or an option of them.
@@ -202,47 +219,14 @@ impl<'r> Columns<'r> {
         self.maybe_json().map(Option::unwrap_or_default)
     }
 
-    /// An ad, by the columns from `id` to `updated`.
-    pub(super) fn ad(&mut self) -> Result<Ad, StoreError> {
-        Ok(Ad {
-            id: self.id()?,
-            source_id: self.string()?,
-            dealer_code: self.string()?,
-            category_id: self.number()?,
-            state: self.named(ad_core::model::AdState::from_name)?,
-            api_version: self.named(ad_core::model::ApiVersion::from_name)?,
-            content: self.content()?,
-            image_refs: self.json()?,
-            marketplace_ad_id: self.maybe_string()?,
-            offer_id: self.maybe_string()?,
-            created: self.time()?,
-            updated: self.time()?,
-        })
-    }
-
     fn content(&mut self) -> Result<Content, StoreError> {
         let text = self.string()?;
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
-    /// The same, the columns from `revision` to `leftover`, which are never shown, the tag, and the columns of the status.
-    pub(super) fn stored_ad(&mut self) -> Result<StoredAd, StoreError> {
-        Ok(StoredAd {
-            ad: self.ad()?,
-            revision: self.value()?,
-            intent: self.named(ad_core::model::AdState::from_name)?,
-            pole_position_until: self.maybe_time()?,
-            leftover: self.json_or_default()?,
-            tag: self.tag()?,
-            words: self.words()?,
-            status_since: self.time()?,
-            publication: self.json_or_default()?,
-        })
-    }
-
     /// The words of a status by the columns `status` and `channels`.
-    pub(super) fn words(&mut self) -> Result<StatusWords, StoreError> {
-        let (status, channels) = (self.named(AdStatus::from_name)?, self.text()?);
+    fn words(&mut self) -> Result<StatusWords, StoreError> {
+        let (status, channels) = (self.read()?, self.text()?);
         StatusWords::from_store(status, &channels).ok_or_else(|| self.faulty(&format!("holds \"{channels}\"")))
     }
 
@@ -268,16 +252,6 @@ impl<'r> Columns<'r> {
 
     fn code(&mut self) -> Result<Option<Code>, StoreError> {
         Ok(self.value::<Option<&str>>()?.map(Code::from_name))
-    }
-
-    /// A tag by its two numbers.
-    pub(super) fn tag(&mut self) -> Result<AdTag, StoreError> {
-        Ok(AdTag { revision: self.value()?, n: self.value()? })
-    }
-
-    /// A request, by its id, plan, progress and time.
-    pub(super) fn request(&mut self) -> Result<Request, StoreError> {
-        Ok(Request { id: self.id()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
     }
 
     /// The latest log entries, which are JSON, oldest first; none where they were not read.
@@ -315,13 +289,6 @@ fn log_entries(rows: Option<Vec<EntryRow>>) -> Vec<LogEntry> {
         code,
     };
     rows.into_iter().map(entry).collect()
-}
-
-from_columns! { LogEntry { request_id, created, action, state, external_message: json, code: code } }
-
-/// An entry by the columns of the table.
-pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreError> {
-    columns.read()
 }
 
 /// Log entries as the JSON that statements parse.

@@ -17,7 +17,7 @@ use prometheus_client::{
         histogram::Histogram,
         info::Info,
     },
-    registry::Registry,
+    registry::{Metric, Registry},
 };
 
 use super::{
@@ -85,6 +85,12 @@ fn counters(outcomes: &[&'static str]) -> Family<Labels<1>, Counter> {
     family
 }
 
+/// Registers a metric under a name and with a help text.
+fn add<M: Metric + Clone>(to: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    to.register(name, help, metric.clone());
+    metric
+}
+
 /// The counters of a process.
 #[derive(Clone)]
 pub struct Metrics(Arc<Inner>);
@@ -118,87 +124,67 @@ impl Metrics {
     /// Counters at zero, of a process that has started now.
     pub fn new(queue: Arc<dyn QueueSource>, started: Timestamp) -> Self {
         let mut registry = Registry::default();
-        let requests = Family::default();
-        let by_class = Family::<Labels<1>, Counter>::default();
-        // Counters exist from the start, because the rate of a new counter misses its first increment.
-        let classes = CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())]));
-        let under_way = Gauge::default();
-        let answers = Histograms::new_with_constructor(|| Histogram::new(ANSWERS));
-        let marketplace_calls = Family::<Labels<3>, Counter>::default();
-        let marketplace_times = Histograms::new_with_constructor(|| Histogram::new(CALLS));
-        let publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
-        for market in MARKETS {
-            let market = ("marketplace", Cow::from(market.name()));
-            drop(publishing.get_or_create(std::array::from_ref(&market)));
-            for action in MARKETPLACE_ACTIONS {
-                let action = ("action", Cow::from(action));
-                drop(marketplace_times.get_or_create(&[market.clone(), action.clone()]));
-                for outcome in MARKETPLACE_OUTCOMES {
-                    let labels = [market.clone(), action.clone(), ("outcome", outcome.into())];
-                    drop(marketplace_calls.get_or_create(&labels));
-                }
-            }
-        }
-        let images = counters(&FETCH_OUTCOMES);
-        let image_times = Histogram::new(CALLS);
-        let image_store = counters(&STORE_OUTCOMES);
-        let webhook_attempts = counters(&WEBHOOK_OUTCOMES);
-        let expired = Family::<Labels<1>, Counter>::default();
-        for kind in Expired::ALL {
-            drop(expired.get_or_create(&kind.labels()));
-        }
-        let (event_streams, workers, busy_workers) = <(Gauge, Gauge, Gauge)>::default();
+        let to = &mut registry;
+        to.register("ad_build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+        let started = ConstGauge::new(seconds_of(started));
+        to.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
         let (seen, readings) = <(Arc<Mutex<Option<QueueLoad>>>, Readings)>::default();
         let latest = Arc::clone(&seen);
         readings.add(Box::new(move || state::readings(*locked(&latest))));
-        let started = ConstGauge::new(seconds_of(started));
-        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("ad_build", "The version that runs", build);
-        registry.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
-        registry.register("ad_http_requests", "Requests of the API that were answered", requests.clone());
-        registry.register("ad_http_answers", "Answered requests by the class of their status", by_class);
-        registry.register("ad_http_requests_under_way", "Requests that are being answered", under_way.clone());
-        registry.register("ad_http_request_duration_seconds", "Time from a request to its answer", answers.clone());
-        registry.register("ad_marketplace_calls", "Calls to marketplaces", marketplace_calls.clone());
-        let help = "Time that calls to marketplaces took";
-        registry.register("ad_marketplace_call_duration_seconds", help, marketplace_times.clone());
-        let help = "Time from the request of a client until a marketplace shows the ad";
-        registry.register("ad_publish_duration_seconds", help, publishing.clone());
-        registry.register("ad_image_fetches", "Tries to fetch an image", images.clone());
-        registry.register("ad_image_fetch_duration_seconds", "Time that fetching took", image_times.clone());
-        registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
-        let help = "Attempts to deliver an event to a webhook: delivered, retried or failed";
-        registry.register("ad_webhook_attempts", help, webhook_attempts.clone());
-        let help = "What was erased or removed because its retention time was over";
-        registry.register("ad_retention_erased", help, expired.clone());
-        registry.register("ad_event_streams", "Open event streams and long polls", event_streams.clone());
-        registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
-        registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
-        registry.register_collector(Box::new(readings.clone()));
+        to.register_collector(Box::new(readings.clone()));
         let of_process = Readings::default();
         of_process.add(Box::new(process::readings));
-        registry.register_collector(Box::new(of_process));
-        Self(Arc::new(Inner {
-            registry,
+        to.register_collector(Box::new(of_process));
+        let of_answers = Histograms::new_with_constructor(|| Histogram::new(ANSWERS));
+        let of_calls = Histograms::new_with_constructor(|| Histogram::new(CALLS));
+        let of_publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
+        let requests = add(to, "ad_http_requests", "Requests of the API that were answered", Family::default());
+        let by_class = Family::<Labels<1>, Counter>::default();
+        let by_class = add(to, "ad_http_answers", "Answered requests by the class of their status", by_class);
+        let published = "Time from the request of a client until a marketplace shows the ad";
+        let attempts = "Attempts to deliver an event to a webhook: delivered, retried or failed";
+        let erased = "What was erased or removed because its retention time was over";
+        let running = "Requests that the workers of the process run side by side";
+        let stored = "Images handed to the image store";
+        let called = "Time that calls to marketplaces took";
+        let inner = Inner {
             requests,
-            classes,
-            under_way,
-            answers,
-            marketplace_calls,
-            marketplace_times,
-            publishing,
-            images,
-            image_times,
-            image_store,
-            webhook_attempts,
-            expired,
-            event_streams,
-            workers,
-            busy_workers,
+            // Counters exist from the start, because the rate of a new counter misses its first increment.
+            classes: CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())])),
+            under_way: add(to, "ad_http_requests_under_way", "Requests that are being answered", Gauge::default()),
+            answers: add(to, "ad_http_request_duration_seconds", "Time from a request to its answer", of_answers),
+            marketplace_calls: add(to, "ad_marketplace_calls", "Calls to marketplaces", Family::default()),
+            marketplace_times: add(to, "ad_marketplace_call_duration_seconds", called, of_calls),
+            publishing: add(to, "ad_publish_duration_seconds", published, of_publishing),
+            images: add(to, "ad_image_fetches", "Tries to fetch an image", counters(&FETCH_OUTCOMES)),
+            image_times: add(to, "ad_image_fetch_duration_seconds", "Time that fetching took", Histogram::new(CALLS)),
+            image_store: add(to, "ad_image_store_writes", stored, counters(&STORE_OUTCOMES)),
+            webhook_attempts: add(to, "ad_webhook_attempts", attempts, counters(&WEBHOOK_OUTCOMES)),
+            expired: add(to, "ad_retention_erased", erased, Family::default()),
+            event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
+            workers: add(to, "ad_workers", running, Gauge::default()),
+            busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
             readings,
+            registry,
             queue,
             seen,
-        }))
+        };
+        for market in MARKETS {
+            let market = ("marketplace", Cow::from(market.name()));
+            drop(inner.publishing.get_or_create(std::array::from_ref(&market)));
+            for action in MARKETPLACE_ACTIONS {
+                let action = ("action", Cow::from(action));
+                drop(inner.marketplace_times.get_or_create(&[market.clone(), action.clone()]));
+                for outcome in MARKETPLACE_OUTCOMES {
+                    let labels = [market.clone(), action.clone(), ("outcome", outcome.into())];
+                    drop(inner.marketplace_calls.get_or_create(&labels));
+                }
+            }
+        }
+        for kind in Expired::ALL {
+            drop(inner.expired.get_or_create(&kind.labels()));
+        }
+        Self(Arc::new(inner))
     }
 
     /// All metrics as text.

@@ -12,7 +12,7 @@ use std::{
 
 use ad_core::{
     model::{DeliveryState, DisabledReason, EventPosition, EventQuery, Timestamp},
-    ports::{Clock, DealerDirectory, EventWatch, Store, StoreError},
+    ports::{EventWatch, Store, StoreError},
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
@@ -22,7 +22,7 @@ use tokio::{
 use uuid::Uuid;
 
 use super::{
-    Dealers, MOST_PENDING, Vault, message,
+    Dealers, MOST_PENDING, Webhooks, message,
     schedule::Schedule,
     secret::OtherKey,
     send::{Message, Outcome, Sender},
@@ -30,7 +30,7 @@ use super::{
 use crate::{
     shares::Shares,
     store::{
-        Database, DatabaseStore,
+        DatabaseStore,
         webhooks::{Attempt, Attempted, Due, Health, NewDelivery, Webhook},
     },
     telemetry::Metrics,
@@ -69,17 +69,14 @@ const UNDECRYPTED: &str = "the service cannot read the secret of the webhook";
 
 /// What the endpoints of a process share.
 pub(super) struct Shared {
-    pub(super) database: Database,
+    pub(super) webhooks: Webhooks,
     pub(super) store: Arc<DatabaseStore>,
-    pub(super) directory: Arc<dyn DealerDirectory>,
-    pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Metrics,
     pub(super) sender: Sender,
     pub(super) schedule: Schedule,
     pub(super) disable_after: Duration,
     pub(super) attempts: Shares,
     pub(super) readers: Semaphore,
-    pub(super) vault: Arc<Vault>,
     /// The id of this process as an owner.
     pub(super) owner: Uuid,
     pub(super) stop: watch::Receiver<bool>,
@@ -196,7 +193,7 @@ impl Endpoint {
         // What is queued waits for the end of an attempt.
         let begins = self.queue.is_empty() && self.in_flight.len() < self.at_once();
         let until_due = self.due_at.filter(|_| begins).map(|at| {
-            let now = self.shared.clock.now();
+            let now = self.shared.webhooks.clock.now();
             (at - now).clamp(Duration::from_millis(1), LONGEST_PAUSE)
         });
         [until_read, until_due].into_iter().flatten().min()
@@ -229,8 +226,8 @@ impl Endpoint {
         let shared = Arc::clone(&self.shared);
         let _turn = shared.readers.acquire().await;
         if self.pending.is_none() {
-            let now = shared.clock.now();
-            let (pending, _) = shared.database.pending_of(self.id(), now).await?;
+            let now = shared.webhooks.clock.now();
+            let (pending, _) = shared.webhooks.database.pending_of(self.id(), now).await?;
             self.pending = Some(pending);
             self.due_at = (pending > 0).then_some(now);
         }
@@ -254,7 +251,7 @@ impl Endpoint {
     /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or
     /// disabled the endpoint, or another process owns it: the worker reads it again.
     async fn enqueue(&mut self) -> Result<ControlFlow<()>, StoreError> {
-        let Shared { database, store, clock, owner, .. } = &*self.shared;
+        let Shared { webhooks: Webhooks { database, clock, .. }, store, owner, .. } = &*self.shared;
         let Config { webhook, dealers } = &*self.config;
         let query = EventQuery { after: self.position, types: webhook.types.clone(), source_id: None, limit: BATCH };
         let page = store.events(dealers.scope(), &query).await?;
@@ -285,7 +282,7 @@ impl Endpoint {
     /// Begins attempts, as many as may run at the same time.
     async fn begin(&mut self, sending: &mut Sending) -> Result<(), StoreError> {
         while self.in_flight.len() < self.at_once() {
-            let now = self.shared.clock.now();
+            let now = self.shared.webhooks.clock.now();
             if now >= self.shared.owned_until() {
                 // Another process may own it by now. The worker finds out.
                 self.queue.clear();
@@ -297,7 +294,7 @@ impl Endpoint {
                     return Ok(());
                 }
                 let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();
-                let due = self.shared.database.due_deliveries(self.id(), now, in_flight, READ).await?;
+                let due = self.shared.webhooks.database.due_deliveries(self.id(), now, in_flight, READ).await?;
                 let is_more = due.len() == READ as usize;
                 self.queue.extend(due);
                 self.due_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
@@ -322,7 +319,7 @@ impl Endpoint {
         if self.pending.is_some_and(|pending| pending <= known as u64) {
             return Ok(None);
         }
-        let (pending, next_attempt) = self.shared.database.pending_of(self.id(), now).await?;
+        let (pending, next_attempt) = self.shared.webhooks.database.pending_of(self.id(), now).await?;
         self.pending = Some(pending);
         Ok(next_attempt)
     }
@@ -344,7 +341,7 @@ impl Endpoint {
         self.pending = self.pending.map(|pending| pending.saturating_sub(finished as u64));
         let (id, owner) = (self.id(), self.shared.owner);
         let is_owned = loop {
-            match self.shared.database.record_attempts(id, owner, &attempted, &health).await {
+            match self.shared.webhooks.database.record_attempts(id, owner, &attempted, &health).await {
                 Ok(is_owned) => break is_owned,
                 Err(error) => tracing::warn!(webhook = %id, %error, "cannot record deliveries; will be retried"),
             }
@@ -360,7 +357,7 @@ impl Endpoint {
     /// What an attempt changes about its delivery, and about the endpoint.
     fn judge(&mut self, due: Due, attempt: Attempt, outcome: Outcome, health: &mut Health) -> Attempted {
         let Due { seq, tries, mut attempts, .. } = due;
-        let (at, now) = (attempt.at, self.shared.clock.now());
+        let (at, now) = (attempt.at, self.shared.webhooks.clock.now());
         attempts.push(attempt);
         let surplus = attempts.len().saturating_sub(ATTEMPTS);
         attempts.drain(..surplus);
@@ -406,8 +403,8 @@ impl Endpoint {
 async fn attempt(shared: Arc<Shared>, config: Arc<Config>, due: Due) -> (Due, Attempt, Outcome) {
     let webhook = &config.webhook;
     let _turn = shared.attempts.take(&webhook.id.to_string(), 1).await;
-    let at = shared.clock.now();
-    let secrets = match shared.vault.open_all(webhook, at) {
+    let at = shared.webhooks.clock.now();
+    let secrets = match shared.webhooks.vault.open_all(webhook, at) {
         Ok(secrets) => secrets,
         Err(OtherKey) => return (due, Attempt::unsent(at, UNDECRYPTED), Outcome::Failed(None)),
     };

@@ -32,11 +32,7 @@ use ad_core::{
 };
 use tokio::sync::Notify;
 
-pub(crate) use self::{
-    message::TEST_TYPE,
-    secret::SigningSecret,
-    worker::{WebhookWorker, WorkerParts},
-};
+pub(crate) use self::{message::TEST_TYPE, secret::SigningSecret, worker::WebhookWorker};
 pub use self::{
     secret::{Vault, WebhookKeyError, WebhookKeySource},
     send::SenderError,
@@ -46,7 +42,7 @@ use crate::{media::Guard, store::Database};
 /// Most pending deliveries of an endpoint; while it has as many, its position waits.
 pub(crate) const MOST_PENDING: u32 = 1000;
 
-/// What the API needs to manage endpoints.
+/// What the API and workers need to manage endpoints and send to them.
 #[derive(Clone)]
 pub struct Webhooks {
     /// Where endpoints are stored.
@@ -70,13 +66,8 @@ debug_by_name!(Webhooks);
 impl Webhooks {
     /// Which addresses may be sent to.
     pub(crate) fn guard(&self) -> Guard {
-        guard(self.allow_private)
+        Guard { allow_private: self.allow_private, redirects: 0 }
     }
-}
-
-/// Which addresses may be sent to.
-fn guard(allow_private: bool) -> Guard {
-    Guard { allow_private, redirects: 0 }
 }
 
 /// The dealers whose events an endpoint gets.

@@ -13,22 +13,17 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{
-    model::Timestamp,
-    ports::{Clock, DealerDirectory, Ids, StoreError},
-    service::Access,
-};
+use ad_core::{model::Timestamp, ports::StoreError, service::Access};
 use tokio::{
-    sync::{Notify, Semaphore, watch},
+    sync::{Semaphore, watch},
     task::{Id, JoinError, JoinSet},
     time::{sleep, timeout},
 };
 use uuid::Uuid;
 
 use super::{
-    Dealers, Vault,
+    Dealers, Webhooks,
     endpoint::{Config, Endpoint, Shared},
-    guard,
     schedule::Schedule,
     send::{Sender, SenderError},
 };
@@ -36,7 +31,7 @@ use crate::{
     config::Settings,
     shares::Shares,
     store::{
-        Database, DatabaseStore,
+        DatabaseStore,
         webhooks::{ChangedWebhook, Ownership, Webhook},
     },
     telemetry::Metrics,
@@ -67,7 +62,6 @@ const GRACE: Duration = Duration::from_secs(17);
 /// Sends events to the endpoints that this process owns.
 pub(crate) struct WebhookWorker {
     shared: Arc<Shared>,
-    changed: Arc<Notify>,
     tasks: JoinSet<()>,
     /// The enabled endpoints that are owned, by id.
     endpoints: HashMap<Uuid, Running>,
@@ -84,48 +78,34 @@ struct Running {
     config: watch::Sender<Arc<Config>>,
 }
 
-pub(crate) struct WorkerParts {
-    pub(crate) database: Database,
-    pub(crate) store: Arc<DatabaseStore>,
-    pub(crate) directory: Arc<dyn DealerDirectory>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) metrics: Metrics,
-    pub(crate) vault: Arc<Vault>,
-    pub(crate) changed: Arc<Notify>,
-}
-
 impl WebhookWorker {
-    /// A worker, which runs until `stop` says so.
+    /// A worker with this id as an owner, which runs until `stop` says so.
     ///
     /// # Errors
     /// When the HTTP client cannot be set up.
     pub(crate) fn new(
-        parts: WorkerParts,
+        webhooks: Webhooks,
+        store: Arc<DatabaseStore>,
+        metrics: Metrics,
+        owner: Uuid,
         settings: &Settings,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, SenderError> {
-        let WorkerParts { database, store, directory, clock, ids, metrics, vault, changed } = parts;
-        let sender = Sender::new(guard(settings.private_webhooks()), Arc::clone(&clock))?;
         let shared = Shared {
-            database,
+            sender: Sender::new(webhooks.guard(), Arc::clone(&webhooks.clock))?,
+            webhooks,
             store,
-            directory,
-            clock,
             metrics,
-            sender,
             schedule: Schedule::new(&settings.webhook_retries),
             disable_after: settings.webhook_disabled_after.duration(),
             attempts: Shares::with_reserve(AT_ONCE, FOR_OTHERS),
             readers: Semaphore::new(READERS),
-            vault,
-            owner: ids.next(),
+            owner,
             stop,
             owned_until: AtomicI64::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
-            changed,
             tasks: JoinSet::new(),
             endpoints: HashMap::new(),
             ended: Vec::new(),
@@ -143,7 +123,7 @@ impl WebhookWorker {
             }
             tokio::select! {
                 _ = stop.changed() => break,
-                () = self.changed.notified() => {}
+                () = self.shared.webhooks.changed.notified() => {}
                 () = sleep(POLL) => {}
                 Some(ended) = self.tasks.join_next_with_id() => self.forget(ended).await,
             }
@@ -155,7 +135,7 @@ impl WebhookWorker {
         if ended.is_err() {
             tracing::warn!(endpoints = self.tasks.len(), "shutdown timeout; unfinished deliveries will be retried");
         }
-        if let Err(error) = self.shared.database.renew_owner(self.shared.owner, Timestamp::default()).await {
+        if let Err(error) = self.shared.webhooks.database.renew_owner(self.shared.owner, Timestamp::default()).await {
             tracing::warn!(%error, "cannot release webhooks; other processes wait until their lease ends");
         }
     }
@@ -178,9 +158,9 @@ impl WebhookWorker {
 
     /// Renews ownership, claims endpoints that no process owns, and reads those that have changed.
     async fn poll(&mut self) -> Result<(), StoreError> {
-        let now = self.shared.clock.now();
+        let now = self.shared.webhooks.clock.now();
         self.renew(now).await?;
-        let Shared { database, owner, .. } = &*self.shared;
+        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         if !self.ended.is_empty() {
             database.touch_webhooks(&self.ended).await?;
             self.ended.clear();
@@ -198,11 +178,11 @@ impl WebhookWorker {
                 self.start(webhook);
             } else {
                 self.stop(webhook.id);
-                self.shared.database.release_webhook(webhook.id, self.shared.owner).await?;
+                self.shared.webhooks.database.release_webhook(webhook.id, self.shared.owner).await?;
             }
         }
         if !read.is_empty() {
-            self.shared.database.changes_read(self.shared.owner, &read).await?;
+            self.shared.webhooks.database.changes_read(self.shared.owner, &read).await?;
         }
         self.update_groups();
         Ok(())
@@ -214,7 +194,7 @@ impl WebhookWorker {
         if self.renewed.is_some_and(|renewed| age(renewed) < RENEWED) {
             return Ok(());
         }
-        let Shared { database, owner, .. } = &*self.shared;
+        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         let until = now + OWNED;
         database.renew_owner(*owner, until).await?;
         if self.renewed.is_some_and(|renewed| age(renewed) >= OWNED) {
@@ -231,7 +211,7 @@ impl WebhookWorker {
 
     /// Whether this process has the key of an endpoint's secrets. Others may have it.
     fn can_decrypt(&mut self, webhook: &Webhook, now: Timestamp) -> bool {
-        let secrets = self.shared.vault.open_all(webhook, now);
+        let secrets = self.shared.webhooks.vault.open_all(webhook, now);
         if let Err(error) = &secrets
             && self.undecrypted.insert(webhook.id)
         {
@@ -249,7 +229,7 @@ impl WebhookWorker {
     /// Starts the task of an endpoint, or gives it what has changed.
     fn start(&mut self, webhook: Webhook) {
         let id = webhook.id;
-        let dealers = Dealers::of(&*self.shared.directory, &webhook.access, webhook.dealer_code.as_deref());
+        let dealers = Dealers::of(&*self.shared.webhooks.directory, &webhook.access, webhook.dealer_code.as_deref());
         let config = Arc::new(Config { webhook, dealers });
         if let Some(running) = self.endpoints.get(&id) {
             running.config.send_replace(config);
@@ -268,7 +248,8 @@ impl WebhookWorker {
             if matches!(webhook.access, Access::Dealer(_)) {
                 continue;
             }
-            let dealers = Dealers::of(&*self.shared.directory, &webhook.access, webhook.dealer_code.as_deref());
+            let dealers =
+                Dealers::of(&*self.shared.webhooks.directory, &webhook.access, webhook.dealer_code.as_deref());
             if dealers != config.dealers {
                 running.config.send_replace(Arc::new(Config { webhook: webhook.clone(), dealers }));
             }

@@ -13,7 +13,7 @@ use poem::{
 use serde_json::Map;
 
 pub(crate) use self::scoped::ScopedWebhooks;
-use self::views::{DeliveryView, WebhookView};
+use self::views::WebhookView;
 use super::{ApiError, Context, body, errors::json_response, headers, links, observe::Routes, respond::PageBody};
 use crate::{auth::Permission, store::webhooks::Webhook, webhooks::Webhooks};
 
@@ -141,15 +141,14 @@ impl Path {
                 let (webhook, pending, secret) = webhooks.rotate_secret(&id).await?;
                 Ok(json_response(StatusCode::OK, &WebhookView::new(&webhook, pending).with(&secret)))
             }
-            Act::Test => Ok(json_response(StatusCode::OK, &DeliveryView::from(&webhooks.test(&id).await?))),
+            Act::Test => Ok(json_response(StatusCode::OK, &webhooks.test(&id).await?)),
             Act::Resend => {
                 let event_id = request.raw_path_param("event_id").unwrap_or_default();
-                Ok(json_response(StatusCode::OK, &DeliveryView::from(&webhooks.resend(&id, event_id).await?)))
+                Ok(json_response(StatusCode::OK, &webhooks.resend(&id, event_id).await?))
             }
             Act::Deliveries => {
                 let WebhookParameters { state, page } = WebhookParameters::parse(DELIVERY_PARAMETERS, &query)?;
                 let (rows, count) = webhooks.deliveries(&id, state, page).await?;
-                let rows: Vec<_> = rows.iter().map(DeliveryView::from).collect();
                 Ok(list(PageBody::new(context, &request, &query, page, count, rows)?))
             }
         }

@@ -1,13 +1,10 @@
-//! Webhooks and deliveries as clients see them.
+//! Webhooks as clients see them.
 
-use ad_core::model::{DeliveryState, DisabledReason, Timestamp};
+use ad_core::model::{DisabledReason, Timestamp};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::{
-    store::webhooks::{Attempt, Delivery, Webhook},
-    webhooks::SigningSecret,
-};
+use crate::{store::webhooks::Webhook, webhooks::SigningSecret};
 
 /// A webhook, with its secret when that is new.
 #[derive(Serialize)]
@@ -49,29 +46,5 @@ impl<'a> WebhookView<'a> {
 
     pub(super) fn with(self, secret: &SigningSecret) -> Self {
         Self { secret: Some(secret.reveal()), ..self }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct DeliveryView<'a> {
-    event_id: &'a str,
-    #[serde(rename = "type")]
-    event_type: &'a str,
-    state: DeliveryState,
-    created: Timestamp,
-    next_attempt: Option<Timestamp>,
-    attempts: &'a [Attempt],
-}
-
-impl<'a> From<&'a Delivery> for DeliveryView<'a> {
-    fn from(delivery: &'a Delivery) -> Self {
-        Self {
-            event_id: &delivery.event_id,
-            event_type: &delivery.event_type,
-            state: delivery.state,
-            created: delivery.created,
-            next_attempt: delivery.next_attempt,
-            attempts: &delivery.attempts,
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::{
     super::texts::{Language, Texts},
     labels::label,
     sections::sections,
-    values::{FormField, FormValues, REVISION, is_chosen},
+    values::{FormField, FormValues, REVISION, is_at_or_below, is_chosen},
 };
 
 /// Texts of more than a line.
@@ -327,10 +327,6 @@ fn id(path: &str) -> String {
 /// The ids of what describes an input.
 fn describing(path: &str) -> String {
     format!("help-{path} error-{path}")
-}
-
-fn is_at_or_below(path: &str, place: &str) -> bool {
-    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn is_long(path: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{
     super::texts::Texts,
-    values::{FormField, fields},
+    values::{FormField, fields, is_at_or_below},
 };
 use ad_core::categories::Category;
 
@@ -58,8 +58,7 @@ pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static Secti
 impl Section {
     /// Length of its longest path at or above a field's; 0 if it has none.
     fn closeness(&self, path: &str) -> usize {
-        let is_above =
-            |place: &&&str| path.strip_prefix(**place).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let is_above = |place: &&&str| is_at_or_below(path, place);
         self.paths.iter().filter(is_above).map(|place| place.len()).max().unwrap_or(0)
     }
 }

@@ -150,10 +150,9 @@ impl FormValues {
     }
 
     fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a [String])> {
-        let is_below =
-            move |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let from = self.0.range(path.to_owned()..).take_while(move |(name, _)| name.starts_with(path));
-        from.filter(move |(name, _)| is_below(name)).map(|(name, values)| (name.as_str(), values.as_slice()))
+        from.filter(move |(name, _)| is_at_or_below(name, path))
+            .map(|(name, values)| (name.as_str(), values.as_slice()))
     }
 
     /// The positions of the rows of a field, in order.
@@ -273,9 +272,7 @@ impl FormValues {
         let mut known: Vec<_> = fields(category, is_new).map(FormField::path).collect();
         known.push(REVISION.to_owned());
         for (name, values) in &self.0 {
-            let is_known =
-                |path: &String| name.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'));
-            if known.iter().any(is_known) {
+            if known.iter().any(|path| is_at_or_below(name, path)) {
                 continue;
             }
             let value = Value::from(values.last().map_or("", String::as_str));
@@ -293,6 +290,11 @@ impl FormValues {
 
 /// Name of the input with the revision of the ad that a form showed.
 pub(in crate::console) const REVISION: &str = "revision";
+
+/// Whether a path is a place or below it.
+pub(super) fn is_at_or_below(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
 
 /// Whether the items of a list are chosen from allowed values.
 pub(super) fn is_chosen(item: &Kind) -> bool {

@@ -60,10 +60,7 @@ fn given(pairs: &[(String, String)]) -> Vec<(&'static str, &str)> {
 pub(in crate::console) async fn list(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let filter = filter(&visit.query)?;
-    let found = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        visit.visitor.console.database.ads_by_status(&filter, None, ROWS).await?
-    };
+    let found = visit.in_turn(visit.visitor.console.database.ads_by_status(&filter, None, ROWS)).await?;
     let row = |it: &AdByStatus| {
         html! {
             td { (it.dealer_code) }

@@ -66,11 +66,9 @@ fn code(pairs: &[(String, String)]) -> Result<&str, crate::api::ApiError> {
 pub(in crate::console) async fn one(visit: Visit) -> Answer {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let code = code(&visit.query)?;
-    let facts = {
-        let _turn = visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        let (console, store) = (&visitor.console, &*visitor.context.store);
-        DealerFacts::read(&console.database, store, console.quotas, code, console.clock.now()).await?
-    };
+    let (console, store) = (&visitor.console, &*visitor.context.store);
+    let facts = DealerFacts::read(&console.database, store, console.quotas, code, console.clock.now());
+    let facts = visit.in_turn(facts).await?;
     let link = |path: &str| {
         let query = form_urlencoded::Serializer::new(String::new()).append_pair("dealer_code", code).finish();
         visitor.address(&format!("/operators/{path}?{query}"))

@@ -120,11 +120,9 @@ async fn page(
     notice: &Markup,
 ) -> Answer {
     let texts = visit.visitor.texts;
+    let database = &visit.visitor.console.database;
     let counts = match dealer_code {
-        Some(code) => {
-            let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-            Some((code, visit.visitor.console.database.count_erasure(code, source_id).await?))
-        }
+        Some(code) => Some((code, visit.in_turn(database.count_erasure(code, source_id)).await?)),
         None => None,
     };
     let content = html! {

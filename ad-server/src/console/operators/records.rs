@@ -36,10 +36,7 @@ pub(in crate::console) async fn limits(visit: Visit) -> Answer {
 /// `GET /console/operators/audit`: what operators have done.
 pub(in crate::console) async fn audit(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
-    let entries = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        visit.visitor.console.database.audit_entries(ROWS).await?
-    };
+    let entries = visit.in_turn(visit.visitor.console.database.audit_entries(ROWS)).await?;
     let row = |it: &AuditEntry| {
         html! {
             td { (page::time(it.at)) }

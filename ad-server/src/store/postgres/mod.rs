@@ -22,7 +22,6 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::DatabaseError, pool::PoolConnection};
-use uuid::Uuid;
 
 use super::{
     batch::Batches,
@@ -30,7 +29,7 @@ use super::{
     options::{OpenError, Options, PoolUse},
     rows::Row,
     statement::Statement,
-    work::{Isolation, Link, Ran, RowReader, Work},
+    work::{Isolation, Link, RowReader, Work},
 };
 use ad_core::ports::StoreError;
 use batch::{BatchKind, PostgresBatches};
@@ -57,15 +56,16 @@ pub(crate) struct Postgres {
     /// For lists that clients read.
     lists: PostgresReaders,
     /// For lists too, if there is a standby.
-    replica: Option<Replica>,
+    pub(super) replica: Option<Replica>,
     /// For single writes.
     single: PgPool,
     /// For batches of writes.
     together: PgPool,
-    batches: Batches,
+    pub(super) batches: Batches,
     /// Of reads of single ads.
     pub(super) look_up_batches: Batches,
-    wake: Arc<Wake>,
+    /// Sends and receives notifications.
+    pub(super) wake: Arc<Wake>,
 }
 
 impl Postgres {
@@ -89,26 +89,6 @@ impl Postgres {
         for pool in [&self.look_ups.0, &self.lists.0, &self.single, &self.together, &self.own] {
             pool.close().await;
         }
-    }
-
-    /// Sends and receives notifications.
-    pub(super) fn listen(&self) {
-        self.wake.listen();
-    }
-
-    /// Notifies the workers of other processes of a new request.
-    pub(super) fn wake_others(&self) {
-        self.wake.others();
-    }
-
-    /// Notifies other processes that a request is finished.
-    pub(super) fn tell_finished(&self, request: Uuid) {
-        self.wake.tell_finished(request);
-    }
-
-    /// Notifies other processes of new events.
-    pub(super) fn tell_logged(&self) {
-        self.wake.tell_logged();
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
@@ -170,11 +150,6 @@ impl Postgres {
         own.into_iter().chain(standby).collect()
     }
 
-    /// The standby, if there is one.
-    pub(super) fn replica(&self) -> Option<&Replica> {
-        self.replica.as_ref()
-    }
-
     /// How many lists can be read at the same time.
     pub(super) fn list_connections(&self) -> u32 {
         self.lists.0.options().get_max_connections()
@@ -183,11 +158,6 @@ impl Postgres {
     /// How many single ads can be read at the same time.
     pub(super) fn look_up_connections(&self) -> u32 {
         self.look_ups.0.options().get_max_connections()
-    }
-
-    /// Runs a statement in a batch with equal statements of concurrent callers.
-    pub(super) async fn run_in_batch(&self, statement: Statement) -> Result<Ran, StoreError> {
-        self.batches.run(statement).await
     }
 
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {

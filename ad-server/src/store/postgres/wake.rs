@@ -39,7 +39,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// Sends notifications to other processes and receives theirs.
 #[derive(Debug)]
-pub(super) struct Wake {
+pub(in crate::store) struct Wake {
     tell: mpsc::Sender<()>,
     tell_finished: mpsc::Sender<Uuid>,
     tell_logged: mpsc::Sender<()>,
@@ -70,24 +70,24 @@ impl Wake {
     }
 
     /// Notifies others of a new request.
-    pub(super) fn others(&self) {
+    pub(in crate::store) fn others(&self) {
         // A notification that is due already is enough.
         let _told = self.tell.try_send(());
     }
 
     /// Notifies others that a request is finished.
-    pub(super) fn tell_finished(&self, request: Uuid) {
+    pub(in crate::store) fn tell_finished(&self, request: Uuid) {
         // Waiters find a lost one by polling.
         let _told = self.tell_finished.try_send(request);
     }
 
     /// Notifies others of new log entries.
-    pub(super) fn tell_logged(&self) {
+    pub(in crate::store) fn tell_logged(&self) {
         let _told = self.tell_logged.try_send(());
     }
 
     /// Starts to send and receive notifications.
-    pub(super) fn listen(&self) {
+    pub(in crate::store) fn listen(&self) {
         if !self.listening.swap(true, Ordering::Relaxed) {
             tokio::spawn(listen(self.pool.clone(), self.woken.clone(), self.stop.subscribe()));
         }

@@ -168,7 +168,7 @@ async fn a_read_that_nobody_waits_for_is_stopped() {
     let temporary = Temporary::open_with(&Options { lists: 1, readers: 1, ..Options::default() }).await;
     let database = &temporary.database;
     for _ in 0..3 {
-        let mut list = Box::pin(database.list(endless(), |_| Ok(())));
+        let mut list = Box::pin(database.list(endless(), |_: i64| ()));
         let mut look_up = Box::pin(database.look_up(endless()));
         for _ in 0..500 {
             assert!(futures_util::poll!(&mut list).is_pending() && futures_util::poll!(&mut look_up).is_pending());
@@ -189,7 +189,7 @@ async fn a_read_that_nobody_waits_for_is_stopped() {
 async fn a_read_ends_at_its_time_limit() {
     let limit = Duration::from_millis(50);
     let temporary = Temporary::open_with(&Options { read_timeout: limit, ..Options::default() }).await;
-    let ended = temporary.database.list(endless(), |_| Ok(())).await;
+    let ended = temporary.database.list(endless(), |_: i64| ()).await;
     assert!(matches!(ended, Err(StoreError::TimedOut(time)) if time == limit), "{ended:?}");
     comes_to_rest(&temporary).await;
 }

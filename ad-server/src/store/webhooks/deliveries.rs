@@ -31,11 +31,8 @@ impl Database {
 
     pub(crate) async fn find_delivery(&self, webhook: Uuid, event_id: &str) -> Result<Option<Delivery>, StoreError> {
         let rows = self.look_up(sql::FindDelivery { webhook, event_id }).await?;
-        let found = |row| {
-            let mut columns = Columns::of(row);
-            delivery(columns.string()?, &mut columns)
-        };
-        rows.first().map(found).transpose()
+        let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(None) };
+        delivery(columns.string()?, &mut columns).map(Some)
     }
 
     /// A page of the deliveries to an endpoint, newest first, and the number of all.

@@ -70,10 +70,11 @@ impl Attempt {
     }
 }
 
-/// An event that is or was sent to an endpoint.
-#[derive(Debug, Clone, PartialEq)]
+/// An event that is or was sent to an endpoint, as clients see it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Delivery {
     pub(crate) event_id: String,
+    #[serde(rename = "type")]
     pub(crate) event_type: String,
     /// What has become of it.
     pub(crate) state: DeliveryState,
