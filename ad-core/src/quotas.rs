@@ -41,6 +41,8 @@ pub struct DealerQuotas {
 }
 
 /// Enforces the quotas of dealers.
+#[derive(derive_more::Debug)]
+#[debug("Quotas {{ limits: {limits:?}, .. }}")]
 pub struct Quotas {
     limits: DealerQuotas,
     store: Arc<dyn Store>,
@@ -106,12 +108,6 @@ pub enum NotAdmitted {
     /// The usage could not be counted.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl fmt::Debug for Quotas {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Quotas").field("limits", &self.limits).finish_non_exhaustive()
-    }
 }
 
 impl Quotas {

@@ -8,7 +8,7 @@ use std::{
 use serde::Deserialize;
 
 /// A text that `Debug` and logs do not show.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize, derive_more::From)]
 #[serde(transparent)]
 pub struct Secret(String);
 
@@ -22,12 +22,6 @@ impl Secret {
     /// The text. It must not be printed.
     pub fn reveal(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
     }
 }
 

@@ -59,19 +59,13 @@ impl FromStr for Period {
 }
 
 /// The address under which clients reach the service, without a slash at its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub struct PublicUrl(String);
 
 impl PublicUrl {
     /// The address; append a path that begins with a slash.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for PublicUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

@@ -26,18 +26,13 @@ impl EventPosition {
 }
 
 /// The id of an event, the same at every reading: the ad, and the number of the entry in its log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
+#[display("evt_{}_{sequence}", ad_id.simple())]
 pub struct EventId {
     /// The ad.
     pub ad_id: Uuid,
     /// Number of the entry in the log of its ad.
     pub sequence: i64,
-}
-
-impl fmt::Display for EventId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "evt_{}_{}", self.ad_id.simple(), self.sequence)
-    }
 }
 
 /// Not the id of an event.

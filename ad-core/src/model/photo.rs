@@ -27,25 +27,18 @@ impl Photo {
 }
 
 /// Why an image cannot be decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(rename_all = "snake_case")]
 pub enum Undecodable {
     /// Its data contradict the format.
+    #[display("the file is damaged")]
     Damaged,
     /// It needs more memory than there is for photos.
+    #[display("it has too many pixels")]
     TooLarge,
     /// It is of a kind of JPEG or PNG that hardly anybody uses.
+    #[display("it is of an uncommon kind of JPEG or PNG")]
     Unsupported,
-}
-
-impl fmt::Display for Undecodable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Damaged => "the file is damaged",
-            Self::TooLarge => "it has too many pixels",
-            Self::Unsupported => "it is of an uncommon kind of JPEG or PNG",
-        })
-    }
 }
 
 /// What a decoded image shows.

@@ -54,7 +54,8 @@ impl Default for PipelineSettings {
 }
 
 /// The ports that a pipeline uses.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("PipelinePorts {{ .. }}")]
 pub struct PipelinePorts {
     /// Ads, logs and requests.
     pub store: Arc<dyn Store>,
@@ -78,12 +79,6 @@ pub struct Pipeline {
     ports: PipelinePorts,
     settings: PipelineSettings,
     quotas: Option<Arc<Quotas>>,
-}
-
-impl std::fmt::Debug for PipelinePorts {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("PipelinePorts").finish_non_exhaustive()
-    }
 }
 
 impl Pipeline {

@@ -7,19 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::model::Validators;
 
 /// SHA-256 checksum, by which an image is stored once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::From)]
 pub struct Checksum([u8; 32]);
 
 impl Checksum {
     /// The checksum of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
-    }
-}
-
-impl From<[u8; 32]> for Checksum {
-    fn from(sha256: [u8; 32]) -> Self {
-        Self(sha256)
     }
 }
 

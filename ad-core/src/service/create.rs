@@ -15,18 +15,12 @@ use crate::{
 };
 
 /// The path to which the payload of a new ad is sent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, derive_more::From)]
 pub enum CreatePath {
     /// `/v4/{vehicle_type}`: the path has the category.
     V4(&'static Category),
     /// `/v3/ad`: the payload has the category.
     V3,
-}
-
-impl From<&'static Category> for CreatePath {
-    fn from(category: &'static Category) -> Self {
-        Self::V4(category)
-    }
 }
 
 /// The ad that a create would make (decision 7).

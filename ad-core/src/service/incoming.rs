@@ -26,19 +26,15 @@ impl From<Uuid> for Incoming<'_> {
 }
 
 /// How the answer of a request with an idempotency key is kept.
+#[derive(derive_more::Debug)]
 pub struct Keep<'a> {
     /// What it is kept under.
     pub key: AnswerKey,
     /// A hash of query and body.
     pub fingerprint: String,
     /// Makes the answer.
+    #[debug(skip)]
     pub render: &'a (dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
-}
-
-impl std::fmt::Debug for Keep<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Keep").field("key", &self.key).finish_non_exhaustive()
-    }
 }
 
 /// An accepted write.

@@ -39,7 +39,8 @@ const LARGE: usize = 64 * 1024;
 const ATTEMPTS: usize = 20;
 
 /// The use cases, over their ports.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Service {{ .. }}")]
 pub struct Service {
     store: Arc<dyn Store>,
     directory: Arc<dyn DealerDirectory>,
@@ -49,12 +50,6 @@ pub struct Service {
     quotas: Option<Arc<Quotas>>,
     compute: Option<Arc<dyn Compute>>,
     registry: Option<Arc<dyn VehicleRegistry>>,
-}
-
-impl std::fmt::Debug for Service {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Service").finish_non_exhaustive()
-    }
 }
 
 /// The dealers that a token gives access to ('Authentication' 2).

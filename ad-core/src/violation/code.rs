@@ -1,7 +1,7 @@
 //! The codes of all errors and warnings (extensions E1). Answers, `docs/errors.md` and the pages below `/docs/errors/` are made
 //! from this list.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,8 @@ pub struct About {
 macro_rules! codes {
     ($($code:ident $name:literal: $title:literal, $explanation:literal, $cure:literal;)+) => {
         /// The kind of an error or warning. A published code keeps its meaning.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, derive_more::Display)]
+        #[display("{}", self.name())]
         #[non_exhaustive]
         pub enum Code {
             $(#[doc = $explanation] #[serde(rename = $name)] $code,)+
@@ -370,12 +371,6 @@ codes! {
     ReducedNotBelowLowest "reduced_not_below_lowest": "Reduced price not below the lowest price before",
         "The price of type `reduced` is not less than the lowest price of the 30 days before the reduction, with which Directive 98/6/EC, Article 6a, compares reductions that are announced.",
         "Read the prices of the ad with `GET /v4/ad/{source_id}/prices`. Lower the price, or send it as the price of type `list`.";
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
 }
 
 /// All codes as a page of Markdown, `docs/errors.md`.

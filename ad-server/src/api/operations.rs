@@ -1,8 +1,6 @@
 //! The operations of the contract ('Endpoints') as one table, which the router, the OpenAPI document, and the checks of
 //! permissions and query parameters read. Every category of the tables has all typed operations.
 
-use std::fmt;
-
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
@@ -36,13 +34,16 @@ pub(crate) enum Act {
 }
 
 /// What the paths of a group of operations begin with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, derive_more::Display)]
 pub(crate) enum BasePath {
     /// `/v4/{vehicle_type}`: ads of one category.
+    #[display("/v4/{_0}")]
     Typed(&'static str, &'static Category),
     /// `/v4/ad`: ads of every category and both versions.
+    #[display("/v4/ad")]
     Generic,
     /// `/v3/ad`: the same, for clients of V3.
+    #[display("/v3/ad")]
     V3,
 }
 
@@ -85,16 +86,6 @@ impl BasePath {
             Self::Generic => operation.on.generic,
             Self::V3 => operation.on.v3,
         })
-    }
-}
-
-impl fmt::Display for BasePath {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Typed(vehicle_type, _) => write!(formatter, "/v4/{vehicle_type}"),
-            Self::Generic => formatter.write_str("/v4/ad"),
-            Self::V3 => formatter.write_str("/v3/ad"),
-        }
     }
 }
 

@@ -256,17 +256,13 @@ fn validators(headers: &HeaderMap) -> Validators {
 }
 
 /// Why there is no file.
+#[derive(derive_more::From)]
 enum FetchFailure {
     /// The host was silent, or too slow. Other fetches should not wait for it.
+    #[from(ignore)]
     Silent(String),
     /// Any other failure.
     Answered(ImageError),
-}
-
-impl From<ImageError> for FetchFailure {
-    fn from(error: ImageError) -> Self {
-        Self::Answered(error)
-    }
 }
 
 #[async_trait]

@@ -6,11 +6,12 @@ use object_store::path::Path;
 use url::Url;
 
 /// A folder, or a bucket with the prefix of its keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::From)]
 pub enum MediaLocation {
     /// `./data/media` or `file:///srv/media`.
     Folder(PathBuf),
     /// `s3://bucket/prefix`.
+    #[from(ignore)]
     Bucket {
         /// Its name.
         bucket: String,
@@ -48,12 +49,6 @@ fn bucket(rest: &str) -> Option<MediaLocation> {
 
 crate::values::text_value! {
     MediaLocation: InvalidMediaLocation = "expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix";
-}
-
-impl From<PathBuf> for MediaLocation {
-    fn from(folder: PathBuf) -> Self {
-        Self::Folder(folder)
-    }
 }
 
 impl fmt::Display for MediaLocation {

@@ -7,7 +7,7 @@
 //! Operations are independent. If one fails, its transaction is rolled back, and each operation of it is run again in its own
 //! transaction, so that only the faulty one fails. An operation that has nothing to do (a duplicate, a lost lease) is not a failure.
 
-use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use ad_core::ports::StoreError;
 use futures_util::future::BoxFuture;
@@ -32,17 +32,12 @@ const MOST: usize = 256;
 const WAITING: usize = 1024;
 
 /// Sends operations to the task that owns the connection. The task ends when the last handle is dropped.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Writer {{ free: {}, .. }}", queue.capacity())]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn QueuedWork>>,
     end: Arc<Notify>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
-}
-
-impl fmt::Debug for Writer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Writer").field("free", &self.queue.capacity()).finish_non_exhaustive()
-    }
 }
 
 impl Writer {
