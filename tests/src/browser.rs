@@ -4,6 +4,7 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -24,6 +25,9 @@ use tokio::{
 };
 
 use crate::tools;
+
+/// How often chromedriver is started at most.
+const STARTS: usize = 5;
 
 /// Longest wait for anything in the browser. Two tests may share one processor.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -73,15 +77,8 @@ impl Browser {
         let chromium = tools::find("chromium", &[], "apt-get install chromium")?;
         let driver = tools::find("chromedriver", &[], "apt-get install chromium-driver")?;
         let profile = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut driver = Command::new(driver)
-            .arg("--port=0")
-            .env("TMPDIR", profile.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("chromedriver starts");
-        let address = format!("127.0.0.1:{}", port(&mut driver).await);
+        let (driver, port) = start_driver(&driver, profile.path()).await;
+        let address = format!("127.0.0.1:{port}");
         let profile_argument = format!("--user-data-dir={}", profile.path().display());
         let capabilities = json!({
             "goog:chromeOptions": {"binary": chromium, "args": [
@@ -268,16 +265,28 @@ impl Browser {
     }
 }
 
-/// The port that chromedriver has chosen.
-async fn port(driver: &mut Child) -> u16 {
-    let output = driver.stdout.as_mut().expect("it is piped");
-    let mut lines = BufReader::new(output).lines();
-    while let Some(line) = lines.next_line().await.expect("chromedriver writes lines") {
-        if let Some((_, port)) = line.split_once("successfully on port ") {
-            return port.trim_end_matches('.').parse().expect("a port is a number");
+/// Starts chromedriver, and returns the port that it has chosen. It ends if the port is free for IPv4 and in use for IPv6; then it is
+/// started again.
+async fn start_driver(driver: &Path, folder: &Path) -> (Child, u16) {
+    for _ in 0..STARTS {
+        let mut driver = Command::new(driver)
+            .arg("--port=0")
+            .env("TMPDIR", folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver starts");
+        let output = driver.stdout.as_mut().expect("it is piped");
+        let mut lines = BufReader::new(output).lines();
+        while let Some(line) = lines.next_line().await.expect("chromedriver writes lines") {
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                let port = port.trim_end_matches('.').parse().expect("a port is a number");
+                return (driver, port);
+            }
         }
     }
-    panic!("chromedriver has ended");
+    panic!("chromedriver has ended {STARTS} times");
 }
 
 /// A command that chromedriver has beyond `WebDriver`.
