@@ -93,6 +93,18 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// Its name, as it serialises.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Published { .. } => "published",
+            Self::Hidden => "hidden",
+            Self::Deleted => "deleted",
+            Self::Bumped => "bumped",
+            Self::Boosted => "boosted",
+            Self::Failed { .. } => "failed",
+        }
+    }
 }
 
 /// Whether a failed image is missing now. If an earlier version of it was stored, that is kept, and nothing is missing.
