@@ -67,8 +67,8 @@ fn parsed(line: &[u8]) -> Option<String> {
         Some(quoted) => unquoted(quoted)?,
         None => line.to_vec(),
     };
-    let is_valid = (1..=LONGEST).contains(&key.len()) && key.iter().all(u8::is_ascii_graphic);
-    is_valid.then(|| String::from_utf8(key).ok())?
+    let key = String::from_utf8(key).ok()?;
+    ((1..=LONGEST).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())).then_some(key)
 }
 
 /// The characters of a quoted string whose first quote has been removed.
@@ -105,6 +105,21 @@ pub(super) fn response(RenderedAnswer { status, headers, body }: RenderedAnswer)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_in_order_are_neighbours_and_count_for_their_method_and_path() {
+        let access = Access::Dealer("north-cars".to_owned());
+        let digest = |path: &str, key: &str| {
+            let request = Request::builder().uri(path.parse().unwrap()).header(NAME, key).finish();
+            RequestKey::of(&request, &access).unwrap().unwrap().key.digest
+        };
+        let long = "k".repeat(LONGEST);
+        assert!(digest("/v4/car", "import-1") < digest("/v4/car", "import-2"));
+        assert!(digest("/v4/car", "import-2") < digest("/v4/car", "import-3"));
+        assert_eq!(digest("/v4/car", "import-1"), digest("/v4/car", "import-1"));
+        assert_ne!(digest("/v4/car", "import-1"), digest("/v4/boat", "import-1"));
+        assert_ne!(digest("/v4/car", &long), digest("/v4/car", &long[1..]));
+    }
 
     #[test]
     fn a_key_is_quoted_or_bare() {

@@ -296,6 +296,7 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&s
             _ => condition(&mut values, scope, filter),
         };
     }
+    // Orders have the names of their columns.
     let (sorted, direction) = (query.order.name(), direction(query.descending));
     let (limit, offset) = (values.add(query.page.limit), values.add(query.page.offset));
     let end = match walks {

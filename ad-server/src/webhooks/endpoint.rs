@@ -49,7 +49,8 @@ const READ_INTERVAL: Duration = Duration::from_millis(250);
 /// Due deliveries that are read at once, with their events.
 const READ: u32 = 32;
 
-/// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them.
+/// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them. The endpoint begins
+/// no attempt meanwhile.
 const RECORD_WITHIN: Duration = Duration::from_millis(50);
 
 /// Latest attempts of a delivery that are kept.

@@ -54,10 +54,10 @@ const CONDITIONAL: f64 = 1.5;
 const COMPRESSION: f64 = 1.3;
 /// Ads that are accepted and then published.
 const PUBLISHED: usize = 20_000;
-/// Ads a second that are accepted and published at the same time, of how many one is looked at, and the most milliseconds from acceptance to
-/// publication of half of them and of 99 of 100.
+/// Ads a second that are accepted while a worker publishes them. The log of every 20th ad is read.
 const STEADY_ADS: f64 = 1000.0;
-const LOOKED_AT: usize = 20;
+const EVERY: usize = 20;
+/// Most milliseconds from the acceptance of an ad to its publication.
 const PUBLISHED_P50: f64 = 30.0;
 const PUBLISHED_P99: f64 = 250.0;
 /// How long a steady load lasts.
@@ -206,7 +206,7 @@ impl Table {
         }
     }
 
-    /// Ads of a new database, so that what was measured before leaves nothing to publish and nothing to clean up.
+    /// Publishes ads of a new database: in another, ads of earlier measurements would have to be published and cleaned up as well.
     async fn published(&mut self, folder: &Path, url: &str) {
         self.published_later(folder, url).await;
         self.published_within(folder, url).await;
@@ -232,7 +232,7 @@ impl Table {
         self.missed += usize::from(ratio < bound);
     }
 
-    /// Accepts ads at a steady rate while they are published, and looks at the times in their logs.
+    /// Accepts ads at a steady rate while they are published, and takes the times from their logs.
     async fn published_within(&mut self, folder: &Path, url: &str) {
         let client = client();
         let cars = Cars::start(folder, url, Settings::default().workers).await;
@@ -241,7 +241,7 @@ impl Table {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let mut times = Vec::new();
-        for number in (0..count).step_by(LOOKED_AT) {
+        for number in (0..count).step_by(EVERY) {
             let ad = serde_json::from_slice(&succeed(&client, cars.get_named(number)).await).expect("an ad is JSON");
             times.push(published_after(&ad).expect("the ad was published"));
         }
