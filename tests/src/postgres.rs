@@ -109,6 +109,15 @@ impl Postgres {
         self.folder.path()
     }
 
+    /// The id of its first process, whose children are the others.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn pid(&self) -> u32 {
+        let file = std::fs::read_to_string(self.folder().join("data/postmaster.pid")).expect("it runs");
+        file.lines().next().and_then(|line| line.parse().ok()).expect("PostgreSQL begins the file with it")
+    }
+
     async fn run(&mut self) {
         let mut keeper = as_owner(Path::new("sh"));
         keeper.arg("-c").arg(KEEP).arg(self.programs.join("postgres")).arg("-D").arg(self.folder.path().join("data"));

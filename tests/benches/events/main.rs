@@ -145,7 +145,7 @@ impl Table {
         let tokens = tokens(&site, 0..DEALERS);
         let mut webhooks = Vec::new();
         for token in &tokens[..WITH_READERS] {
-            let body = json!({"url": format!("http://{}/", receiver.url.trim_start_matches("socket://"))});
+            let body = json!({"url": receiver.url});
             let webhook = site.call(&client, token, Method::POST, "/v4/webhooks", &body).await;
             webhooks.push((token, format!("/v4/webhooks/{}", webhook["id"].as_str().expect("it has an id"))));
         }

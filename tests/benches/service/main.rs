@@ -12,6 +12,7 @@ mod in_process;
 mod memory;
 mod photos;
 mod processes;
+mod processor;
 #[path = "../support/steady.rs"]
 mod steady;
 #[path = "../support/mod.rs"]
@@ -107,6 +108,7 @@ async fn main() -> ExitCode {
         let bare = Bare::on_sqlite(folder.path()).await;
         let mut table = Table { bounds: &SQLITE, missed: 0 };
         table.fill(folder.path(), &url, bare, wanted("http")).await;
+        missed += processor::compare(None).await;
         if !wanted("http") {
             let folder = folder.path().join("published");
             std::fs::create_dir(&folder).expect("a folder can be made");
@@ -123,6 +125,7 @@ async fn main() -> ExitCode {
         let bare = Bare::on_postgres(&server.database().await).await;
         let mut table = Table { bounds: &POSTGRES, missed: 0 };
         table.fill(&folder, &server.database().await, bare, wanted("http")).await;
+        missed += processor::compare(Some(&server)).await;
         if !wanted("http") {
             table.published(&folder, &server.database().await).await;
             missed += processes::compare(&folder, &server).await;

@@ -28,7 +28,7 @@ pub(super) async fn watch() {
     let limits = limits.into_iter().flat_map(|name| [name.to_owned(), most.clone()]);
     let args = ["--workers", "0", "--longest-wait", "10m"].map(str::to_owned).into_iter().chain(limits).collect();
     let server = Server::with(Options { args, ..Options::default() }).await;
-    let (client, cars) = (client(), Cars::new(&server));
+    let (client, cars) = (client(), ServerCars::new(&server));
     succeed(&client, cars.post(WAITING)).await;
     // Connections, caches and memory of the others are there before.
     others(&client, &cars, 1).await;
@@ -65,7 +65,7 @@ pub(super) async fn watch() {
 }
 
 /// Latencies of the requests of clients that do not wait: one creates an ad, three read one.
-async fn others(client: &Client, cars: &Cars, turn: usize) -> Vec<f64> {
+async fn others(client: &Client, cars: &ServerCars, turn: usize) -> Vec<f64> {
     at_rate(client, OTHERS, MEASURED, |number| match number % 4 {
         0 => cars.post(turn * 100_000 + number),
         _ => cars.request(Method::GET, &format!("/v4/ad/car-{WAITING}")),
@@ -79,27 +79,27 @@ fn print(name: &str, mut latencies: Vec<f64>, server: &Server) {
 }
 
 /// Requests to a server.
-struct Cars {
+pub(super) struct ServerCars {
     base: String,
     token: HeaderValue,
     car: Value,
 }
 
-impl Cars {
-    fn new(server: &Server) -> Self {
+impl ServerCars {
+    pub(super) fn new(server: &Server) -> Self {
         let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
         car["image_urls"] = json!([]);
         let token = server.client.token.as_ref().expect("a test server issues one");
         Self { base: server.client.base.clone(), token: token.parse().expect("tokens are ASCII"), car }
     }
 
-    fn request(&self, method: Method, path: &str) -> Request {
+    pub(super) fn request(&self, method: Method, path: &str) -> Request {
         let mut request = Request::new(method, format!("{}{path}", self.base).parse().expect("a URL"));
         request.headers_mut().insert("X-Auth-Token", self.token.clone());
         request
     }
 
-    fn post(&self, number: usize) -> Request {
+    pub(super) fn post(&self, number: usize) -> Request {
         let mut car = self.car.clone();
         car["source_id"] = json!(format!("car-{number}"));
         car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
