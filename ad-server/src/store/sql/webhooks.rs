@@ -253,16 +253,17 @@ statements! {
     CountPending {}
     both "SELECT count(*) FROM deliveries WHERE state = 'pending'";
 
-    /// Records attempts, given as JSON, and what they say about the endpoint, if the process still owns it; then returns a row.
+    /// Records attempts, given as a JSON object by the numbers of their deliveries, and what they say about the endpoint, if the process
+    /// still owns it; then returns a row. In PostgreSQL, `|| ''` rules out the index of all pending deliveries.
     RecordAttempts<'a> {
         webhook: Uuid, owner: Uuid, attempts: String, last_success: Option<Timestamp>, last_failure: Option<Timestamp>,
         failing_since: Option<Timestamp>, disabled: Option<&'a str>,
     }
     sqlite "
-        UPDATE deliveries SET state = attempt.value ->> 1, next_attempt = attempt.value ->> 2, tries = tries + 1,
-            attempts = attempt.value ->> 3
+        UPDATE deliveries SET state = attempt.value ->> 0, next_attempt = attempt.value ->> 1, tries = tries + 1,
+            attempts = attempt.value ->> 2
         FROM json_each(:attempts) AS attempt
-        WHERE deliveries.seq = attempt.value ->> 0 AND deliveries.state = 'pending'
+        WHERE deliveries.seq = CAST(attempt.key AS INTEGER) AND deliveries.state = 'pending'
             AND EXISTS (SELECT 1 FROM webhooks WHERE id = :webhook AND owner = :owner AND deleted IS NULL);
 
         UPDATE webhooks SET last_success = coalesce(:last_success, last_success),
@@ -276,12 +277,13 @@ statements! {
                 last_failure = coalesce(:last_failure, last_failure), failing_since = :failing_since,
                 disabled = coalesce(disabled, :disabled)
             WHERE id = :webhook AND owner = :owner AND deleted IS NULL
-            RETURNING moves
+            RETURNING moves, CAST(:attempts AS JSONB) AS attempts
         ), recorded AS (
-            UPDATE deliveries SET state = attempt.value ->> 1, next_attempt = CAST(attempt.value ->> 2 AS BIGINT),
-                tries = tries + 1, attempts = attempt.value ->> 3
-            FROM owned CROSS JOIN json_array_elements(CAST(:attempts AS JSON)) AS attempt (value)
-            WHERE deliveries.seq = CAST(attempt.value ->> 0 AS BIGINT) AND deliveries.state = 'pending'
+            UPDATE deliveries SET state = owned.attempts -> CAST(seq AS TEXT) ->> 0,
+                next_attempt = CAST(owned.attempts -> CAST(seq AS TEXT) ->> 1 AS BIGINT), tries = tries + 1,
+                attempts = owned.attempts -> CAST(seq AS TEXT) ->> 2
+            FROM owned
+            WHERE seq = ANY (ARRAY(SELECT CAST(jsonb_object_keys(owned.attempts) AS BIGINT) FROM owned)) AND state || '' = 'pending'
         )
         SELECT moves FROM owned";
 

@@ -1,5 +1,7 @@
 //! Deliveries: queued by clients and workers, read, recorded, and removed.
 
+use std::collections::BTreeMap;
+
 use ad_core::{
     model::{DeliveryState, DisabledReason, Event, EventPosition, Page, Timestamp},
     ports::StoreError,
@@ -116,9 +118,9 @@ impl Database {
     ) -> Result<bool, StoreError> {
         let rows = attempts.iter().map(|attempted| {
             let Attempted { seq, state, next_attempt, attempts } = attempted;
-            Ok((seq, state.name(), next_attempt.as_millis(), json(attempts)?))
+            Ok((seq, (state.name(), next_attempt.as_millis(), json(attempts)?)))
         });
-        let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+        let rows = rows.collect::<Result<BTreeMap<_, _>, StoreError>>()?;
         let record = sql::RecordAttempts {
             webhook,
             owner,
