@@ -49,8 +49,7 @@ const READ_INTERVAL: Duration = Duration::from_millis(250);
 /// Due deliveries that are read at once, with their events.
 const READ: u32 = 32;
 
-/// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them. The endpoint begins
-/// no attempt meanwhile.
+/// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them.
 const RECORD_WITHIN: Duration = Duration::from_millis(50);
 
 /// Latest attempts of a delivery that are kept.
@@ -181,6 +180,8 @@ impl Endpoint {
                 () = sleep(pause.unwrap_or_default()), if pause.is_some() => {}
             }
         }
+        // No more attempts begin.
+        self.queue.clear();
         while let Some(first) = sending.next().await {
             if self.record_ready(first, &mut sending).await.is_break() {
                 return;
@@ -280,31 +281,38 @@ impl Endpoint {
         self.due_at = Some(self.due_at.map_or(at, |known| known.min(at)));
     }
 
-    /// Begins attempts, as many as may run at the same time.
+    /// Begins attempts, as many as may run at the same time, and reads what is due when none is queued any more.
     async fn begin(&mut self, sending: &mut Sending) -> Result<(), StoreError> {
-        while self.in_flight.len() < self.at_once() {
+        self.begin_queued(sending);
+        while self.queue.is_empty() && self.in_flight.len() < self.at_once() {
             let now = self.shared.webhooks.clock.now();
-            if now >= self.shared.owned_until() {
-                // Another process may own it by now. The worker finds out.
-                self.queue.clear();
-                self.due_at = Some(now + PAUSE);
+            if self.due_at.is_none_or(|at| at > now) {
                 return Ok(());
             }
-            if self.queue.is_empty() {
-                if self.due_at.is_none_or(|at| at > now) {
-                    return Ok(());
-                }
-                let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();
-                let due = self.shared.webhooks.database.due_deliveries(self.id(), now, in_flight, READ).await?;
-                let is_more = due.len() == READ as usize;
-                self.queue.extend(due);
-                self.due_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
-            }
-            let Some(due) = self.next_due() else { return Ok(()) };
+            let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();
+            let due = self.shared.webhooks.database.due_deliveries(self.id(), now, in_flight, READ).await?;
+            let is_more = due.len() == READ as usize;
+            self.queue.extend(due);
+            self.due_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
+            self.begin_queued(sending);
+        }
+        Ok(())
+    }
+
+    /// Begins attempts of queued deliveries, as many as may run at the same time.
+    fn begin_queued(&mut self, sending: &mut Sending) {
+        let now = self.shared.webhooks.clock.now();
+        if now >= self.shared.owned_until() {
+            // Another process may own it by now. The worker finds out.
+            self.queue.clear();
+            self.due_at = Some(now + PAUSE);
+        }
+        while self.in_flight.len() < self.at_once()
+            && let Some(due) = self.next_due()
+        {
             self.in_flight.push((due.seq, due.ad()));
             sending.push(attempt(Arc::clone(&self.shared), Arc::clone(&self.config), due).boxed());
         }
-        Ok(())
     }
 
     /// The first due delivery of an ad of which none is being sent, so that the events of an ad arrive in order unless they fail.
@@ -328,12 +336,17 @@ impl Endpoint {
     /// Records an attempt, and others that end within a short time, until they have been recorded. Breaks when the endpoint was disabled,
     /// or belongs to another process.
     async fn record_ready(&mut self, first: (Due, Attempt, Outcome), sending: &mut Sending) -> ControlFlow<()> {
-        let mut ended = vec![first];
         let until = Instant::now() + RECORD_WITHIN;
-        while let Ok(Some(more)) = timeout_at(until, sending.next()).await {
-            ended.push(more);
+        let (mut ended, mut next, mut all_delivered) = (Vec::new(), Some(first), true);
+        while let Some((due, attempt, outcome)) = next {
+            self.in_flight.retain(|(seq, _)| *seq != due.seq);
+            ended.push((due, attempt, outcome));
+            all_delivered &= outcome == Outcome::Delivered;
+            if all_delivered {
+                self.begin_queued(sending);
+            }
+            next = timeout_at(until, sending.next()).await.ok().flatten();
         }
-        self.in_flight.retain(|(seq, _)| ended.iter().all(|(due, ..)| due.seq != *seq));
         let mut health = Health { failing_since: self.failing_since, ..Health::default() };
         let attempted: Vec<_> =
             ended.into_iter().map(|(due, attempt, outcome)| self.judge(due, attempt, outcome, &mut health)).collect();
