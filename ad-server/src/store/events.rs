@@ -85,17 +85,20 @@ ORDER BY matching.transaction_id, matching.ad, matching.n"
     ))
 }
 
-/// The next entries of some dealers. Only those dealers are read whose next entries come first: the page has no others.
+/// The next entries of the dealers of a scope. Of several dealers, only those are read whose next entries come first: the page has no others.
 fn of_dealers(values: &mut Values, scope: Scope<'_>, is_after: &str, most: &str) -> String {
-    let codes = values.add(match scope {
-        Scope::Dealer(code) => vec![code.to_owned()],
-        Scope::Dealers(codes) => codes.to_vec(),
-    });
     let next = |columns: &str, dealer: &str, limit: &str| {
         format!(
             "SELECT {columns} FROM log WHERE log.dealer_code = {dealer} AND {is_after}
         ORDER BY log.transaction_id, log.ad, log.n LIMIT {limit}"
         )
+    };
+    let position = "log.transaction_id, log.ad, log.n";
+    let of_one = |code: &str| format!("looked_at AS MATERIALIZED (\n    {}\n)", next(position, code, most));
+    let codes = match scope {
+        Scope::Dealer(code) => return of_one(&values.add(code)),
+        Scope::Dealers([code]) => return of_one(&values.add(code.as_str())),
+        Scope::Dealers(codes) => values.add(codes.to_vec()),
     };
     match values.dialect {
         Dialect::Sqlite => format!(
@@ -119,8 +122,8 @@ fn of_dealers(values: &mut Values, scope: Scope<'_>, is_after: &str, most: &str)
     SELECT own.* FROM dealers CROSS JOIN LATERAL ({all}) AS own
     ORDER BY own.transaction_id, own.ad, own.n LIMIT {most}
 )",
-            first = next("log.transaction_id, log.ad, log.n", "dealer.code", "1"),
-            all = next("log.transaction_id, log.ad, log.n", "dealers.code", most),
+            first = next(position, "dealer.code", "1"),
+            all = next(position, "dealers.code", most),
         ),
     }
 }

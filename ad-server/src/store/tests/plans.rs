@@ -265,7 +265,8 @@ async fn events_are_read_from_their_position_on() {
                 let ranges = steps
                     .iter()
                     .filter(|step| step.contains("log_events (dealer_code=? AND (transaction_id,ad,n)>(?,?,?))"));
-                assert_eq!(ranges.count(), 2, "{steps:#?}");
+                // Of several dealers, the first entry of each is read before.
+                assert_eq!(ranges.count(), if matches!(scope, Scope::Dealers(_)) { 2 } else { 1 }, "{steps:#?}");
             }
         }
     }
