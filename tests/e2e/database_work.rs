@@ -1,10 +1,12 @@
-//! Statements and commits that each operation needs, on both databases: a guard that does not depend on the speed of the machine.
+//! Statements, commits and writing transactions that each operation needs, on both databases: a guard that does not depend on the speed of the machine.
 //! Whoever changes one of these figures says why in the same commit.
 
 use std::path::Path;
 
 use ad_tests::{Client, Options, Postgres, Server};
+use reqwest::Method;
 use serde_json::json;
+use sqlx::{Connection, PgConnection};
 
 use crate::payloads::plain_car;
 
@@ -13,7 +15,7 @@ trait Counter {
     /// How often each operation is repeated. What the service does by itself meanwhile must be less than one for each of them.
     const REPEATED: usize;
 
-    fn count(&self) -> usize;
+    async fn count(&self) -> usize;
 }
 
 /// Statements in the log of a PostgreSQL server, BEGIN and COMMIT too.
@@ -22,7 +24,7 @@ struct Statements<'s>(&'s Postgres);
 impl Counter for Statements<'_> {
     const REPEATED: usize = 200;
 
-    fn count(&self) -> usize {
+    async fn count(&self) -> usize {
         let log = std::fs::read_to_string(self.0.folder().join("data/log/statements.log")).unwrap();
         log.lines().filter(|line| is_statement(line)).count()
     }
@@ -32,6 +34,20 @@ fn is_statement(line: &str) -> bool {
     line.starts_with("ad-server LOG:  execute ") || line.starts_with("ad-server LOG:  statement: ")
 }
 
+/// Transactions of a PostgreSQL database that have written something: only these get a number.
+struct WritingTransactions<'u>(&'u str);
+
+impl Counter for WritingTransactions<'_> {
+    const REPEATED: usize = 40;
+
+    async fn count(&self) -> usize {
+        let mut connection = PgConnection::connect(self.0).await.unwrap();
+        let next = "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)";
+        let next: i64 = sqlx::query_scalar(next).fetch_one(&mut connection).await.unwrap();
+        usize::try_from(next).unwrap()
+    }
+}
+
 /// Commits in the write-ahead log of an SQLite database (its file format, 4.1).
 struct Commits<'d>(&'d Path);
 
@@ -39,7 +55,7 @@ impl Counter for Commits<'_> {
     /// Few enough that the log does not start again.
     const REPEATED: usize = 40;
 
-    fn count(&self) -> usize {
+    async fn count(&self) -> usize {
         let log = std::fs::read(self.0.join("data/ads.db-wal")).unwrap();
         let (header, frames) = log.split_at(32);
         let page = u32::from_be_bytes(header[8..12].try_into().unwrap()) as usize;
@@ -50,11 +66,11 @@ impl Counter for Commits<'_> {
 
 /// Does something again and again, and returns how much of what is counted each time needs.
 async fn each<C: Counter, F: Future>(counter: &C, act: impl Fn(usize) -> F) -> usize {
-    let before = counter.count();
+    let before = counter.count().await;
     for number in 0..C::REPEATED {
         act(number).await;
     }
-    (counter.count() - before) / C::REPEATED
+    (counter.count().await - before) / C::REPEATED
 }
 
 /// Runs every operation on a service without workers, and returns what each needs.
@@ -71,14 +87,30 @@ async fn measure<C: Counter>(client: &Client, counter: &C) -> Vec<(&'static str,
     ]
 }
 
+/// What one ad without images needs from its POST until it is published on both local marketplaces, with a worker.
+async fn publish<C: Counter>(client: &Client, counter: &C) -> usize {
+    let wait = [("prefer", "wait=30".to_owned())];
+    let post = async |number: usize| {
+        let car = plain_car(&format!("car-{number}"), &format!("DBA{number:03}"));
+        let answer = client.send_with(Method::POST, "/v4/car", &wait, Some(car.to_string().into_bytes())).await;
+        let ad = answer.expect(201);
+        assert!(ad["offer_id"].is_string(), "{ad}");
+    };
+    each(counter, post).await
+}
+
+async fn server(args: &[&str]) -> Server {
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    Server::with(Options { args, ..Options::default() }).await
+}
+
 #[tokio::test]
 async fn operations_need_as_many_statements_on_postgresql_as_before() {
     let log = ["log_min_messages=log", "log_statement=all", "log_line_prefix=%a ", "logging_collector=on"];
     let log = [&log[..], &["log_directory=log", "log_filename=statements.log", "log_rotation_size=0"]].concat();
     let Some(postgres) = Postgres::start(&log).await else { return };
     let url = postgres.database().await;
-    let args = ["--workers", "0", "--database-url", &url].map(str::to_owned).to_vec();
-    let server = Server::with(Options { args, ..Options::default() }).await;
+    let server = server(&["--workers", "0", "--database-url", &url]).await;
     let figures = measure(&server.client, &Statements(&postgres)).await;
     let expected = [("POST", 1), ("PATCH", 2), ("GET", 1), ("list of 50 ads", 1), ("page of 100 events", 1)];
     assert_eq!(figures, expected);
@@ -86,9 +118,22 @@ async fn operations_need_as_many_statements_on_postgresql_as_before() {
 
 #[tokio::test]
 async fn operations_need_as_many_commits_on_sqlite_as_before() {
-    let args = ["--workers", "0"].map(str::to_owned).to_vec();
-    let server = Server::with(Options { args, ..Options::default() }).await;
+    let server = server(&["--workers", "0"]).await;
     let figures = measure(&server.client, &Commits(server.dir())).await;
     let expected = [("POST", 1), ("PATCH", 1), ("GET", 0), ("list of 50 ads", 0), ("page of 100 events", 0)];
     assert_eq!(figures, expected);
+}
+
+#[tokio::test]
+async fn publishing_needs_as_many_commits_on_sqlite_as_before() {
+    let server = server(&["--workers", "1"]).await;
+    assert_eq!(publish(&server.client, &Commits(server.dir())).await, 6);
+}
+
+#[tokio::test]
+async fn publishing_needs_as_many_writing_transactions_on_postgresql_as_before() {
+    let Some(postgres) = Postgres::start(&[]).await else { return };
+    let url = postgres.database().await;
+    let server = server(&["--workers", "1", "--database-url", &url]).await;
+    assert_eq!(publish(&server.client, &WritingTransactions(&url)).await, 8);
 }
