@@ -34,7 +34,7 @@ fn is_statement(line: &str) -> bool {
     line.starts_with("ad-server LOG:  execute ") || line.starts_with("ad-server LOG:  statement: ")
 }
 
-/// Transactions of a PostgreSQL database that have written something: only these get a number.
+/// Transactions of a PostgreSQL server that have written something or notified other processes: only these get a number.
 struct WritingTransactions<'u>(&'u str);
 
 impl Counter for WritingTransactions<'_> {

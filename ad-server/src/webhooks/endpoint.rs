@@ -342,6 +342,7 @@ impl Endpoint {
             self.in_flight.retain(|(seq, _)| *seq != due.seq);
             ended.push((due, attempt, outcome));
             all_delivered &= outcome == Outcome::Delivered;
+            // A failure may disable the endpoint, or slow it down.
             if all_delivered {
                 self.begin_queued(sending);
             }

@@ -60,7 +60,7 @@ statements! {
         RETURNING seq";
 
     /// Requests that were claimed, with their ads. PostgreSQL does not see the number of requests, so it keeps the plan: making one
-    /// takes six times as long as running it. LIMIT makes it look up each ad.
+    /// takes six times as long as running it. With LIMIT, that plan looks up each ad, and never reads all.
     ClaimedRequests { requests: Vec<i64> }
     sqlite "
         SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
