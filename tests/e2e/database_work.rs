@@ -108,7 +108,8 @@ async fn measure<C: Counter>(client: &Client, counter: &C) -> Vec<(&'static str,
     ]
 }
 
-/// What one ad without images needs from its POST until it is published on both local marketplaces, with a worker.
+/// What one ad without images needs from its POST until it is published on both local marketplaces, with a worker. Steps that wait for each other
+/// on a busy machine share a commit, so this may be less than on an idle one, but not more.
 async fn publish<C: Counter>(client: &Client, counter: &C) -> usize {
     let wait = [("prefer", "wait=30".to_owned())];
     let post = async |number: usize| {
@@ -144,15 +145,17 @@ async fn operations_need_as_many_commits_on_sqlite_as_before() {
 }
 
 #[tokio::test]
-async fn publishing_needs_as_many_commits_on_sqlite_as_before() {
+async fn publishing_needs_no_more_commits_on_sqlite_than_before() {
     let server = server(&["--workers", "1"]).await;
-    assert_eq!(publish(&server.client, &Commits(server.dir())).await, 6);
+    let commits = publish(&server.client, &Commits(server.dir())).await;
+    assert!(commits <= 6, "{commits}");
 }
 
 #[tokio::test]
-async fn publishing_needs_as_many_writing_transactions_on_postgresql_as_before() {
+async fn publishing_needs_no_more_writing_transactions_on_postgresql_than_before() {
     let Some(postgres) = Postgres::start(&LOG_STATEMENTS).await else { return };
     let url = postgres.database().await;
     let server = server(&["--workers", "1", "--database-url", &url]).await;
-    assert_eq!(publish(&server.client, &WritingTransactions(&postgres)).await, 5);
+    let transactions = publish(&server.client, &WritingTransactions(&postgres)).await;
+    assert!(transactions <= 5, "{transactions}");
 }
