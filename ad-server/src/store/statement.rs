@@ -93,10 +93,7 @@ impl Sql {
     pub(crate) fn sqlite(mut self, text: &str) -> Self {
         let columns: Vec<_> =
             self.names.iter().enumerate().map(|(place, name)| format!("value ->> {place} AS {name}")).collect();
-        let input = format!(
-            "input AS MATERIALIZED (SELECT {}, key + 1 AS input_number FROM json_each($1))",
-            columns.join(", ")
-        );
+        let input = format!("input AS (SELECT {}, key + 1 AS input_number FROM json_each($1))", columns.join(", "));
         self.sqlite = self.with_input(Dialect::Sqlite, text, &input);
         self
     }
