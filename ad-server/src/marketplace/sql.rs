@@ -148,11 +148,13 @@ statements! {
     /// time. A request that is unfinished, and those after it, may repeat their calls however old they are.
     ForgetCalls<'a> { market: &'a str, before: String, limit: u32 }
     both "
-        DELETE FROM listing_calls WHERE market = :market AND key IN (
-            SELECT key FROM listing_calls
-            WHERE market = :market AND key < :before
-                AND key < coalesce((SELECT CAST(id AS TEXT) FROM requests ORDER BY id LIMIT 1), :before)
-            ORDER BY key LIMIT :limit
+        DELETE FROM listing_calls WHERE market = :market AND key <= (
+            SELECT max(key) FROM (
+                SELECT key FROM listing_calls
+                WHERE market = :market AND key < :before
+                    AND key < coalesce((SELECT CAST(id AS TEXT) FROM requests ORDER BY requests.id LIMIT 1), :before)
+                ORDER BY key LIMIT :limit
+            ) AS oldest
         )";
 
     /// Dealer code, source id and plate of what a listing shows, or showed last.

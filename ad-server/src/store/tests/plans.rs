@@ -9,11 +9,14 @@ use ad_core::{
 use sqlx::{Connection, Executor, PgConnection, Row};
 
 use super::{statements::types, *};
-use crate::store::{
-    by_status::in_scope,
-    events,
-    lists::{list, walk},
-    newest, sql,
+use crate::{
+    marketplace::sql::ForgetCalls,
+    store::{
+        by_status::in_scope,
+        events,
+        lists::{list, walk},
+        newest, sql,
+    },
 };
 
 /// Every filter; whether it names a few ads, which may then be looked at.
@@ -237,6 +240,21 @@ pub(super) async fn explained_in_postgresql(
     );
     let rows = connection.fetch_all(sqlx::raw_sql(sqlx::AssertSqlSafe(plan))).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test]
+async fn old_calls_are_found_without_reading_the_queue_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    Database::open(&url).await.unwrap().close().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    connection.execute("VACUUM ANALYZE").await.unwrap();
+    connection.execute("SET enable_seqscan = off").await.unwrap();
+    let forget = ForgetCalls { market: "primary", before: String::new(), limit: 100 }.into();
+    let steps = explained_in_postgresql(&mut connection, "forget_calls", &forget).await;
+    let has = |part: &str| steps.iter().any(|step| step.contains(part));
+    assert!(has("requests_id_key on requests") && !has("Sort"), "the oldest request is the first: {steps:#?}");
+    assert!(has("(key <= $"), "calls are found by their keys: {steps:#?}");
 }
 
 #[tokio::test]
