@@ -43,14 +43,14 @@ statements! {
             FROM dealers WHERE code IS NOT NULL
         )
         UPDATE requests SET claimable = :lease_until, lease = lease + 1
-        WHERE seq IN (
+        WHERE seq = ANY (ARRAY(
             SELECT due.seq FROM dealers CROSS JOIN LATERAL (
                 SELECT seq FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
                 ORDER BY claimable, seq LIMIT :per_dealer FOR UPDATE SKIP LOCKED
             ) AS due
             WHERE dealers.code <> ALL (:full_dealers)
             LIMIT :limit
-        )
+        ))
         RETURNING seq, dealer_code";
 
     /// Claims one request out of turn, also from the worker that has it, but not one behind another of its ad.
@@ -222,7 +222,7 @@ statements! {
         WITH :input, held AS (
             DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
             RETURNING requests.ad, requests.accepted, requests.dealer_code, CAST(requests.progress AS JSON) -> 'origin' ->> 'asked_by' AS asked_by,
-                input.*
+                json_array_length(CAST(input.entries AS JSON)) AS last_number, input.*
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
             SELECT now, input_number, status, channels, channels_under_way,
@@ -258,8 +258,8 @@ statements! {
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
                 CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, CASE WHEN entry.number = 1 THEN held.content_changes END,
-                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END,
-                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.asked_by END,
+                CASE WHEN entry.number = held.last_number THEN held.accepted END,
+                CASE WHEN entry.number = held.last_number THEN held.asked_by END,
                 held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         ), forward AS (
@@ -356,8 +356,8 @@ statements! {
     /// The oldest unfinished request of an ad with this plan.
     Underway { id: Uuid, plan: Option<String> }
     both "
-        SELECT requests.id FROM requests JOIN ads ON ads.seq = requests.ad
-        WHERE ads.id = :id AND plan IS NOT DISTINCT FROM :plan ORDER BY requests.seq LIMIT 1";
+        SELECT id FROM requests
+        WHERE ad = (SELECT seq FROM ads WHERE ads.id = :id) AND plan IS NOT DISTINCT FROM :plan ORDER BY seq LIMIT 1";
 
     /// Those of the requests that are unfinished.
     UnfinishedOf { ids: Vec<String> }
