@@ -220,7 +220,7 @@ async fn writes_and_the_queue_go_by_index_when_they_were_planned_on_empty_tables
     let args = ["--allow-private-webhooks", "--database-url", &url].map(str::to_owned).to_vec();
     let server = Server::with(ServerOptions { args, ..ServerOptions::default() }).await;
     let receiver = WebhookReceiver::start().await;
-    server.client.post("/v4/webhooks", &json!({"url": receiver.url("/")})).await.expect(201);
+    let webhook = server.client.post("/v4/webhooks", &json!({"url": receiver.url("/")})).await.expect(201);
     let publish = async |numbers: std::ops::Range<u32>| {
         for number in numbers {
             let source_id = format!("boat-{number}");
@@ -244,6 +244,10 @@ async fn writes_and_the_queue_go_by_index_when_they_were_planned_on_empty_tables
     connection.execute("TRUNCATE ads, log, requests, texts, listings, photo_looks").await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
     connection.execute("SELECT 'from here'").await.unwrap();
+    let test = format!("/v4/webhooks/{}/test", webhook["id"].as_str().unwrap());
+    server.client.post(&test, &json!({})).await.expect(200);
+    let tests = || receiver.received("/").iter().filter(|received| received.json()["type"] == "webhook.test").count();
+    eventually("the test event", || async { (tests() == 1).then_some(()) }).await;
     publish(2..20).await;
     eventually("a webhook for each publication", || async { (receiver.received("/").len() >= 18).then_some(()) }).await;
     connection.execute("SELECT 'to here'").await.unwrap();

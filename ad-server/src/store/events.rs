@@ -79,10 +79,21 @@ SELECT (SELECT count(*) FROM looked_at), last.transaction_id, last.ad, last.n, C
     log.request_id, log.created, log.action, log.state, log.message, log.code
 FROM (SELECT * FROM looked_at ORDER BY transaction_id DESC, ad DESC, n DESC LIMIT 1) AS last
     LEFT JOIN matching ON true
-    LEFT JOIN log ON log.ad = matching.ad AND log.n = matching.n
-    LEFT JOIN ads ON ads.seq = matching.ad
-ORDER BY matching.transaction_id, matching.ad, matching.n"
+    LEFT JOIN {entry}
+    LEFT JOIN {ad}
+ORDER BY matching.transaction_id, matching.ad, matching.n",
+        entry = one_of(dialect, "log", "log.ad = matching.ad AND log.n = matching.n"),
+        ad = one_of(dialect, "ads", "ads.seq = matching.ad"),
     ))
+}
+
+/// A join with the row of a table that meets a condition. With LIMIT, PostgreSQL looks up each row, also by a plan that was made while the
+/// table was empty.
+fn one_of(dialect: Dialect, table: &str, condition: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("{table} ON {condition}"),
+        Dialect::Postgres => format!("LATERAL (SELECT * FROM {table} WHERE {condition} LIMIT 1) AS {table} ON true"),
+    }
 }
 
 /// The next entries of the dealers of a scope. Of several dealers, only those are read whose next entries come first: the page has no others.
@@ -152,5 +163,5 @@ fn has_type(values: &mut Values, query: &EventQuery) -> String {
     let names =
         names.filter(|(action, state)| is_wanted(action, state)).map(|(action, state)| format!("{action}.{state}"));
     let is_one = values.one_of("log.action || '.' || log.state", names.collect::<Vec<_>>());
-    format!(" CROSS JOIN log WHERE log.ad = looked_at.ad AND log.n = looked_at.n AND {is_one}")
+    format!(" WHERE (SELECT {is_one} FROM log WHERE log.ad = looked_at.ad AND log.n = looked_at.n)")
 }

@@ -35,6 +35,8 @@ use ad_core::ports::StoreError;
 use batch::{BatchKind, PostgresBatches};
 use open::Pools;
 pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
+#[cfg(test)]
+pub(super) use open::{SETTINGS, SETTINGS_BY_INDEX};
 pub(super) use readers::GRACE;
 use readers::{PostgresLease, PostgresReaders};
 pub(super) use replica::Replica;

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Settings of every connection. A write sees one snapshot of the database. Every statement has an index, and uses it even if the
 /// tables were small when it was planned, because they grow. Scans of the few small tables without an index then seem expensive,
 /// and JIT would compile them each time, so it is off. The timeout ends statements that are stuck.
-const SETTINGS: &str = "\
+pub(in crate::store) const SETTINGS: &str = "\
 SET default_transaction_isolation = 'repeatable read'; \
 SET enable_seqscan = off; \
 SET jit = off; \
@@ -51,7 +51,8 @@ fn name(options: &PgConnectOptions) -> String {
 
 /// For everything but lists: inputs are looked up by index one by one. Otherwise a plan that was made while the queue was empty could
 /// read the whole queue for a join, and would be kept when the queue is long.
-const SETTINGS_BY_INDEX: &str = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off";
+pub(in crate::store) const SETTINGS_BY_INDEX: &str =
+    "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off";
 
 /// For statements of many inputs: they are planned once, not for each number of inputs.
 const SETTINGS_TOGETHER: &str = "SET plan_cache_mode = force_generic_plan";

@@ -263,7 +263,7 @@ statements! {
 
     /// Whether an ad has unfinished requests.
     HasUnfinished { id: Uuid }
-    both "SELECT EXISTS (SELECT 1 FROM requests JOIN ads ON ads.seq = requests.ad WHERE ads.id = :id)";
+    both "SELECT EXISTS (SELECT 1 FROM requests WHERE ad = (SELECT seq FROM ads WHERE id = :id))";
 
     /// Ties a listing to an ad, unless it is tied to another ad or is that of one that is not deleted.
     TieListing<'a> { id: Uuid, market: &'a str, listing: &'a str }

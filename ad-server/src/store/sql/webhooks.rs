@@ -184,7 +184,8 @@ statements! {
         )
         SELECT moves FROM moved";
 
-    /// Pending deliveries that are due, the longest first, with their events. Those in flight are left out.
+    /// Pending deliveries that are due, the longest first, with their events. Those in flight are left out. With LIMIT, the plan of
+    /// PostgreSQL looks up each event and ad.
     DueDeliveries { webhook: Uuid, now: Timestamp, in_flight: Vec<i64>, limit: u32 }
     sqlite "
         SELECT deliveries.seq, deliveries.event_id, deliveries.created, deliveries.tries, deliveries.attempts, deliveries.ad,
@@ -198,7 +199,9 @@ statements! {
         SELECT deliveries.seq, deliveries.event_id, deliveries.created, deliveries.tries, deliveries.attempts, deliveries.ad,
             log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id,
             ads.offer_id, log.request_id, log.created, log.action, log.state, log.message, log.code
-        FROM deliveries LEFT JOIN log ON log.ad = deliveries.ad AND log.n = deliveries.n LEFT JOIN ads ON ads.seq = deliveries.ad
+        FROM deliveries
+            LEFT JOIN LATERAL (SELECT * FROM log WHERE log.ad = deliveries.ad AND log.n = deliveries.n LIMIT 1) AS log ON TRUE
+            LEFT JOIN LATERAL (SELECT * FROM ads WHERE ads.seq = deliveries.ad LIMIT 1) AS ads ON TRUE
         WHERE deliveries.webhook = :webhook AND deliveries.state = 'pending' AND deliveries.next_attempt <= :now
             AND deliveries.seq <> ALL (:in_flight)
         ORDER BY deliveries.next_attempt, deliveries.seq LIMIT :limit";
