@@ -1,6 +1,7 @@
 //! A real PostgreSQL server for tests, in a folder of its own.
 
 use std::{
+    io::Write,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -15,8 +16,10 @@ use tempfile::TempDir;
 
 use crate::{eventually, ports, tools};
 
-/// Ends the server when stdin closes, that is when the tests have ended, however they have.
-const KEEP: &str = r#""$0" "$@" & server=$!; read -r _; kill -INT "$server" 2>/dev/null; wait"#;
+/// Ends the server when stdin closes, that is when the tests have ended, however they have, and removes its folder: nothing else does
+/// for the [shared](Postgres::shared) one. After a line from stdin, the folder stays.
+const KEEP: &str = r#""$0" "$@" & server=$!; read -r stays; kill -INT "$server" 2>/dev/null; wait
+[ -n "$stays" ] || rm -rf "${2%/data}""#;
 
 /// How durable a commit is. Tests that kill processes need not wait for the disk: what the operating system has been
 /// given outlives them.
@@ -142,7 +145,7 @@ impl Postgres {
             .expect("pg_ctl can be started");
         assert!(stopped.status.success(), "{}", String::from_utf8_lossy(&stopped.stderr));
         if let Some(mut keeper) = self.keeper.take() {
-            drop(keeper.stdin.take());
+            keeper.stdin.take().expect("it is piped").write_all(b"stays\n").expect("the shell reads");
             keeper.wait().expect("an own process can be waited for");
         }
     }
