@@ -1,5 +1,5 @@
-//! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, and the rates of POST
-//! and GET. `cargo bench -p ad-tests --bench million` prints a table for each database and fails when a bound is missed;
+//! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, the rates of POST and GET,
+//! and of publishing; on PostgreSQL also how long the vacuum of all that takes. `cargo bench -p ad-tests --bench million` prints a table for each database and fails when a bound is missed;
 //! `-- postgres` and `-- sqlite` take one of them, `-- 100000` so many ads in place of a million.
 //!
 //! Both services run in this process and are asked in turns. The dealer whose lists are compared is the same in both:
@@ -16,15 +16,16 @@ mod support;
 mod words;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, Instant},
 };
 
 use ad_tests::Postgres;
-use in_process::Service;
+use in_process::{Service, drain};
 use reqwest::{Client, Method, Request};
 use serde_json::{Value, json};
+use sqlx::{Connection, Executor, PgConnection};
 use stock::{COMPARED, Dealer, Samples, Stock};
 use support::{CAR, CLIENTS, client, cores, database_url, median, rate, succeed, with_body};
 
@@ -83,9 +84,7 @@ async fn compare(ads: usize, server: Option<&Postgres>) -> usize {
     let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many"), server).await;
     let client = client();
     let missed = compare_lists(&client, &few, &many).await + compare_rates(&few, &many).await;
-    few.service.running.stop().await.expect("it stops");
-    many.service.running.stop().await.expect("it stops");
-    missed
+    missed + compare_maintenance(few, many).await
 }
 
 /// A service with its stock.
@@ -93,6 +92,8 @@ struct Side {
     service: Service,
     stock: Stock,
     ads: usize,
+    folder: PathBuf,
+    url: String,
 }
 
 impl Side {
@@ -112,7 +113,23 @@ impl Side {
             bytes / 1_000_000,
             start.elapsed().as_secs_f64()
         );
-        Self { service: Service::start(folder, &url, 0).await, stock, ads }
+        Self { service: Service::start(folder, &url, 0).await, stock, ads, folder: folder.to_owned(), url }
+    }
+
+    /// Publishes what was accepted. Returns how many ads a second, and how many seconds PostgreSQL then vacuums, if it is the database.
+    async fn finish(self) -> (f64, Option<f64>) {
+        self.service.running.stop().await.expect("it stops");
+        let rate = drain(&self.folder, &self.url).await;
+        if !self.url.starts_with("postgres") {
+            return (rate, None);
+        }
+        let mut connection = PgConnection::connect(&self.url).await.expect("it answers");
+        let start = Instant::now();
+        connection
+            .execute("VACUUM ANALYZE ads, texts, log, requests, listings, listing_calls")
+            .await
+            .expect("it vacuums");
+        (rate, Some(start.elapsed().as_secs_f64()))
     }
 
     fn list(&self, dealer: Dealer, path: &str) -> impl Fn() -> Request {
@@ -256,4 +273,16 @@ async fn compare_rates(few: &Side, many: &Side) -> usize {
         println!("{name:<36}{on_few:>12.0}{on_many:>12.0}{ratio:>8.2}{LEAST:>7.1}");
     }
     missed
+}
+
+/// Publishes the ads of [`compare_rates`] and vacuums; returns how many bounds were missed.
+async fn compare_maintenance(few: Side, many: Side) -> usize {
+    let name = format!("published ads/s, of {}", (TURNS + 1) * PER_TURN);
+    let ((on_few, vacuumed_few), (on_many, vacuumed_many)) = (few.finish().await, many.finish().await);
+    let ratio = on_many / on_few;
+    println!("{name:<36}{on_few:>12.0}{on_many:>12.0}{ratio:>8.2}{LEAST:>7.1}");
+    if let (Some(few), Some(many)) = (vacuumed_few, vacuumed_many) {
+        println!("{:<36}{few:>12.1}{many:>12.1}{:>8.2}", "vacuum after that, s", many / few);
+    }
+    usize::from(ratio < LEAST)
 }

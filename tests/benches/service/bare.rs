@@ -3,6 +3,7 @@
 
 use std::{path::Path, time::Duration};
 
+use bytes::Bytes;
 use poem::{
     Endpoint, EndpointExt, Response, Route, Server, get, handler,
     listener::{Acceptor, Listener, TcpListener},
@@ -69,6 +70,11 @@ impl Bare {
         .await
     }
 
+    /// Answers with these bytes.
+    pub(super) async fn from_memory(bytes: Bytes) -> Self {
+        Self::serve(Route::new().at("/", get(send.data(bytes)))).await
+    }
+
     async fn serve(app: impl Endpoint<Output = Response> + 'static) -> Self {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
@@ -80,10 +86,19 @@ impl Bare {
         with_body(Request::new(Method::POST, self.base.parse().expect("a URL")), self.body.clone())
     }
 
+    pub(super) fn get_bytes(&self) -> Request {
+        Request::new(Method::GET, self.base.parse().expect("a URL"))
+    }
+
     pub(super) fn get(&self, number: usize) -> Request {
         let id = 1 + number % (ROUNDS * PER_ROUND);
         Request::new(Method::GET, format!("{}/{id}", self.base).parse().expect("a URL"))
     }
+}
+
+#[handler]
+fn send(Data(bytes): Data<&Bytes>) -> Response {
+    Response::builder().content_type("application/json").body(bytes.clone())
 }
 
 #[handler]

@@ -23,14 +23,14 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use ad_core::model::Timestamp;
-use ad_server::{config::Settings, store::Database};
+use ad_server::config::Settings;
 use ad_tests::Postgres;
 use bare::Bare;
-use in_process::Service;
+use in_process::{Service, drain, drained};
 use reqwest::{
     Client, Method, Request, StatusCode,
     header::{ETAG, HeaderValue, IF_NONE_MATCH},
@@ -51,6 +51,8 @@ const PER_ROUND: usize = 4000;
 const LISTS: usize = 200;
 /// How many times as fast as a read the answer is to be that nothing has changed.
 const CONDITIONAL: f64 = 1.5;
+/// How fast a list is to be, against sending the same bytes from memory.
+const LIST: f64 = 0.3;
 /// How much longer a compressed list may take than a plain one.
 const COMPRESSION: f64 = 1.3;
 /// Ads that are accepted and then published.
@@ -162,6 +164,7 @@ impl Table {
         println!("{:<36}{:>12}{:>12}", "", "with key", "without");
         let keyed = compare(&service, |number| service.post_keyed(number), |number| service.post(number)).await;
         self.at_least("POST with Idempotency-Key, requests/s", &keyed, self.bounds.keyed);
+        self.lists(&client, &service).await;
         self.compressed(&service).await;
         if !only_http {
             self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
@@ -175,6 +178,19 @@ impl Table {
         let ratio = median(rounds.iter().map(|round| round.0 / round.1));
         println!("{name:<36}{ours:>12.0}{other:>12.0}{ratio:>9.2}{bound:>9.2}");
         self.missed += usize::from(ratio < bound);
+    }
+
+    /// Lists against a handler that sends the same bytes from memory.
+    async fn lists(&mut self, client: &Client, service: &Cars) {
+        println!("{:<36}{:>12}{:>12}", "", "ours", "from memory");
+        let list = client.execute(service.list(None)).await.expect("the server answers");
+        let memory = Bare::from_memory(list.bytes().await.expect("a list has a body")).await;
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            let ours = rate((0..LISTS).map(|_| service.list(None)).collect()).await;
+            rounds.push((ours, rate((0..LISTS).map(|_| memory.get_bytes()).collect()).await));
+        }
+        self.at_least("List of 500 ads, lists/s", &rounds, LIST);
     }
 
     /// Lists in each coding against the same list without one.
@@ -265,33 +281,6 @@ fn published_after(ad: &Value) -> Option<f64> {
     let begun = log.iter().filter_map(time).min()?;
     let published = log.iter().find(|entry| entry["action"] == "publish" && entry["state"] == "done")?;
     Some((time(published)? - begun).as_secs_f64() * 1000.0)
-}
-
-/// Publishes what was accepted, and returns how many ads a second.
-async fn drain(folder: &Path, url: &str) -> f64 {
-    let service = Service::start(folder, url, Settings::default().workers).await;
-    let database = &service.running.database;
-    let queued = database.queue_depth().await.expect("the queue can be read");
-    let rate = drained(database, queued).await;
-    service.running.stop().await.expect("it stops");
-    rate
-}
-
-/// Waits until nothing is left of so many requests, and returns how many a second were done. It seldom looks: counting
-/// costs the database something too.
-async fn drained(database: &Database, queued: u64) -> f64 {
-    let count = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    let start = Instant::now();
-    loop {
-        let left = database.queue_depth().await.expect("the queue can be read");
-        let taken = start.elapsed().as_secs_f64();
-        if left == 0 {
-            return count(queued) / taken;
-        }
-        // When half of what is left will be done, as it has gone so far.
-        let pause = taken * count(left) / count(queued - left).max(1.0) / 2.0;
-        tokio::time::sleep(Duration::from_secs_f64(pause.clamp(0.01, 1.0))).await;
-    }
 }
 
 /// Rates of both sides, in turns.

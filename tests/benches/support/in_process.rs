@@ -1,12 +1,17 @@
 //! The service in the process of a benchmark.
 
-use std::{num::NonZeroUsize, path::Path, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use ad_core::service::Access;
 use ad_server::{
     app::{self, Running},
     auth::{self, IssueRequest},
     config::Settings,
+    store::Database,
 };
 use reqwest::{Method, Request};
 
@@ -63,5 +68,32 @@ impl Service {
         while self.running.database.unindexed().await.expect("the store can be read") > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+    }
+}
+
+/// Publishes what was accepted, and returns how many ads a second.
+pub(crate) async fn drain(folder: &Path, url: &str) -> f64 {
+    let service = Service::start(folder, url, Settings::default().workers).await;
+    let database = &service.running.database;
+    let queued = database.queue_depth().await.expect("the queue can be read");
+    let rate = drained(database, queued).await;
+    service.running.stop().await.expect("it stops");
+    rate
+}
+
+/// Waits until nothing is left of so many requests, and returns how many a second were done. It seldom looks: counting
+/// costs the database something too.
+pub(crate) async fn drained(database: &Database, queued: u64) -> f64 {
+    let count = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let start = Instant::now();
+    loop {
+        let left = database.queue_depth().await.expect("the queue can be read");
+        let taken = start.elapsed().as_secs_f64();
+        if left == 0 {
+            return count(queued) / taken;
+        }
+        // When half of what is left will be done, as it has gone so far.
+        let pause = taken * count(left) / count(queued - left).max(1.0) / 2.0;
+        tokio::time::sleep(Duration::from_secs_f64(pause.clamp(0.01, 1.0))).await;
     }
 }
