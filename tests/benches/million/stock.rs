@@ -11,6 +11,8 @@ const BOAT: &str = include_str!("../../data/payloads/boat-v4.json");
 
 /// Ads of the dealer whose lists are compared, in every stock.
 pub(super) const COMPARED: usize = 1000;
+/// Most ads of the largest dealer: PostgreSQL reads all texts of a dealer in a search, and 250,000 take longer than a read may.
+const LARGEST: usize = 50_000;
 /// 1 January 2024.
 const START: i64 = 1_704_067_200_000;
 /// The ads were created over two years.
@@ -45,12 +47,11 @@ impl Stock {
         Self { dealers: (0..ads / COMPARED).map(|number| Dealer { number, ads: COMPARED }).collect() }
     }
 
-    /// As many dealers, of whom the second has 5 % of all ads. The others share what is left.
+    /// As many dealers, of whom the second has 5 % of all ads, but at most [`LARGEST`]. The others share what is left.
     pub(super) fn with_a_giant(ads: usize) -> Self {
         let mut dealers = Self::even(ads).dealers;
-        let mut left = ads - COMPARED;
-        dealers[1].ads = ads / 20;
-        left -= ads / 20;
+        dealers[1].ads = (ads / 20).min(LARGEST);
+        let mut left = ads - COMPARED - dealers[1].ads;
         for place in 2..dealers.len() {
             dealers[place].ads = left / (dealers.len() - place);
             left -= dealers[place].ads;
