@@ -145,7 +145,8 @@ statements! {
         SELECT listing FROM listing_calls WHERE market = :market AND key = :key";
 
     /// Forgets calls whose keys come before one, some at a time. Keys begin with the id of a request, and ids are in the order of
-    /// time. A request that is unfinished, and those after it, may repeat their calls however old they are.
+    /// time. A request that is unfinished, and those after it, may repeat their calls however old they are. In PostgreSQL, `id` alone
+    /// would be the text of the CAST, for which there is no index.
     ForgetCalls<'a> { market: &'a str, before: String, limit: u32 }
     both "
         DELETE FROM listing_calls WHERE market = :market AND key <= (

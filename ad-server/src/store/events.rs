@@ -82,14 +82,14 @@ FROM (SELECT * FROM looked_at ORDER BY transaction_id DESC, ad DESC, n DESC LIMI
     LEFT JOIN {entry}
     LEFT JOIN {ad}
 ORDER BY matching.transaction_id, matching.ad, matching.n",
-        entry = one_of(dialect, "log", "log.ad = matching.ad AND log.n = matching.n"),
-        ad = one_of(dialect, "ads", "ads.seq = matching.ad"),
+        entry = join_one(dialect, "log", "log.ad = matching.ad AND log.n = matching.n"),
+        ad = join_one(dialect, "ads", "ads.seq = matching.ad"),
     ))
 }
 
 /// A join with the row of a table that meets a condition. With LIMIT, PostgreSQL looks up each row, also by a plan that was made while the
 /// table was empty.
-fn one_of(dialect: Dialect, table: &str, condition: &str) -> String {
+fn join_one(dialect: Dialect, table: &str, condition: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("{table} ON {condition}"),
         Dialect::Postgres => format!("LATERAL (SELECT * FROM {table} WHERE {condition} LIMIT 1) AS {table} ON true"),

@@ -13,7 +13,8 @@ statements! {
             (SELECT claimable FROM requests WHERE claimable > :now ORDER BY claimable LIMIT 1)";
 
     /// Claims requests that are due: of the dealers behind one, in turn, some of each. It goes from one dealer who has requests to
-    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming.
+    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming, and with ARRAY finds the
+    /// requests by index whatever the queue held when the statement was planned.
     ClaimDue<'a> {
         now: Timestamp, lease_until: Timestamp, limit: usize, behind: &'a str, per_dealer: usize, full_dealers: &'a [String],
     }

@@ -16,6 +16,7 @@ use ad_core::{
     ports::{NewAd, Store, StoreError},
 };
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -63,6 +64,13 @@ fn with_values<const N: usize>(text: &str, values: [SqlValue; N]) -> Statement {
 /// What a query of one number answers.
 pub(crate) async fn number(database: &Database, sql: &str) -> i64 {
     Columns::of(&database.read(statement(sql)).await.unwrap()[0]).value().unwrap()
+}
+
+/// A connection to a new database of PostgreSQL, with the tables of the store. None when PostgreSQL is not installed.
+async fn postgres_connection() -> Option<PgConnection> {
+    let url = ad_tests::Postgres::shared().await?.database().await;
+    Database::open(&url).await.unwrap().close().await;
+    Some(PgConnection::connect(&url).await.unwrap())
 }
 
 /// The steps of the database for a statement, whatever its values are.

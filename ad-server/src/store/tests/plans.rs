@@ -6,7 +6,7 @@ use ad_core::{
     ports::Scope,
 };
 
-use sqlx::{Connection, Executor, PgConnection, Row};
+use sqlx::{Executor, Row};
 
 use super::{statements::types, *};
 use crate::{
@@ -212,10 +212,7 @@ SELECT seq, CASE WHEN n = 1 THEN 7 ELSE seq * 10 + n END, 8421504, dealer_code F
 
 #[tokio::test]
 async fn photos_of_other_ads_are_found_by_their_hashes_in_postgresql() {
-    let Some(server) = ad_tests::Postgres::shared().await else { return };
-    let url = server.database().await;
-    Database::open(&url).await.unwrap().close().await;
-    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let Some(mut connection) = postgres_connection().await else { return };
     connection.execute(PHOTOS).await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
     let find = sql::ads::SamePhotos::default().into();
@@ -247,10 +244,7 @@ pub(super) async fn explained_in_postgresql(
 /// The queue is often empty, and its table has no pages then. A plan that is made at that time is used for a long queue too.
 #[tokio::test]
 async fn statements_planned_on_an_empty_queue_read_no_whole_table_in_postgresql() {
-    let Some(server) = ad_tests::Postgres::shared().await else { return };
-    let url = server.database().await;
-    Database::open(&url).await.unwrap().close().await;
-    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let Some(mut connection) = postgres_connection().await else { return };
     connection.execute("VACUUM ANALYZE").await.unwrap();
     connection.execute(SETTINGS).await.unwrap();
     connection.execute(SETTINGS_BY_INDEX).await.unwrap();

@@ -1,6 +1,6 @@
 //! Every statement is one that the databases understand, with the types of its values.
 
-use sqlx::{Connection, Executor, PgConnection, SqliteConnection, Type, postgres::PgTypeInfo};
+use sqlx::{Executor, SqliteConnection, Type, postgres::PgTypeInfo};
 
 use super::*;
 use crate::{
@@ -44,10 +44,7 @@ async fn sqlite_prepares_every_statement() {
 
 #[tokio::test]
 async fn postgresql_prepares_every_statement() {
-    let Some(server) = ad_tests::Postgres::shared().await else { return };
-    let url = server.database().await;
-    Database::open(&url).await.unwrap().close().await;
-    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let Some(mut connection) = postgres_connection().await else { return };
     connection.execute(INCOMING).await.unwrap();
     for (name, statement) in all() {
         let prepared = connection.prepare_with(statement.text(Dialect::Postgres), &types(&statement)).await;

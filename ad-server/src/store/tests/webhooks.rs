@@ -1,7 +1,7 @@
 //! Webhooks cost the same however many endpoints and deliveries there are: every statement goes by an index. And they have one owner.
 
 use ad_core::{model::EventPosition, service::Access};
-use sqlx::{Connection, Executor, PgConnection};
+use sqlx::Executor;
 
 use super::{plans::explained_in_postgresql, *};
 use crate::store::{
@@ -51,10 +51,7 @@ SELECT seq, n, id, created, 'publish', 'done', '\"Done\"', dealer_code FROM ads,
 
 #[tokio::test]
 async fn every_statement_goes_by_an_index_in_postgresql() {
-    let Some(server) = ad_tests::Postgres::shared().await else { return };
-    let url = server.database().await;
-    Database::open(&url).await.unwrap().close().await;
-    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let Some(mut connection) = postgres_connection().await else { return };
     connection.execute(MANY).await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
     let mut wrong = Vec::new();
