@@ -31,7 +31,7 @@ use crate::{
     shares::Shares,
     store::{
         DatabaseStore,
-        webhooks::{Attempt, Attempted, Due, Health, NewDelivery, Webhook},
+        webhooks::{Attempt, Attempted, Due, Health, Webhook},
     },
     telemetry::Metrics,
 };
@@ -46,8 +46,8 @@ const BATCH: u32 = 100;
 /// Time between two reads of new events, at least: those of a busy dealer share commits.
 const READ_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Due deliveries that are read at once, with their events.
-const READ: u32 = 32;
+/// Due deliveries that are in memory with their events, at most.
+const READ: u32 = 64;
 
 /// How long the result of an attempt waits for those of other attempts, to be recorded in one commit with them.
 const RECORD_WITHIN: Duration = Duration::from_millis(50);
@@ -261,19 +261,30 @@ impl Endpoint {
         // Reading a few entries again costs less than a commit.
         if !page.events.is_empty() || page.has_more || self.empty_pages >= EMPTY_PAGES {
             let now = clock.now();
-            let new: Vec<NewDelivery> = page.events.iter().map(NewDelivery::of).collect();
-            if !database.add_deliveries(webhook, *owner, &new, page.position, now).await? {
+            let Some(mut due) = database.add_deliveries(webhook, *owner, page.events, page.position, now).await? else {
                 return Ok(ControlFlow::Break(()));
-            }
+            };
             self.empty_pages = 0;
-            self.pending = self.pending.map(|pending| pending + new.len() as u64);
-            if !new.is_empty() {
+            self.pending = self.pending.map(|pending| pending + due.len() as u64);
+            if self.has_none_due(now) {
+                let rest = due.split_off(due.len().min(READ as usize));
+                // What is replayed may be in flight.
+                due.retain(|due| self.in_flight.iter().all(|(seq, _)| *seq != due.seq));
+                self.queue.extend(due);
+                due = rest;
+            }
+            if !due.is_empty() {
                 self.due_by(now);
             }
         }
         self.position = page.position;
         self.has_news = page.has_more;
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether no delivery is due but those in flight.
+    fn has_none_due(&self, now: Timestamp) -> bool {
+        self.queue.is_empty() && self.due_at.is_none_or(|at| at > now)
     }
 
     /// There may be more due deliveries then.
@@ -286,7 +297,7 @@ impl Endpoint {
         self.begin_queued(sending);
         while self.queue.is_empty() && self.in_flight.len() < self.at_once() {
             let now = self.shared.webhooks.clock.now();
-            if self.due_at.is_none_or(|at| at > now) {
+            if self.has_none_due(now) {
                 return Ok(());
             }
             let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();

@@ -155,7 +155,8 @@ statements! {
         WHERE id = :id AND deleted IS NULL";
 
     /// Adds deliveries, given as JSON, and moves the position behind their events, if the process still owns the endpoint and its
-    /// position was not moved by a client. A delivery that is there becomes pending again: its events are replayed.
+    /// position was not moved by a client. A delivery that is there becomes pending again: its events are replayed. Returns the
+    /// deliveries, and a row without values for the endpoint.
     AddDeliveries { webhook: Uuid, owner: Uuid, moves: i64, now: Timestamp, deliveries: String, transaction_id: i64, ad: i64, n: i64 }
     sqlite "
         INSERT INTO deliveries (webhook, event_id, type, ad, n, state, created, next_attempt, tries, attempts)
@@ -164,16 +165,17 @@ statements! {
         FROM webhooks CROSS JOIN json_each(:deliveries) AS delivery
         WHERE webhooks.id = :webhook AND owner = :owner AND moves = :moves AND disabled IS NULL AND deleted IS NULL
         ORDER BY delivery.key
-        ON CONFLICT (webhook, event_id) DO UPDATE SET state = 'pending', next_attempt = excluded.next_attempt, tries = 0;
+        ON CONFLICT (webhook, event_id) DO UPDATE SET state = 'pending', next_attempt = excluded.next_attempt, tries = 0
+        RETURNING event_id, seq, created, attempts;
 
         UPDATE webhooks SET transaction_id = :transaction_id, ad = :ad, n = :n
         WHERE id = :webhook AND owner = :owner AND moves = :moves AND disabled IS NULL AND deleted IS NULL
-        RETURNING moves"
+        RETURNING NULL, NULL, NULL, NULL"
     postgres "
         WITH moved AS (
             UPDATE webhooks SET transaction_id = :transaction_id, ad = :ad, n = :n
             WHERE id = :webhook AND owner = :owner AND moves = :moves AND disabled IS NULL AND deleted IS NULL
-            RETURNING id, moves
+            RETURNING id
         ), added AS (
             INSERT INTO deliveries (webhook, event_id, type, ad, n, state, created, next_attempt, tries, attempts)
             SELECT moved.id, delivery.value ->> 0, delivery.value ->> 1, CAST(delivery.value ->> 2 AS BIGINT),
@@ -181,8 +183,9 @@ statements! {
             FROM moved CROSS JOIN json_array_elements(CAST(:deliveries AS JSON)) WITH ORDINALITY AS delivery (value, number)
             ORDER BY delivery.number
             ON CONFLICT (webhook, event_id) DO UPDATE SET state = 'pending', next_attempt = excluded.next_attempt, tries = 0
+            RETURNING event_id, seq, created, attempts
         )
-        SELECT moves FROM moved";
+        SELECT event_id, seq, created, attempts FROM added UNION ALL SELECT NULL, NULL, NULL, NULL FROM moved";
 
     /// Pending deliveries that are due, the longest first, with their events. Those in flight are left out. With LIMIT, the plan of
     /// PostgreSQL looks up each event and ad.

@@ -1,12 +1,16 @@
 //! Webhooks cost the same however many endpoints and deliveries there are: every statement goes by an index. And they have one owner.
 
-use ad_core::{model::EventPosition, service::Access};
+use ad_core::{
+    model::{DeliveryState, Event, EventPage, EventPosition, EventQuery},
+    ports::Scope,
+    service::Access,
+};
 use sqlx::Executor;
 
 use super::{plans::explained_in_postgresql, *};
 use crate::store::{
     sql::webhooks as sql,
-    webhooks::{NewWebhook, Ownership, StoredSecret, WebhookChange},
+    webhooks::{Attempt, Attempted, Due, Health, NewWebhook, Ownership, StoredSecret, Webhook, WebhookChange},
 };
 
 /// Tables that grow.
@@ -146,4 +150,61 @@ async fn an_endpoint_has_one_owner_who_reads_what_changes() {
 async fn an_endpoint_has_one_owner_who_reads_what_changes_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     owned_by_one_process(&Database::open(&server.database().await).await.unwrap()).await;
+}
+
+async fn added_deliveries_are_due_with_earlier_attempts(database: &Database) {
+    let owner = Uuid::from_u128(1 << 64);
+    let new = new_webhook(1);
+    assert!(database.add_webhook(&new, 10).await.unwrap());
+    database.renew_owner(owner, at(10)).await.unwrap();
+    database.claim_webhooks(Ownership { owner, now: at(0), latest: at(10) }, [].iter(), 10).await.unwrap();
+    let webhook = database.changed_webhooks(owner).await.unwrap().remove(0).webhook;
+    let shown = |due: &Due| {
+        let Due { seq, event_id, created, tries, attempts, event } = due;
+        (*seq, event_id.clone(), *created, *tries, attempts.clone(), event.clone())
+    };
+    let check = async |added: &[Due]| {
+        let read = database.due_deliveries(new.id, at(5), Vec::new(), 10).await.unwrap();
+        let added: Vec<_> = added.iter().map(shown).collect();
+        assert_eq!(added, read.iter().map(shown).collect::<Vec<_>>());
+    };
+
+    let store = DatabaseStore::new(database.clone());
+    for number in [1, 2] {
+        create(&store, number, &ad(number, 1)).await.unwrap();
+    }
+    let query = EventQuery { after: EventPosition::default(), types: Vec::new(), source_id: None, limit: 10 };
+    let EventPage { events, position, .. } = store.events(Scope::Dealer("d1"), &query).await.unwrap();
+    let add = async |webhook: &Webhook, owner, events: &[Event]| {
+        database.add_deliveries(webhook, owner, events.to_vec(), position, at(3)).await.unwrap()
+    };
+    let added = add(&webhook, owner, &events).await.unwrap();
+    assert_eq!(added.iter().map(|due| due.event.clone().unwrap()).collect::<Vec<_>>(), events);
+    assert_eq!(events.len(), 2);
+    check(&added).await;
+    assert!(add(&webhook, owner, &[]).await.unwrap().is_empty(), "the position alone is moved");
+
+    let attempt = Attempt::unsent(at(4), "no answer");
+    let attempts = vec![attempt.clone()];
+    let attempted = Attempted { seq: added[0].seq, state: DeliveryState::Delivered, next_attempt: at(4), attempts };
+    assert!(database.record_attempts(new.id, owner, &[attempted], &Health::default()).await.unwrap());
+    database.replay_webhook(new.id, EventPosition::default()).await.unwrap();
+    assert!(add(&webhook, owner, &events).await.is_none(), "a client has moved the position");
+    let webhook = database.changed_webhooks(owner).await.unwrap().remove(0).webhook;
+    assert!(add(&webhook, Uuid::from_u128(9), &events).await.is_none(), "another process owns the endpoint");
+    let again = add(&webhook, owner, &events).await.unwrap();
+    assert_eq!((again[0].seq, &again[0].attempts), (added[0].seq, &vec![attempt]), "it is the same delivery");
+    check(&again).await;
+}
+
+#[tokio::test]
+async fn added_deliveries_are_due_with_the_attempts_before_them() {
+    added_deliveries_are_due_with_earlier_attempts(&Temporary::open().await.database).await;
+}
+
+#[tokio::test]
+async fn added_deliveries_are_due_with_the_attempts_before_them_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let database = Database::open(&server.database().await).await.unwrap();
+    added_deliveries_are_due_with_earlier_attempts(&database).await;
 }

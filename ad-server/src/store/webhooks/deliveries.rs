@@ -1,6 +1,6 @@
 //! Deliveries: queued by clients and workers, read, recorded, and removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ad_core::{
     model::{DeliveryState, DisabledReason, Event, EventPosition, Page, Timestamp},
@@ -8,7 +8,7 @@ use ad_core::{
 };
 use uuid::Uuid;
 
-use super::{Attempted, Delivery, Due, Health, NewDelivery, Together, Webhook, sql, touch};
+use super::{Attempted, Delivery, Due, Health, Together, Webhook, model::NewDelivery, sql, touch};
 use crate::store::{Columns, Database, Statement, from_columns, rows::json};
 
 impl Database {
@@ -74,27 +74,39 @@ impl Database {
         Columns::first(&self.read(sql::PendingDeliveries { webhook, now }).await?).map(Option::unwrap_or_default)
     }
 
-    /// Adds deliveries and moves the position behind their events. Returns whether the process owns the endpoint, and its position was
-    /// not moved by a client.
+    /// Adds the deliveries of events, which are due then, and moves the position behind the events. `None` if the process does not own
+    /// the endpoint, or a client has moved its position.
     pub(crate) async fn add_deliveries(
         &self,
         webhook: &Webhook,
         owner: Uuid,
-        new: &[NewDelivery],
+        events: Vec<Event>,
         position: EventPosition,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<Vec<Due>>, StoreError> {
         let add = sql::AddDeliveries {
             webhook: webhook.id,
             owner,
             moves: webhook.moves,
             now,
-            deliveries: json(&new)?,
+            deliveries: json(&events.iter().map(NewDelivery::of).collect::<Vec<_>>())?,
             transaction_id: position.transaction,
             ad: position.ad,
             n: position.sequence,
         };
-        Ok(!self.run(add).await?.rows.is_empty())
+        let (mut is_owned, mut added) = (false, HashMap::new());
+        for row in &self.run(add).await?.rows {
+            let mut columns = Columns::of(row);
+            match columns.maybe_string()? {
+                Some(event_id) => drop(added.insert(event_id, (columns.read()?, columns.time()?, columns.json()?))),
+                None => is_owned = true,
+            }
+        }
+        let due = events.into_iter().filter_map(|event| {
+            let (event_id, (seq, created, attempts)) = added.remove_entry(&event.id().to_string())?;
+            Some(Due { seq, event_id, created, tries: 0, attempts, event: Some(event) })
+        });
+        Ok(is_owned.then(|| due.collect()))
     }
 
     /// Deliveries of an endpoint that are due and not in flight, the longest first.

@@ -20,10 +20,7 @@ use uuid::Uuid;
 
 use self::owners::{NOBODY, touch};
 pub(crate) use self::{
-    model::{
-        Attempt, Attempted, Delivery, Due, Health, NewDelivery, NewWebhook, Ownership, StoredSecret, Webhook,
-        WebhookChange,
-    },
+    model::{Attempt, Attempted, Delivery, Due, Health, NewWebhook, Ownership, StoredSecret, Webhook, WebhookChange},
     owners::ChangedWebhook,
 };
 use super::{

@@ -113,7 +113,7 @@ pub(crate) struct WebhookChange {
 
 /// A delivery to be queued.
 #[derive(Debug, Serialize)]
-pub(crate) struct NewDelivery(String, String, i64, i64);
+pub(super) struct NewDelivery(String, String, i64, i64);
 
 impl NewDelivery {
     pub(crate) fn of(event: &Event) -> Self {
