@@ -32,7 +32,7 @@ const WITH_READERS: usize = 10;
 /// Ads of a turn.
 const LOAD: usize = 4000;
 /// Turns of each side.
-const TURNS: usize = 5;
+const TURNS: usize = 9;
 /// Least part of the rate without readers that is left with them, and of that of an earlier version.
 const WITH_TEN: f64 = 0.9;
 const BEFORE: f64 = 0.95;
