@@ -1,5 +1,5 @@
-//! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, the rates of POST and GET,
-//! and of publishing; on PostgreSQL also how long the vacuum of all that takes. `cargo bench -p ad-tests --bench million` prints
+//! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, the rates of POST and GET, an
+//! import of 50,000 ads beside others, and publishing; on PostgreSQL also how long the vacuum of all that takes. `cargo bench -p ad-tests --bench million` prints
 //! a table for each database and fails when a bound is missed; `-- postgres` and `-- sqlite` take one of them, `-- 100000` so
 //! many ads in place of a million.
 //!
@@ -11,12 +11,15 @@ mod fill;
 #[path = "../support/in_process.rs"]
 mod in_process;
 mod lists;
+#[path = "../support/steady.rs"]
+mod steady;
 mod stock;
 #[path = "../support/mod.rs"]
 mod support;
 mod words;
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, Instant},
@@ -27,6 +30,7 @@ use in_process::{Service, drain};
 use reqwest::{Client, Method, Request};
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
+use steady::{at_rate, percentile};
 use stock::{COMPARED, Dealer, Samples, Stock};
 use support::{CAR, CLIENTS, client, cores, database_url, median, rate, succeed, with_body};
 
@@ -49,6 +53,10 @@ const FEWER_ROUNDS: usize = 9;
 /// Turns of each side, and requests of one side in one turn.
 const TURNS: usize = 5;
 const PER_TURN: usize = 4000;
+/// Ads that one dealer imports, and what others do during its first seconds.
+const IMPORTED: usize = 50_000;
+const BESIDE: Duration = Duration::from_secs(5);
+const PER_SECOND: f64 = 100.0;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -84,7 +92,9 @@ async fn compare(ads: usize, server: Option<&Postgres>) -> usize {
     let few = Side::start(Stock::even(SMALL), &folder.path().join("few"), server).await;
     let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many"), server).await;
     let client = client();
-    let missed = compare_lists(&client, &few, &many).await + compare_rates(&few, &many).await;
+    let mut missed = compare_lists(&client, &few, &many).await;
+    missed += compare_rates(&few, &many).await;
+    missed += compare_imports(&client, &few, &many).await;
     missed + compare_maintenance(few, many).await
 }
 
@@ -139,7 +149,7 @@ impl Side {
     }
 
     /// Reads of ads of ten dealers, all over their stock.
-    fn reads(&self, turn: usize) -> Vec<Request> {
+    fn reads(&self, numbers: Range<usize>) -> Vec<Request> {
         let samples = Samples::new();
         let dealers: Vec<_> = self.stock.dealers.iter().rev().step_by(self.stock.dealers.len() / 10).collect();
         let tokens: Vec<_> = dealers.iter().map(|dealer| self.service.token(&dealer.code())).collect();
@@ -148,12 +158,12 @@ impl Side {
             let ad = samples.ad(*dealer, number * 7919 % dealer.ads());
             self.service.request(&tokens[number % dealers.len()], Method::GET, &format!("/v4/ad/{}", ad.source_id))
         };
-        (turn * PER_TURN..(turn + 1) * PER_TURN).map(read).collect()
+        numbers.map(read).collect()
     }
 
-    /// New cars of the dealer that is compared.
-    fn writes(&self, turn: usize) -> Vec<Request> {
-        let token = self.service.token(&self.stock.dealers[0].code());
+    /// New cars of a dealer.
+    fn writes(&self, dealer: Dealer, numbers: Range<usize>) -> Vec<Request> {
+        let token = self.service.token(&dealer.code());
         let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
         car["image_urls"] = json!([]);
         let mut write = |number: usize| {
@@ -161,7 +171,21 @@ impl Side {
             car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
             with_body(self.service.request(&token, Method::POST, "/v4/car"), car.to_string())
         };
-        (turn * PER_TURN..(turn + 1) * PER_TURN).map(&mut write).collect()
+        numbers.map(&mut write).collect()
+    }
+
+    /// Imports ads of one dealer while another dealer writes and reads ads. Returns how many ads a second were imported, and the
+    /// milliseconds of the requests of the other dealer, half of which take less and 99 of 100.
+    async fn import(&self, client: &Client, numbers: Range<usize>) -> [f64; 3] {
+        let (importing, other) = (self.stock.dealers[2], self.stock.dealers[3]);
+        let (writes, reads) = (self.writes(other, numbers.clone()), self.reads(numbers.clone()));
+        let beside = |number: usize| {
+            let requests = if number.is_multiple_of(2) { &writes } else { &reads };
+            requests[number].try_clone().expect("its body is in memory")
+        };
+        let (rate, mut took) =
+            tokio::join!(rate(self.writes(importing, numbers)), at_rate(client, PER_SECOND, BESIDE, beside));
+        [rate, percentile(&mut took, 0.5), percentile(&mut took, 0.99)]
     }
 }
 
@@ -257,7 +281,12 @@ async fn compare_rates(few: &Side, many: &Side) -> usize {
         for turn in 0..=TURNS {
             let mut rates = [0.0; 2];
             for (place, side) in [few, many].into_iter().enumerate() {
-                let requests = if name.starts_with("POST") { side.writes(turn) } else { side.reads(turn) };
+                let numbers = turn * PER_TURN..(turn + 1) * PER_TURN;
+                let requests = if name.starts_with("POST") {
+                    side.writes(side.stock.dealers[0], numbers)
+                } else {
+                    side.reads(numbers)
+                };
                 rates[place] = rate(requests).await;
                 // What is left for later is not to slow the other side.
                 side.service.indexed().await;
@@ -276,9 +305,27 @@ async fn compare_rates(few: &Side, many: &Side) -> usize {
     missed
 }
 
-/// Publishes the ads of [`compare_rates`] and vacuums; returns how many bounds were missed.
+/// Imports ads of one dealer beside others, after ads that were not published either; returns how many bounds were missed.
+async fn compare_imports(client: &Client, few: &Side, many: &Side) -> usize {
+    let numbers = 100_000..100_000 + IMPORTED;
+    let [few, many] = [few.import(client, numbers.clone()).await, many.import(client, numbers).await];
+    let ratio = many[0] / few[0];
+    println!(
+        "{:<36}{:>12.0}{:>12.0}{ratio:>8.2}{LEAST:>7.1}",
+        format!("import of {IMPORTED} ads, ads/s"),
+        few[0],
+        many[0]
+    );
+    for (place, name) in [(1, "p50"), (2, "p99")] {
+        let name = format!("requests of others meanwhile, {name}, ms");
+        println!("{name:<36}{:>12.1}{:>12.1}{:>8.2}", few[place], many[place], many[place] / few[place]);
+    }
+    usize::from(ratio < LEAST)
+}
+
+/// Publishes the ads of [`compare_rates`] and [`compare_imports`], and vacuums; returns how many bounds were missed.
 async fn compare_maintenance(few: Side, many: Side) -> usize {
-    let name = format!("published ads/s, of {}", (TURNS + 1) * PER_TURN);
+    let name = format!("published ads/s, of {}", (TURNS + 1) * PER_TURN + IMPORTED);
     let ((on_few, vacuumed_few), (on_many, vacuumed_many)) = (few.finish().await, many.finish().await);
     let ratio = on_many / on_few;
     println!("{name:<36}{on_few:>12.0}{on_many:>12.0}{ratio:>8.2}{LEAST:>7.1}");
