@@ -1,7 +1,8 @@
 //! Runs statements that many callers ask for at the same time as one statement of many inputs.
 //!
 //! Most of the cost of a statement is not its rows, but the exchange with the database, the start of its execution and the commit. So
-//! the inputs that arrive while a statement is running go into the next one together. None waits for others to arrive.
+//! the inputs that arrive while a statement is running go into the next one together. None waits for others to arrive, except for tasks
+//! that are ready to run.
 
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ async fn serve<R: BatchRunner>(mut runner: R, queue: BatchQueue) {
 async fn next(queue: &BatchQueue, runner: &mut impl BatchRunner) -> Option<Vec<BatchItem>> {
     let most = runner.most();
     let mut items = Vec::with_capacity(most);
+    // Tasks that are ready may have more.
+    tokio::task::yield_now().await;
     if let Ok(mut queue) = queue.try_lock() {
         items.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(most));
     }
@@ -91,12 +94,18 @@ async fn next(queue: &BatchQueue, runner: &mut impl BatchRunner) -> Option<Vec<B
 
 /// Items of the same statement together; those whose callers have left are dropped.
 fn batches(items: Vec<BatchItem>) -> Vec<Vec<BatchItem>> {
-    let mut batches: Vec<Vec<BatchItem>> = Vec::new();
-    for item in items.into_iter().filter(|item| !item.answer.is_closed()) {
-        match batches.iter_mut().find(|batch| batch[0].statement.is_like(&item.statement)) {
-            Some(batch) => batch.push(item),
-            None => batches.push(vec![item]),
+    let wanted = items.into_iter().filter(|item| !item.answer.is_closed());
+    grouped(wanted, |one, other| one.statement.is_like(&other.statement))
+}
+
+/// Items that are alike together, in the order of the first of each kind.
+pub(super) fn grouped<T>(items: impl Iterator<Item = T>, alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| alike(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
         }
     }
-    batches
+    groups
 }

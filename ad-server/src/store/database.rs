@@ -237,10 +237,11 @@ impl Database {
     }
 
     /// Reads for the service itself: the directory, readiness, metrics, workers and commands. These reads do not wait for clients.
-    /// PostgreSQL runs statements of a batch together, as [`run`](Self::run) does.
+    /// Statements that PostgreSQL runs in batches run together.
     pub(crate) async fn read(&self, statement: impl Into<Statement>) -> Result<Vec<Row>, StoreError> {
         let statement = statement.into();
         match &self.engine {
+            Engine::Sqlite(it) if statement.is_batch(Dialect::Postgres) => Ok(it.batches.run(statement).await?.rows),
             Engine::Sqlite(sqlite) => sqlite.read(&statement).await.map_err(store_error),
             Engine::Postgres(it) if statement.is_batch(Dialect::Postgres) => Ok(it.batches.run(statement).await?.rows),
             Engine::Postgres(postgres) => postgres.read(&statement).await.map_err(store_error),

@@ -1,5 +1,7 @@
 //! Statements: a text for each database, and values that are bound by name.
 
+use std::sync::OnceLock;
+
 use ad_core::{
     model::{AdState, ApiVersion, Market, Timestamp},
     ports::Scope,
@@ -71,11 +73,16 @@ macro_rules! statements {
 }
 pub(crate) use statements;
 
+/// How many statements are sent to SQLite together: each number has a text of its own, which SQLite compiles and keeps.
+pub(super) const TOGETHER: [usize; 2] = [8, 2];
+
 /// The texts of a statement, with `$1`, `$2`, … instead of names.
 #[derive(Debug)]
 pub(crate) struct Sql {
     names: Vec<&'static str>,
     sqlite: String,
+    /// The text for SQLite as often as [`TOGETHER`] says, each with values of its own.
+    sqlite_together: [OnceLock<String>; TOGETHER.len()],
     postgres: String,
     /// The databases that run it in batches.
     batched_by: Vec<Dialect>,
@@ -83,7 +90,13 @@ pub(crate) struct Sql {
 
 impl Sql {
     pub(crate) fn new(names: Vec<&'static str>) -> Self {
-        Self { names, sqlite: String::new(), postgres: String::new(), batched_by: Vec::new() }
+        Self {
+            names,
+            sqlite: String::new(),
+            sqlite_together: Default::default(),
+            postgres: String::new(),
+            batched_by: Vec::new(),
+        }
     }
 
     pub(crate) fn both(self, text: &str) -> Self {
@@ -107,6 +120,23 @@ impl Sql {
         );
         self.postgres = self.with_input(Dialect::Postgres, text, &input);
         self
+    }
+
+    /// The text for SQLite so many times, with the numbers of its values counted on.
+    fn sqlite_times(&self, times: usize) -> String {
+        let shifted = |by: usize| {
+            let mut parts = self.sqlite.split('$');
+            let mut text = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let end = part.find(|next: char| !next.is_ascii_digit()).unwrap_or(part.len());
+                let (number, rest) = part.split_at(end);
+                let number =
+                    number.parse().map_or_else(|_| number.to_owned(), |number: usize| (number + by).to_string());
+                text.extend(["$", &number, rest]);
+            }
+            text
+        };
+        (0..times).map(|time| shifted(time * self.names.len())).collect::<Vec<_>>().join(";\n")
     }
 
     fn with_input(&mut self, dialect: Dialect, text: &str, input: &str) -> String {
@@ -290,8 +320,36 @@ impl Statement {
         if self.is_batch(Dialect::Sqlite) {
             return Self::batch_for_sqlite(std::slice::from_ref(self));
         }
+        sqlx::query_with(self.text(Dialect::Sqlite), Self::sqlite_arguments(&self.values))
+    }
+
+    /// How many of these are sent to SQLite together.
+    pub(super) fn together(statements: &[&Self]) -> usize {
+        let Some(first) = statements.first().filter(|first| !first.is_batch(Dialect::Sqlite)) else { return 1 };
+        let alike = statements.iter().take_while(|other| first.is_like(other)).count();
+        TOGETHER.into_iter().find(|times| *times <= alike).unwrap_or(1)
+    }
+
+    /// The statements of SQLite that its text consists of.
+    pub(super) fn parts(&self) -> usize {
+        let text = self.text(Dialect::Sqlite);
+        text.as_str().split(';').filter(|part| !part.trim().is_empty()).count().max(1)
+    }
+
+    /// One text for all these, which have the same SQL; there are as many as [`together`](Self::together) says.
+    pub(super) fn together_for_sqlite(statements: &[&Self]) -> SqliteQuery {
+        let place = TOGETHER.iter().position(|times| *times == statements.len());
+        let (StatementSql::Constant(sql), Some(place)) = (&statements[0].sql, place) else {
+            return statements[0].for_sqlite();
+        };
+        let text = sql.sqlite_together[place].get_or_init(|| sql.sqlite_times(statements.len()));
+        let values = statements.iter().flat_map(|statement| &statement.values);
+        sqlx::query_with(SqlStr::from_static(text), Self::sqlite_arguments(values))
+    }
+
+    fn sqlite_arguments<'v>(values: impl IntoIterator<Item = &'v SqlValue>) -> SqliteArguments {
         let mut arguments = SqliteArguments::default();
-        for value in &self.values {
+        for value in values {
             let added = match value.clone() {
                 SqlValue::Number(number) => arguments.add(number),
                 SqlValue::Text(text) => arguments.add(text),
@@ -302,7 +360,7 @@ impl Statement {
             };
             added.expect(ENCODES);
         }
-        sqlx::query_with(self.text(Dialect::Sqlite), arguments)
+        arguments
     }
 
     pub(super) fn for_postgres(&self) -> PostgresQuery {

@@ -29,6 +29,16 @@ pub(crate) trait Work: Send + Sync + 'static {
         0
     }
 
+    /// The statement that it is, if it is only one. SQLite's writer sends several together.
+    fn statement(&self) -> Option<&Statement> {
+        None
+    }
+
+    /// The answer to a work that is one statement.
+    fn answer(_ran: Ran) -> Option<Self::Answer> {
+        None
+    }
+
     /// Runs it. Called again if the transaction was rolled back.
     fn run(&self, link: &mut Link<'_>) -> impl Future<Output = sqlx::Result<Self::Answer>> + Send;
 }
@@ -56,6 +66,14 @@ impl Work for Statement {
 
     fn text_bytes(&self) -> usize {
         self.text_bytes()
+    }
+
+    fn statement(&self) -> Option<&Statement> {
+        Some(self)
+    }
+
+    fn answer(ran: Ran) -> Option<Ran> {
+        Some(ran)
     }
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Ran> {
@@ -125,6 +143,29 @@ impl Link<'_> {
         }
         Ok(ran)
     }
+}
+
+/// Runs statements of SQLite that differ only in their values, as many as possible in one exchange with the connection's thread.
+pub(super) async fn run_alike(connection: &mut SqliteConnection, statements: &[&Statement]) -> sqlx::Result<Vec<Ran>> {
+    let mut rans = Vec::with_capacity(statements.len());
+    while let rest @ [first, ..] = &statements[rans.len()..] {
+        let together = &rest[..Statement::together(rest)];
+        let (begin, parts, mut done) = (rans.len(), first.parts(), 0);
+        rans.extend(Ran::of_batch(together.len()));
+        let mut results = connection.fetch_many(Statement::together_for_sqlite(together));
+        while let Some(result) = results.try_next().await? {
+            let ran = rans.get_mut(begin + done / parts);
+            let ran = ran.ok_or_else(|| sqlx::Error::Protocol("a result of no statement".to_owned()))?;
+            match result {
+                Either::Left(part) => {
+                    ran.changed += part.rows_affected();
+                    done += 1;
+                }
+                Either::Right(row) => ran.rows.push(Row::Sqlite(row)),
+            }
+        }
+    }
+    Ok(rans)
 }
 
 /// Runs one statement of PostgreSQL for the inputs of these, and gives each of them its rows.

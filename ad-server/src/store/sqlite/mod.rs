@@ -37,7 +37,7 @@ use super::{
     statement::Statement,
     work::Link,
 };
-use readers::{SqliteBatches, SqliteReaders};
+use readers::{OwnBatches, SqliteBatches, SqliteReaders};
 use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -64,6 +64,8 @@ const PERMISSIONS: &str =
 pub(crate) struct Sqlite {
     /// For reads of the service itself.
     readers: SqlitePool,
+    /// Of those that many workers make.
+    pub(super) batches: Batches,
     /// For single ads that clients read.
     pub(super) look_ups: Arc<SqliteReaders>,
     /// Of reads of single ads.
@@ -103,17 +105,18 @@ impl Sqlite {
             // A connection is a thread of this process, and needs no liveness test.
             .test_before_acquire(false)
             .connect_lazy_with(reading(&path, options));
+        let batches = Batches::start([OwnBatches(readers.clone())]);
         let for_clients =
             |connect, connections| Arc::new(SqliteReaders::new(connect, connections, options.read_timeout));
         let look_ups = for_clients(reading(&path, options), options.readers);
-        let batches = || SqliteBatches { readers: Arc::clone(&look_ups), limit: options.read_timeout };
-        let look_up_batches = Batches::start(std::iter::repeat_with(batches).take(LOOK_UP_BATCHES));
+        let look_up_batch = || SqliteBatches { readers: Arc::clone(&look_ups), limit: options.read_timeout };
+        let look_up_batches = Batches::start(std::iter::repeat_with(look_up_batch).take(LOOK_UP_BATCHES));
         // A list reads the rows of its page twice, first for their lengths. The second time they should be in the cache.
         let lists = for_clients(reading(&path, options).pragma("cache_size", "-8000"), options.lists);
         let writer = Writer::start(connection, connect);
         let (written, receiver) = mpsc::channel(1);
         tokio::spawn(text::keep_indexed(writer.downgrade(), receiver));
-        Ok(Self { readers, look_ups, look_up_batches, lists, writer, written })
+        Ok(Self { readers, batches, look_ups, look_up_batches, lists, writer, written })
     }
 
     pub(super) async fn close(&self) {

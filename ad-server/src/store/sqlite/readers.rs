@@ -12,19 +12,19 @@ use std::{
 
 use ad_core::{lock::locked, ports::StoreError};
 use futures_util::TryStreamExt;
-use sqlx::{Connection, Either, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{Connection, Either, Executor, SqliteConnection, SqlitePool, sqlite::SqliteConnectOptions};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::timeout,
 };
 
 use crate::store::{
-    batch::{BatchRunner, MOST_READS},
-    failure::store_error,
+    batch::{BatchRunner, MOST_READS, MOST_WRITES},
+    failure::{DatabaseFailure, store_error},
     options::PoolUse,
     rows::Row,
     statement::{SqliteQuery, Statement},
-    work::{Ran, RowReader},
+    work::{Ran, RowReader, run_alike},
 };
 
 /// Instructions of SQLite's virtual machine between two checks for an interrupt. A row takes about ten instructions, of which a
@@ -153,6 +153,29 @@ impl SqliteBatches {
         let query = Statement::batch_for_sqlite(statements);
         self.readers.read(self.limit, query, &mut |row| Ran::add(&mut rans, row)).await?;
         Ok(rans)
+    }
+}
+
+/// Runs batches of small reads of the service itself, such as look-ups of workers.
+pub(super) struct OwnBatches(pub(super) SqlitePool);
+
+impl BatchRunner for OwnBatches {
+    fn most(&self) -> usize {
+        MOST_WRITES
+    }
+
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+        let read = async {
+            let mut connection = self.0.acquire().await?;
+            run_alike(&mut connection, &statements.iter().collect::<Vec<_>>()).await
+        };
+        match read.await {
+            Ok(rans) => rans.into_iter().map(Ok).collect(),
+            Err(error) => {
+                let failure = DatabaseFailure::from(&error);
+                statements.iter().map(|_| Err(failure.clone().into())).collect()
+            }
+        }
     }
 }
 

@@ -4,6 +4,9 @@
 //! If more operations wait than fit into a commit, half of it is for writes of clients, of their dealers in turn, and half for records of
 //! workers. So no write waits behind all those of another dealer, and workers keep up.
 //!
+//! Operations of the same statement are sent to the thread of the connection a few at a time, because each exchange with it costs as much
+//! as a small statement.
+//!
 //! Operations are independent. If one fails, its transaction is rolled back, and each operation of it is run again in its own
 //! transaction, so that only the faulty one fails. An operation that has nothing to do (a duplicate, a lost lease) is not a failure.
 
@@ -19,8 +22,10 @@ use tokio::{
 };
 
 use crate::store::{
+    batch::grouped,
     failure::DatabaseFailure,
-    work::{Link, Work},
+    statement::Statement,
+    work::{Link, Ran, Work, run_alike},
 };
 
 /// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
@@ -28,6 +33,8 @@ use crate::store::{
 const LEAST_TIME: Duration = Duration::from_millis(3);
 /// Maximum number of operations of one transaction.
 const MOST: usize = 256;
+/// How many of them are sorted by their statements at a time.
+const SORTED: usize = 32;
 /// Capacity of the queue of operations.
 const WAITING: usize = 1024;
 
@@ -96,6 +103,12 @@ trait QueuedWork: Send {
     /// The dealer whose client waits for it.
     fn dealer(&self) -> Option<&str>;
 
+    /// The statement that it is, if it is only one.
+    fn statement(&self) -> Option<&Statement>;
+
+    /// Holds the answer of its statement, which was run with others, until it is committed.
+    fn hold(&mut self, ran: Ran);
+
     /// Runs it and holds the answer until it is committed.
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
@@ -116,6 +129,14 @@ impl<W: Work> QueuedWork for WaitingWork<W> {
 
     fn dealer(&self) -> Option<&str> {
         self.work.dealer()
+    }
+
+    fn statement(&self) -> Option<&Statement> {
+        self.work.statement()
+    }
+
+    fn hold(&mut self, ran: Ran) {
+        self.result = W::answer(ran);
     }
 
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>> {
@@ -281,12 +302,15 @@ impl Task {
                 return Err(TransactionFault::Transaction(failure));
             }
         };
-        while batch.len() < MOST
-            && (batch.is_empty() || Instant::now() < until)
-            && let Some(mut operation) = pending.next_wanted()
-        {
-            let ran = operation.run(connection).await;
-            batch.push(operation);
+        while batch.len() < MOST && (batch.is_empty() || Instant::now() < until) && !pending.is_empty() {
+            let next = std::iter::from_fn(|| pending.next_wanted()).take(SORTED.min(MOST - batch.len()));
+            let mut ran = Ok(());
+            for mut group in grouped(next, |one, other| are_alike(&**one, &**other)) {
+                if ran.is_ok() {
+                    ran = run_group(&mut group, connection).await;
+                }
+                batch.extend(group);
+            }
             if let Err(error) = ran {
                 roll_back(connection).await;
                 return Err(TransactionFault::Operation(DatabaseFailure::from(&error)));
@@ -322,6 +346,27 @@ impl Task {
             }
         }
     }
+}
+
+/// Whether two operations are the same statement with different values.
+fn are_alike(one: &dyn QueuedWork, other: &dyn QueuedWork) -> bool {
+    one.statement().zip(other.statement()).is_some_and(|(one, other)| one.is_like(other))
+}
+
+/// Runs operations of the same statement, or one of another kind.
+async fn run_group(operations: &mut [Box<dyn QueuedWork>], connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    let statements: Vec<_> = operations.iter().filter_map(|operation| operation.statement()).collect();
+    if statements.is_empty() {
+        for operation in operations {
+            operation.run(connection).await?;
+        }
+        return Ok(());
+    }
+    let rans = run_alike(connection, &statements).await?;
+    for (operation, ran) in operations.iter_mut().zip(rans) {
+        operation.hold(ran);
+    }
+    Ok(())
 }
 
 /// Transactions use plain statements: sqlx counts its own transactions, and the count becomes wrong when SQLite rolls back by itself,

@@ -2,6 +2,7 @@ use ad_core::{
     model::{Dealer, StatusWords},
     ports::{LogEntries, Revision, Scope},
 };
+use futures_util::future::join_all;
 
 use super::*;
 use crate::store::OpenError;
@@ -103,7 +104,7 @@ async fn the_file_is_made_once_and_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/new/folder/my%20ads.db", folder.path().display());
     // Several processes at once.
-    let opened = futures_util::future::join_all((0..8).map(|_| Database::open(&url))).await;
+    let opened = join_all((0..8).map(|_| Database::open(&url))).await;
     for (index, database) in opened.into_iter().enumerate() {
         let database = database.unwrap();
         database.import_dealers(&[Dealer::named(index.to_string())]).await.unwrap();
@@ -152,4 +153,26 @@ async fn a_database_of_another_program_is_left_alone() {
     assert!(error.ends_with("it contains tables of another program; set another one with --database-url"), "{error}");
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut other).await.unwrap();
     assert_eq!(tables, 1);
+}
+
+#[tokio::test]
+async fn writes_at_the_same_time_are_answered_each_for_itself() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    create(&store, 1, &ad(1, 10)).await.unwrap();
+    let is_used = |number: u32| number.is_multiple_of(3);
+    let ads: Vec<_> = (2..30)
+        .map(|number| Ad { source_id: format!("Bil-{}", if is_used(number) { 1 } else { number }), ..ad(number, 10) })
+        .collect();
+    let results = join_all((2..30).zip(&ads).map(|(number, ad)| create(&store, number, ad))).await;
+    for (number, result) in (2..30).zip(results) {
+        match result {
+            Ok(()) => assert!(!is_used(number), "{number}"),
+            Err(error) => assert!(is_used(number) && matches!(error, StoreError::Duplicate), "{number}: {error}"),
+        }
+    }
+    for ad in ads.iter().filter(|ad| ad.source_id != "Bil-1") {
+        let found = store.find(Scope::Dealer("d1"), &ad.source_id, LogEntries::Latest).await.unwrap();
+        assert_eq!((&found[0].0.ad, found[0].1.len()), (ad, 1));
+    }
 }

@@ -1,11 +1,11 @@
 //! Every statement is one that the databases understand, with the types of its values.
 
-use sqlx::{Executor, SqliteConnection, Type, postgres::PgTypeInfo};
+use sqlx::{Execute, Executor, SqliteConnection, Type, postgres::PgTypeInfo};
 
 use super::*;
 use crate::{
     marketplace,
-    store::{sql, sqlite},
+    store::{sql, sqlite, statement::TOGETHER},
 };
 
 pub(super) fn all() -> Vec<(&'static str, Statement)> {
@@ -39,6 +39,14 @@ async fn sqlite_prepares_every_statement() {
     for (name, statement) in all().into_iter().chain(sqlite::text::all()) {
         let prepared = connection.prepare(statement.text(Dialect::Sqlite)).await;
         assert!(prepared.is_ok(), "{name}: {prepared:?}");
+        if statement.is_batch(Dialect::Sqlite) {
+            continue;
+        }
+        for times in TOGETHER {
+            let together = Statement::together_for_sqlite(&vec![&statement; times]).sql();
+            let prepared = connection.prepare(together).await;
+            assert!(prepared.is_ok(), "{name}, {times} times: {prepared:?}");
+        }
     }
 }
 
