@@ -26,9 +26,12 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Time between two polls, at least.
 const MIN_INTERVAL: Duration = Duration::from_millis(8);
 
-/// After a poll, the task pauses for so many times as long as the poll took, so it uses at most a ninth of a processor. On a busy
-/// database, streams then read seldom, and several events at a time.
+/// After a poll, the task pauses for so many times as long as the poll took, up to [`INTERVAL`]: on a busy database, streams then read
+/// several events at a time.
 const PAUSE_FACTOR: u32 = 8;
+
+/// It pauses for so many times as long at the least, however long a poll takes, so it uses at most a third of a processor.
+const LEAST_PAUSE_FACTOR: u32 = 2;
 
 /// Those who wait for events, and the task that wakes them. Clones share everything.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +84,8 @@ impl EventPoller {
             };
             // A long transaction of others can keep entries unreadable for as long.
             retry = INTERVAL.min(retry * 2);
-            sleep(MIN_INTERVAL.max(begun.elapsed() * PAUSE_FACTOR)).await;
+            let took = begun.elapsed();
+            sleep((took * PAUSE_FACTOR).clamp(MIN_INTERVAL, INTERVAL).max(took * LEAST_PAUSE_FACTOR)).await;
             // Notified or not.
             let _notified = timeout(pause, self.written.notified()).await;
         }

@@ -1,7 +1,7 @@
 //! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, the rates of POST and GET, an
-//! import of 50,000 ads beside others, and publishing; on PostgreSQL also how long the vacuum of all that takes. `cargo bench -p ad-tests --bench million` prints
-//! a table for each database and fails when a bound is missed; `-- postgres` and `-- sqlite` take one of them, `-- 100000` so
-//! many ads in place of a million.
+//! import of 50,000 ads beside others, and publishing; on PostgreSQL also how long the vacuum of all that takes.
+//! `cargo bench -p ad-tests --bench million` prints a table for each database and fails when a bound is missed; `-- postgres` and
+//! `-- sqlite` take one of them, `-- 100000` so many ads in place of a million.
 //!
 //! Both services run in this process and are asked in turns. The dealer whose lists are compared is the same in both:
 //! 1,000 ads, among 9 other dealers or among 999, one of whom has 50,000 ads. That one has a column for itself, with
