@@ -1,8 +1,11 @@
-//! Processor time of reads in a server that is a process of its own, with that of its database: the rates of the other rows include what
+//! Processor time of reads of published ads in a server that is a process of its own, with that of its database: the rates of the other rows include what
 //! the clients need, who share the cores.
 
 use ad_tests::{Options, Postgres, Server};
-use reqwest::{Method, Request, header::IF_NONE_MATCH};
+use reqwest::{
+    Method, Request,
+    header::{HeaderValue, IF_NONE_MATCH},
+};
 
 use crate::{
     CONDITIONAL, PER_ROUND, ROUNDS,
@@ -15,13 +18,18 @@ const READS: usize = 20_000;
 
 /// Prints the processor time of a read with `If-None-Match` and of one without, in turns; returns how many bounds were missed.
 pub(super) async fn compare(postgres: Option<&Postgres>) -> usize {
-    let mut args = vec!["--workers".to_owned(), "0".to_owned()];
-    if let Some(postgres) = postgres {
-        args.extend(["--database-url".to_owned(), postgres.database().await]);
-    }
+    let args = match postgres {
+        Some(postgres) => vec!["--database-url".to_owned(), postgres.database().await],
+        None => Vec::new(),
+    };
     let server = Server::with(Options { args, ..Options::default() }).await;
     let cars = ServerCars::new(&server);
-    rate((0..PER_ROUND).map(|number| cars.post(number)).collect()).await;
+    let publish = |number| {
+        let mut request = cars.post(number);
+        request.headers_mut().insert("prefer", HeaderValue::from_static("wait=60"));
+        request
+    };
+    rate((0..PER_ROUND).map(publish).collect()).await;
     let read = |number: usize| cars.request(Method::GET, &format!("/v4/ad/car-{}", number % PER_ROUND));
     let ad = client().execute(read(0)).await.expect("the server answers");
     let tag = &ad.headers()["etag"];
