@@ -4,7 +4,11 @@
 //! `schema_support.needs` to the newest migration that a program must know (docs/upgrades.md). A database with newer migrations than
 //! this program knows is usable as long as `needs` is among those that it knows.
 
-use sqlx::migrate::Migrator;
+use include_dir::{Dir, File};
+use sqlx::{
+    SqlSafeStr,
+    migrate::{Migration, MigrationType, Migrator},
+};
 
 /// Advice for a database without the tables of this program, or with old ones.
 pub(super) const MIGRATE: &str = "run `ad-server migrate`; docs/upgrades.md describes upgrades";
@@ -20,6 +24,22 @@ pub(super) const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations
 pub(super) const NEEDS: &str = "SELECT needs FROM schema_support";
 /// The migration that adds the table of [`NEEDS`], by its name.
 const SUPPORT: &str = "schema support";
+
+/// The migrations in the files of a folder, each with the name `<number>_<description>.sql`.
+pub(super) fn migrator(folder: &'static Dir<'_>) -> Migrator {
+    let migration = |file: &'static File<'_>| {
+        let (number, description) = file.path().file_stem()?.to_str()?.split_once('_')?;
+        let (number, description) = (number.parse().ok()?, description.replace('_', " "));
+        Some(Migration::new(
+            number,
+            description.into(),
+            MigrationType::Simple,
+            file.contents_utf8()?.into_sql_str(),
+            false,
+        ))
+    };
+    Migrator::with_migrations(folder.files().map(|file| migration(file).expect("migrations have such names")).collect())
+}
 
 /// How the schema of a database compares with what this program knows.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,12 @@
 //! Connects to the database, and migrates its schema. Several processes may do so at once: they take turns.
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{
+    str::FromStr,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
+use include_dir::{Dir, include_dir};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool,
     migrate::{MigrateError, Migrator},
@@ -13,7 +18,8 @@ use crate::store::{
     schema::{self, Applied, SchemaState},
 };
 
-pub(in crate::store) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+static MIGRATION_FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/postgres");
+pub(in crate::store) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| schema::migrator(&MIGRATION_FILES));
 
 /// The oldest version that the tests run on.
 const OLDEST: i32 = 150_000;

@@ -15,11 +15,12 @@ pub(super) mod writer;
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
+use include_dir::{Dir, include_dir};
 use percent_encoding::percent_decode_str;
 use sqlx::{
     ConnectOptions, Connection, SqliteConnection, SqlitePool,
@@ -40,7 +41,8 @@ use super::{
 use readers::{OwnBatches, SqliteBatches, SqliteReaders};
 use writer::Writer;
 
-pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static MIGRATION_FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/sqlite");
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| schema::migrator(&MIGRATION_FILES));
 
 /// Result code of a database that another process has locked.
 const BUSY: i32 = 5;
