@@ -274,14 +274,14 @@ impl Context {
     fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {
         let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };
         let token = request.headers().get("x-auth-token").ok_or_else(none)?;
-        let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?;
-        if token.trim().is_empty() {
+        let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?.trim();
+        if token.is_empty() {
             return Err(none());
         }
-        if token.split_whitespace().next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")) {
-            return Err(ApiError::InvalidToken(TokenError::WithScheme));
-        }
-        let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
+        let caller = self.authenticator.authenticate(token).map_err(|error| {
+            let has_scheme = token.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case("bearer"));
+            ApiError::InvalidToken(if has_scheme { TokenError::WithScheme } else { error })
+        })?;
         // The API has no operations for operators.
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
     }
