@@ -91,7 +91,8 @@ statements! {
     both "UPDATE requests SET claimable = :now, lease = lease + 1 WHERE claimable > :after";
 
     /// Records the progress of a request that is not finished, with the values of [`RecordEnd`]. With a time to wait for, the
-    /// request is nobody's until then.
+    /// request is nobody's until then. In PostgreSQL, ARRAY makes also a plan from a time when the tables were almost empty look up
+    /// rows by their keys: such a plan read the whole queue for each batch.
     RecordProgress<'a> {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
@@ -127,7 +128,8 @@ statements! {
         WITH :input, held AS (
             UPDATE requests SET progress = input.progress, claimable = coalesce(wait_until, claimable),
                 lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
-            FROM input WHERE requests.id = input.request AND requests.lease = input.lease
+            FROM input
+            WHERE requests.id = input.request AND requests.id = ANY (ARRAY(SELECT request FROM input)) AND requests.lease = input.lease
             RETURNING requests.ad, requests.dealer_code, input.*
         ), changed AS (
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
@@ -148,7 +150,7 @@ statements! {
                 visible_changes = visible_changes
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> held.status THEN 1 ELSE 0 END
             FROM held
-            WHERE ads.seq = held.ad
+            WHERE ads.seq = held.ad AND ads.seq = ANY (ARRAY(SELECT ad FROM held))
                 AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels
                     OR ads.photos_due = 9223372036854775807
                     OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
@@ -221,13 +223,15 @@ statements! {
         DELETE FROM requests WHERE id = :request AND lease = :lease"
     postgres "
         WITH :input, held AS (
-            DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
+            DELETE FROM requests USING input
+            WHERE requests.id = input.request AND requests.id = ANY (ARRAY(SELECT request FROM input)) AND requests.lease = input.lease
             RETURNING requests.ad, requests.accepted, requests.dealer_code, CAST(requests.progress AS JSON) -> 'origin' ->> 'asked_by' AS asked_by,
                 json_array_length(CAST(input.entries AS JSON)) AS last_number, input.*
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
             SELECT now, input_number, status, channels, channels_under_way,
-                (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request) AS seq
+                (SELECT seq FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request
+                 ORDER BY requests.ad, seq LIMIT 1) AS seq
             FROM held
         ), new AS (
             SELECT input_number, CASE WHEN seq IS NULL THEN status ELSE 'processing' END AS status,
@@ -253,7 +257,7 @@ statements! {
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
                 visible_changes = visible_changes
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
-            FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad
+            FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad AND ads.seq = ANY (ARRAY(SELECT ad FROM held))
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,

@@ -253,6 +253,8 @@ async fn statements_planned_on_an_empty_queue_read_no_whole_table_in_postgresql(
     for (name, statement) in [
         ("claim_due", sql::queue::ClaimDue::default().into()),
         ("claimed", sql::queue::ClaimedRequests::default().into()),
+        ("record_progress", sql::queue::RecordProgress::default().into()),
+        ("record_end", sql::queue::RecordEnd::default().into()),
         ("underway", sql::queue::Underway::default().into()),
         ("has_unfinished", sql::ads::HasUnfinished::default().into()),
         ("due_deliveries", sql::webhooks::DueDeliveries::default().into()),
