@@ -39,7 +39,8 @@ statements! {
             SELECT market, reference, source_id, dealer_code, registration_number, title, content, nextval('listing_places'),
                 'active', now, 1
             FROM input
-            WHERE NOT EXISTS (SELECT 1 FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key)
+            -- Not NOT EXISTS, which a plan from a time without calls does by reading all of them.
+            WHERE (SELECT 1 FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key) IS NULL
             ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
                 dealer_code = excluded.dealer_code, registration_number = excluded.registration_number,
                 title = excluded.title, content = excluded.content, place = coalesce(listings.place, excluded.place),
@@ -52,7 +53,9 @@ statements! {
         )
         SELECT seq, input_number FROM input JOIN new USING (market, reference)
         UNION ALL
-        SELECT listing, input_number FROM input JOIN listing_calls USING (market, key)";
+        SELECT listing, input_number FROM input CROSS JOIN LATERAL (
+            SELECT listing FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key LIMIT 1
+        ) AS earlier";
 
     /// Shows an ad as this listing. An ad has at most one listing: another one is removed.
     UpdateListing<'a> { listing: i64, ..shown: PublishListing<'a> }

@@ -10,7 +10,7 @@ use sqlx::{Executor, Row};
 
 use super::{statements::types, *};
 use crate::{
-    marketplace::sql::ForgetCalls,
+    marketplace::sql::{ForgetCalls, PublishListing},
     store::{
         by_status::in_scope,
         events,
@@ -259,6 +259,7 @@ async fn statements_planned_on_an_empty_queue_read_no_whole_table_in_postgresql(
         ("has_unfinished", sql::ads::HasUnfinished::default().into()),
         ("due_deliveries", sql::webhooks::DueDeliveries::default().into()),
         ("events", events::after(Dialect::Postgres, Scope::Dealer("d1"), &events)),
+        ("publish_listing", PublishListing::default().into()),
         ("forget_calls", ForgetCalls::default().into()),
     ] {
         let steps = explained_in_postgresql(&mut connection, name, &statement).await;
