@@ -39,7 +39,7 @@ statements! {
             SELECT market, reference, source_id, dealer_code, registration_number, title, content, nextval('listing_places'),
                 'active', now, 1
             FROM input
-            -- Not NOT EXISTS, which a plan from a time without calls does by reading all of them.
+            -- Not NOT EXISTS, which may be planned as one pass over all calls.
             WHERE (SELECT 1 FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key) IS NULL
             ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
                 dealer_code = excluded.dealer_code, registration_number = excluded.registration_number,

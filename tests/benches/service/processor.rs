@@ -1,5 +1,5 @@
-//! Processor time of reads of published ads in a server that is a process of its own, with that of its database: the rates of the other rows include what
-//! the clients need, who share the cores.
+//! Processor time of reads of published ads in a server that is a process of its own, with that of its database: the rates of
+//! the other rows include what the clients need, who share the cores.
 
 use ad_tests::{Options, Postgres, Server};
 use reqwest::{

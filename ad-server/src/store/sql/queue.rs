@@ -91,8 +91,8 @@ statements! {
     both "UPDATE requests SET claimable = :now, lease = lease + 1 WHERE claimable > :after";
 
     /// Records the progress of a request that is not finished, with the values of [`RecordEnd`]. With a time to wait for, the
-    /// request is nobody's until then. In PostgreSQL, ARRAY makes also a plan from a time when the tables were almost empty look up
-    /// rows by their keys: such a plan read the whole queue for each batch.
+    /// request is nobody's until then. In PostgreSQL, both statements look up rows by key with ARRAY, whatever the tables held
+    /// when they were planned. A plan made on an almost empty queue read the whole queue for each batch.
     RecordProgress<'a> {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
