@@ -51,7 +51,7 @@ impl Work for ClaimBatch {
             per_dealer: self.per_dealer,
             full_dealers: &self.full_dealers,
         };
-        let (mut requests, mut last) = (Vec::<i64>::new(), String::new());
+        let (mut requests, mut last) = (Vec::<Uuid>::new(), String::new());
         for (request, dealer) in Columns::all(&link.run(&claim.into()).await?.rows).map_err(unreadable)? {
             requests.push(request);
             last = last.max(dealer);

@@ -177,6 +177,7 @@ pub(crate) enum SqlValue {
     Id(Uuid),
     Texts(Vec<String>),
     Numbers(Vec<i64>),
+    Ids(Vec<Uuid>),
 }
 
 macro_rules! value_from {
@@ -213,6 +214,7 @@ value_from! {
     &[String] => Texts(texts -> texts.to_vec()),
     Vec<String> => Texts(texts -> texts),
     Vec<i64> => Numbers(numbers -> numbers),
+    Vec<Uuid> => Ids(ids -> ids),
 }
 
 /// The values of a statement that is composed for one dialect, in the order of their numbers.
@@ -357,6 +359,7 @@ impl Statement {
                 SqlValue::Id(id) => arguments.add(id.to_string()),
                 SqlValue::Texts(texts) => arguments.add(json_of(&texts)),
                 SqlValue::Numbers(numbers) => arguments.add(json_of(&numbers)),
+                SqlValue::Ids(ids) => arguments.add(json_of(&ids)),
             };
             added.expect(ENCODES);
         }
@@ -373,6 +376,7 @@ impl Statement {
                 SqlValue::Id(id) => arguments.add(*id),
                 SqlValue::Texts(texts) => arguments.add(texts.iter().map(|text| storable(text)).collect::<Vec<_>>()),
                 SqlValue::Numbers(numbers) => arguments.add(numbers.as_slice()),
+                SqlValue::Ids(ids) => arguments.add(ids.as_slice()),
             };
             added.expect(ENCODES);
         }
@@ -413,7 +417,9 @@ impl Statement {
                 SqlValue::Text(_) => arguments.add(column!(place, Text(text) => text.as_deref().map(storable))),
                 SqlValue::Flag(_) => arguments.add(column!(place, Flag(flag) => *flag)),
                 SqlValue::Id(_) => arguments.add(column!(place, Id(id) => *id)),
-                SqlValue::Texts(_) | SqlValue::Numbers(_) => unreachable!("no value of a batch is a list"),
+                SqlValue::Texts(_) | SqlValue::Numbers(_) | SqlValue::Ids(_) => {
+                    unreachable!("no value of a batch is a list")
+                }
             };
             added.expect(ENCODES);
         }

@@ -13,8 +13,9 @@ statements! {
             (SELECT claimable FROM requests WHERE claimable > :now ORDER BY claimable LIMIT 1)";
 
     /// Claims requests that are due: of the dealers behind one, in turn, some of each. It goes from one dealer who has requests to
-    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming, and with ARRAY finds the
-    /// requests by index whatever the queue held when the statement was planned.
+    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming, and with ARRAY looks up the
+    /// requests by id whatever the queue held when the statement was planned. Their numbers (`seq`) are in other indexes as well,
+    /// which it would read from the first entry to the last.
     ClaimDue<'a> {
         now: Timestamp, lease_until: Timestamp, limit: usize, behind: &'a str, per_dealer: usize, full_dealers: &'a [String],
     }
@@ -35,7 +36,7 @@ statements! {
                 AND dealers.code NOT IN (SELECT value FROM json_each(:full_dealers))
             LIMIT :limit
         )
-        RETURNING seq, dealer_code"
+        RETURNING id, dealer_code"
     postgres "
         WITH RECURSIVE dealers (code) AS (
             SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > :behind
@@ -44,25 +45,25 @@ statements! {
             FROM dealers WHERE code IS NOT NULL
         )
         UPDATE requests SET claimable = :lease_until, lease = lease + 1
-        WHERE seq = ANY (ARRAY(
-            SELECT due.seq FROM dealers CROSS JOIN LATERAL (
-                SELECT seq FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
+        WHERE id = ANY (ARRAY(
+            SELECT due.id FROM dealers CROSS JOIN LATERAL (
+                SELECT id FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
                 ORDER BY claimable, seq LIMIT :per_dealer FOR UPDATE SKIP LOCKED
             ) AS due
             WHERE dealers.code <> ALL (:full_dealers)
             LIMIT :limit
         ))
-        RETURNING seq, dealer_code";
+        RETURNING id, dealer_code";
 
     /// Claims one request out of turn, also from the worker that has it, but not one behind another of its ad.
     ClaimOne { id: Uuid, lease_until: Timestamp }
     both "
         UPDATE requests SET claimable = :lease_until, lease = lease + 1 WHERE id = :id AND claimable IS NOT NULL
-        RETURNING seq";
+        RETURNING id";
 
     /// Requests that were claimed, with their ads. PostgreSQL does not see the number of requests, so it keeps the plan: making one
     /// takes six times as long as running it. With LIMIT, that plan looks up each ad, and never reads all.
-    ClaimedRequests { requests: Vec<i64> }
+    ClaimedRequests { requests: Vec<Uuid> }
     sqlite "
         SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
@@ -71,7 +72,7 @@ statements! {
             ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq),
             ads.status, ads.channels, ads.status_since, ads.publication, ads.image_sources
         FROM requests JOIN ads ON ads.seq = requests.ad
-        WHERE requests.seq IN (SELECT value FROM json_each(:requests)) ORDER BY requests.seq"
+        WHERE requests.id IN (SELECT value FROM json_each(:requests)) ORDER BY requests.seq"
     postgres "
         SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
@@ -80,7 +81,9 @@ statements! {
             ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq),
             ads.status, ads.channels, ads.status_since, ads.publication, ads.image_sources
         FROM requests CROSS JOIN LATERAL (SELECT * FROM ads WHERE ads.seq = requests.ad LIMIT 1) AS ads
-        WHERE requests.seq = ANY (ARRAY(SELECT unnest(:requests))) ORDER BY requests.seq";
+        WHERE requests.id = ANY (ARRAY(SELECT unnest(:requests)))
+        -- Not by the index of the numbers, which has the whole queue.
+        ORDER BY requests.seq + 0";
 
     /// Makes a lease last until a later time, unless another worker has the request.
     ExtendLease { id: Uuid, lease: i64, until: Timestamp }
@@ -91,8 +94,8 @@ statements! {
     both "UPDATE requests SET claimable = :now, lease = lease + 1 WHERE claimable > :after";
 
     /// Records the progress of a request that is not finished, with the values of [`RecordEnd`]. With a time to wait for, the
-    /// request is nobody's until then. In PostgreSQL, both statements look up rows by key with ARRAY, whatever the tables held
-    /// when they were planned. A plan made on an almost empty queue read the whole queue for each batch.
+    /// request is nobody's until then. In PostgreSQL, both statements compare keys with `= ANY (ARRAY[…])`, for which the only plan
+    /// is to look up each. For a join with `=`, a plan made on an almost empty queue read the whole queue for each batch.
     RecordProgress<'a> {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
@@ -129,7 +132,7 @@ statements! {
             UPDATE requests SET progress = input.progress, claimable = coalesce(wait_until, claimable),
                 lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
             FROM input
-            WHERE requests.id = input.request AND requests.id = ANY (ARRAY(SELECT request FROM input)) AND requests.lease = input.lease
+            WHERE requests.id = ANY (ARRAY[input.request]) AND requests.lease = input.lease
             RETURNING requests.ad, requests.dealer_code, input.*
         ), changed AS (
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
@@ -150,7 +153,7 @@ statements! {
                 visible_changes = visible_changes
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> held.status THEN 1 ELSE 0 END
             FROM held
-            WHERE ads.seq = held.ad AND ads.seq = ANY (ARRAY(SELECT ad FROM held))
+            WHERE ads.seq = ANY (ARRAY[held.ad])
                 AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels
                     OR ads.photos_due = 9223372036854775807
                     OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
@@ -224,18 +227,18 @@ statements! {
     postgres "
         WITH :input, held AS (
             DELETE FROM requests USING input
-            WHERE requests.id = input.request AND requests.id = ANY (ARRAY(SELECT request FROM input)) AND requests.lease = input.lease
+            WHERE requests.id = ANY (ARRAY[input.request]) AND requests.lease = input.lease
             RETURNING requests.ad, requests.accepted, requests.dealer_code, CAST(requests.progress AS JSON) -> 'origin' ->> 'asked_by' AS asked_by,
                 json_array_length(CAST(input.entries AS JSON)) AS last_number, input.*
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
             SELECT now, input_number, status, channels, channels_under_way,
-                (SELECT seq FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request
-                 ORDER BY requests.ad, seq LIMIT 1) AS seq
+                (SELECT id FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request
+                 ORDER BY requests.ad, seq LIMIT 1) AS next
             FROM held
         ), new AS (
-            SELECT input_number, CASE WHEN seq IS NULL THEN status ELSE 'processing' END AS status,
-                CASE WHEN seq IS NULL THEN channels ELSE channels_under_way END AS channels
+            SELECT input_number, CASE WHEN next IS NULL THEN status ELSE 'processing' END AS status,
+                CASE WHEN next IS NULL THEN channels ELSE channels_under_way END AS channels
             FROM behind
         ), changed AS (
             -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
@@ -257,7 +260,7 @@ statements! {
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
                 visible_changes = visible_changes
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
-            FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad AND ads.seq = ANY (ARRAY(SELECT ad FROM held))
+            FROM held JOIN new USING (input_number) WHERE ads.seq = ANY (ARRAY[held.ad])
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
@@ -269,7 +272,7 @@ statements! {
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         ), forward AS (
             UPDATE requests SET claimable = behind.now FROM behind
-            WHERE requests.seq = behind.seq AND requests.seq = ANY (ARRAY(SELECT seq FROM behind)) AND claimable IS NULL
+            WHERE requests.id = ANY (ARRAY[behind.next]) AND claimable IS NULL
             RETURNING requests.seq, input_number
         )
         SELECT forward.seq, input_number FROM held LEFT JOIN forward USING (input_number)";

@@ -202,17 +202,23 @@ async fn photos_of_other_ads_are_found_by_their_hashes() {
     assert!(!steps.iter().any(|step| step.contains("B-TREE")), "the newest come first in the index: {steps:#?}");
 }
 
-/// Ads of many dealers with photos, many of which look the same, as pictures of the dealer's premises do.
-const PHOTOS: &str = "\
+/// Ads of many dealers, each with an entry in its log.
+const ADS: &str = "\
 INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, image_refs, content) \
 SELECT CAST(lpad(to_hex(n), 32, '0') AS UUID), 'car-' || n, 'd' || n % 100, 1020, 'created', 'v4', 0, 'created', n, n, '[]', '{}' \
 FROM generate_series(1, 5000) AS n; \
+INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code) \
+SELECT seq, 1, id, created, 'create', 'accepted', '{}', dealer_code FROM ads";
+
+/// Their photos, many of which look the same, as pictures of the dealer's premises do.
+const PHOTOS: &str = "\
 INSERT INTO photo_looks (ad, hash, color, dealer_code) \
 SELECT seq, CASE WHEN n = 1 THEN 7 ELSE seq * 10 + n END, 8421504, dealer_code FROM ads, generate_series(1, 10) AS n";
 
 #[tokio::test]
 async fn photos_of_other_ads_are_found_by_their_hashes_in_postgresql() {
     let Some(mut connection) = postgres_connection().await else { return };
+    connection.execute(ADS).await.unwrap();
     connection.execute(PHOTOS).await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
     let find = sql::ads::SamePhotos::default().into();
@@ -234,7 +240,7 @@ pub(super) async fn explained_in_postgresql(
     let nulls = if types.is_empty() { String::new() } else { format!("({})", vec!["NULL"; types.len()].join(", ")) };
     let text = statement.text(Dialect::Postgres);
     let plan = format!(
-        "SET plan_cache_mode = force_generic_plan; PREPARE {name}{listed} AS {}; EXPLAIN EXECUTE {name}{nulls}",
+        "SET plan_cache_mode = force_generic_plan; PREPARE {name}{listed} AS {}; EXPLAIN EXECUTE {name}{nulls}; DEALLOCATE {name}",
         text.as_str()
     );
     let rows = connection.fetch_all(sqlx::raw_sql(sqlx::AssertSqlSafe(plan))).await.unwrap();
@@ -243,11 +249,20 @@ pub(super) async fn explained_in_postgresql(
 
 /// The queue is often empty, and its table has no pages then. A plan that is made at that time is used for a long queue too.
 #[tokio::test]
-async fn statements_planned_on_an_empty_queue_read_no_whole_table_in_postgresql() {
+async fn statements_planned_on_an_empty_queue_look_up_keys_in_postgresql() {
     let Some(mut connection) = postgres_connection().await else { return };
-    connection.execute("VACUUM ANALYZE").await.unwrap();
     connection.execute(SETTINGS).await.unwrap();
     connection.execute(SETTINGS_BY_INDEX).await.unwrap();
+    assert_keys_are_looked_up(&mut connection, "a new database").await;
+    connection.execute(ADS).await.unwrap();
+    connection.execute("VACUUM ANALYZE").await.unwrap();
+    assert_keys_are_looked_up(&mut connection, "no request of any ad").await;
+}
+
+/// Checks that statements of the queue read each table by the first columns of an index.
+async fn assert_keys_are_looked_up(connection: &mut PgConnection, state: &str) {
+    let indexes = "SELECT indexrelid::regclass::text, indrelid::regclass::text, pg_get_indexdef(indexrelid, 1, true) FROM pg_index";
+    let indexes: Vec<(String, String, String)> = sqlx::query_as(indexes).fetch_all(&mut *connection).await.unwrap();
     let tables = ["requests", "ads", "log", "deliveries", "listing_calls"];
     let events = EventQuery { types: vec!["ad.publish.*".parse().unwrap()], limit: 10, ..EventQuery::default() };
     for (name, statement) in [
@@ -262,15 +277,18 @@ async fn statements_planned_on_an_empty_queue_read_no_whole_table_in_postgresql(
         ("publish_listing", PublishListing::default().into()),
         ("forget_calls", ForgetCalls::default().into()),
     ] {
-        let steps = explained_in_postgresql(&mut connection, name, &statement).await;
+        let steps = explained_in_postgresql(connection, name, &statement).await;
         for (place, step) in steps.iter().enumerate() {
-            let reads = tables.iter().any(|table| step.contains(&format!(" on {table} ")));
-            let of_step = || steps[place + 1..].iter().take_while(|line| !line.contains("->"));
-            let has_condition = of_step().any(|line| line.contains("Index Cond"));
+            let reads_all = tables.iter().any(|table| step.contains(&format!("Seq Scan on {table} ")));
+            assert!(!reads_all, "{state}, {name}: {steps:#?}");
+            let used = [" using ", "Bitmap Index Scan on "].iter().find_map(|before| step.split_once(before));
+            let Some((index, _)) = used.and_then(|(_, rest)| rest.split_once(' ')) else { continue };
+            let (_, table, first) = indexes.iter().find(|(name, ..)| name == index).expect("the index exists");
+            let mut of_step = steps[place + 1..].iter().take_while(|line| !line.contains("->"));
+            let by_key = of_step.any(|line| line.contains("Index Cond") && line.contains(&format!("({first} ")));
             // The oldest request is the first of its index.
-            let is_first =
-                name == "forget_calls" && step.contains("requests_id_key") && !steps[place - 1].contains("Sort");
-            assert!(!step.contains("Scan") || !reads || has_condition || is_first, "{name}: {steps:#?}");
+            let is_first = name == "forget_calls" && index == "requests_id_key" && !steps[place - 1].contains("Sort");
+            assert!(by_key || is_first || !tables.contains(&table.as_str()), "{state}, {name}: {steps:#?}");
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn type_names(statement: &Statement) -> Vec<String> {
         (SqlValue::Number(_), true) | (SqlValue::Numbers(_), _) => "numbers",
         (SqlValue::Text(_), true) | (SqlValue::Texts(_), _) => "texts",
         (SqlValue::Flag(_), true) => "flags",
-        (SqlValue::Id(_), true) => "ids",
+        (SqlValue::Id(_), true) | (SqlValue::Ids(_), _) => "ids",
     };
     statement.values.iter().map(|value| name_of(value).to_owned()).collect()
 }

@@ -5,6 +5,7 @@ use ad_core::{
     ports::Scope,
     service::Access,
 };
+use ad_tests::eventually;
 use sqlx::Executor;
 
 use super::{plans::explained_in_postgresql, *};
@@ -174,13 +175,16 @@ async fn added_deliveries_are_due_with_earlier_attempts(database: &Database) {
         create(&store, number, &ad(number, 1)).await.unwrap();
     }
     let query = EventQuery { after: EventPosition::default(), types: Vec::new(), source_id: None, limit: 10 };
-    let EventPage { events, position, .. } = store.events(Scope::Dealer("d1"), &query).await.unwrap();
+    // Events of PostgreSQL wait for transactions that began earlier, also those of other tests.
+    let EventPage { events, position, .. } = eventually("both ads have an event", || async {
+        Some(store.events(Scope::Dealer("d1"), &query).await.unwrap()).filter(|page| page.events.len() == 2)
+    })
+    .await;
     let add = async |webhook: &Webhook, owner, events: &[Event]| {
         database.add_deliveries(webhook, owner, events.to_vec(), position, at(3)).await.unwrap()
     };
     let added = add(&webhook, owner, &events).await.unwrap();
     assert_eq!(added.iter().map(|due| due.event.clone().unwrap()).collect::<Vec<_>>(), events);
-    assert_eq!(events.len(), 2);
     check(&added).await;
     assert!(add(&webhook, owner, &[]).await.unwrap().is_empty(), "the position alone is moved");
 
