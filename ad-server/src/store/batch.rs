@@ -1,15 +1,19 @@
 //! Runs statements that many callers ask for at the same time as one statement of many inputs.
 //!
 //! Most of the cost of a statement is not its rows, but the exchange with the database, the start of its execution and the commit. So
-//! the inputs that arrive while a statement is running go into the next one together. None waits for others to arrive, but tasks
-//! that are ready to run go first.
+//! the inputs that arrive while a statement is running go into the next one together, in the order of [`Turns`]. None waits for others to
+//! arrive, but tasks that are ready to run go first.
 
 use std::sync::Arc;
 
 use ad_core::ports::StoreError;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{statement::Statement, work::Ran};
+use super::{
+    statement::Statement,
+    turns::{Turns, Waiting},
+    work::Ran,
+};
 
 /// Most inputs of one statement that writes, or reads rows that are small.
 pub(super) const MOST_WRITES: usize = 64;
@@ -32,7 +36,7 @@ pub(super) trait BatchRunner: Send + 'static {
 /// Runs statements in batches. Clones share everything.
 #[derive(Debug, Clone)]
 pub(super) struct Batches {
-    queue: mpsc::Sender<BatchItem>,
+    queue: mpsc::UnboundedSender<BatchItem>,
 }
 
 /// A statement, and the caller who waits for it.
@@ -41,15 +45,51 @@ struct BatchItem {
     answer: oneshot::Sender<Result<Ran, StoreError>>,
 }
 
-type BatchQueue = Arc<Mutex<mpsc::Receiver<BatchItem>>>;
+impl Waiting for BatchItem {
+    fn dealer(&self) -> Option<&str> {
+        self.statement.dealer()
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.answer.is_closed()
+    }
+}
+
+/// Items that wait. There are no more than callers.
+struct BatchQueue {
+    arriving: mpsc::UnboundedReceiver<BatchItem>,
+    turns: Turns<BatchItem>,
+}
+
+impl BatchQueue {
+    /// The next items, if some are waiting.
+    fn take(&mut self, most: usize) -> Vec<BatchItem> {
+        while let Ok(item) = self.arriving.try_recv() {
+            self.turns.add(item);
+        }
+        std::iter::from_fn(|| self.turns.next_wanted()).take(most).collect()
+    }
+
+    /// The next items, as soon as there are some; `None` when there will be none.
+    async fn next(&mut self, most: usize) -> Option<Vec<BatchItem>> {
+        loop {
+            let items = self.take(most);
+            if !items.is_empty() {
+                return Some(items);
+            }
+            let first = self.arriving.recv().await?;
+            self.turns.add(first);
+        }
+    }
+}
 
 impl Batches {
     /// Runs as many batches at the same time as there are runners.
     pub(super) fn start<R: BatchRunner>(runners: impl IntoIterator<Item = R>) -> Self {
-        let (queue, items) = mpsc::channel(4 * MOST_WRITES);
-        let items = Arc::new(Mutex::new(items));
+        let (queue, arriving) = mpsc::unbounded_channel();
+        let waiting = Arc::new(Mutex::new(BatchQueue { arriving, turns: Turns::default() }));
         for runner in runners {
-            tokio::spawn(serve(runner, Arc::clone(&items)));
+            tokio::spawn(serve(runner, Arc::clone(&waiting)));
         }
         Self { queue }
     }
@@ -57,15 +97,15 @@ impl Batches {
     pub(super) async fn run(&self, statement: Statement) -> Result<Ran, StoreError> {
         let ended = || StoreError::Unavailable("the database is closed".into());
         let (answer, answered) = oneshot::channel();
-        self.queue.send(BatchItem { statement, answer }).await.map_err(|_| ended())?;
+        self.queue.send(BatchItem { statement, answer }).map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?
     }
 }
 
 /// Runs batches until all handles are dropped.
-async fn serve<R: BatchRunner>(mut runner: R, queue: BatchQueue) {
+async fn serve<R: BatchRunner>(mut runner: R, queue: Arc<Mutex<BatchQueue>>) {
     while let Some(items) = next(&queue, &mut runner).await {
-        for batch in batches(items) {
+        for batch in grouped(items.into_iter(), |one, other| one.statement.is_like(&other.statement)) {
             let (statements, answers): (Vec<_>, Vec<_>) =
                 batch.into_iter().map(|item| (item.statement, item.answer)).unzip();
             for (answer, outcome) in answers.into_iter().zip(runner.run(statements).await) {
@@ -76,26 +116,16 @@ async fn serve<R: BatchRunner>(mut runner: R, queue: BatchQueue) {
     }
 }
 
-/// All waiting items, as soon as there are some.
-async fn next(queue: &BatchQueue, runner: &mut impl BatchRunner) -> Option<Vec<BatchItem>> {
-    let most = runner.most();
-    let mut items = Vec::with_capacity(most);
+/// Items that wait, as soon as there are some.
+async fn next(queue: &Mutex<BatchQueue>, runner: &mut impl BatchRunner) -> Option<Vec<BatchItem>> {
     // Tasks that are ready may bring more: twice as many inputs per statement under load.
     tokio::task::yield_now().await;
-    if let Ok(mut queue) = queue.try_lock() {
-        items.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(most));
+    let items = queue.try_lock().map(|mut queue| queue.take(runner.most())).unwrap_or_default();
+    if !items.is_empty() {
+        return Some(items);
     }
-    if items.is_empty() {
-        runner.rest();
-        queue.lock().await.recv_many(&mut items, most).await;
-    }
-    (!items.is_empty()).then_some(items)
-}
-
-/// Items of the same statement together; those whose callers have left are dropped.
-fn batches(items: Vec<BatchItem>) -> Vec<Vec<BatchItem>> {
-    let wanted = items.into_iter().filter(|item| !item.answer.is_closed());
-    grouped(wanted, |one, other| one.statement.is_like(&other.statement))
+    runner.rest();
+    queue.lock().await.next(runner.most()).await
 }
 
 /// Items that are alike together, in the order of the first of each kind.

@@ -10,7 +10,7 @@
 //! Operations are independent. If one fails, its transaction is rolled back, and each operation of it is run again in its own
 //! transaction, so that only the faulty one fails. An operation that has nothing to do (a duplicate, a lost lease) is not a failure.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::ports::StoreError;
 use futures_util::future::BoxFuture;
@@ -25,6 +25,7 @@ use crate::store::{
     batch::grouped,
     failure::DatabaseFailure,
     statement::Statement,
+    turns::{Turns, Waiting},
     work::{Link, Ran, Work, run_alike},
 };
 
@@ -96,13 +97,7 @@ impl WeakWriter {
 }
 
 /// A [`Work`] of any type, with its caller.
-trait QueuedWork: Send {
-    /// Whether the caller still waits for it.
-    fn is_wanted(&self) -> bool;
-
-    /// The dealer whose client waits for it.
-    fn dealer(&self) -> Option<&str>;
-
+trait QueuedWork: Waiting + Send {
     /// The statement that it is, if it is only one.
     fn statement(&self) -> Option<&Statement>;
 
@@ -122,15 +117,17 @@ struct WaitingWork<W: Work> {
     answer: oneshot::Sender<Result<W::Answer, StoreError>>,
 }
 
-impl<W: Work> QueuedWork for WaitingWork<W> {
-    fn is_wanted(&self) -> bool {
-        !self.answer.is_closed()
-    }
-
+impl<W: Work> Waiting for WaitingWork<W> {
     fn dealer(&self) -> Option<&str> {
         self.work.dealer()
     }
 
+    fn is_wanted(&self) -> bool {
+        !self.answer.is_closed()
+    }
+}
+
+impl<W: Work> QueuedWork for WaitingWork<W> {
     fn statement(&self) -> Option<&Statement> {
         self.work.statement()
     }
@@ -164,62 +161,6 @@ enum TransactionFault {
     Operation(DatabaseFailure),
 }
 
-type WorkQueue = VecDeque<Box<dyn QueuedWork>>;
-
-/// Operations that wait.
-#[derive(Default)]
-struct Pending {
-    /// Those of clients, by dealer, in the order of the dealers' turns. No queue is empty.
-    of_dealers: VecDeque<(String, WorkQueue)>,
-    /// Those of the service itself.
-    own: WorkQueue,
-    is_turn_of_own: bool,
-}
-
-impl Pending {
-    fn of(operation: Box<dyn QueuedWork>) -> Self {
-        let mut pending = Self::default();
-        pending.add(operation);
-        pending
-    }
-
-    fn is_empty(&self) -> bool {
-        self.of_dealers.is_empty() && self.own.is_empty()
-    }
-
-    fn add(&mut self, operation: Box<dyn QueuedWork>) {
-        let Some(dealer) = operation.dealer() else { return self.own.push_back(operation) };
-        match self.of_dealers.iter_mut().find(|(other, _)| other == dealer) {
-            Some((_, queue)) => queue.push_back(operation),
-            None => self.of_dealers.push_back((dealer.to_owned(), VecDeque::from([operation]))),
-        }
-    }
-
-    /// The next one, alternating between clients and the service itself.
-    fn next(&mut self) -> Option<Box<dyn QueuedWork>> {
-        self.is_turn_of_own = !self.is_turn_of_own;
-        if self.is_turn_of_own {
-            self.own.pop_front().or_else(|| self.next_of_dealers())
-        } else {
-            self.next_of_dealers().or_else(|| self.own.pop_front())
-        }
-    }
-
-    fn next_of_dealers(&mut self) -> Option<Box<dyn QueuedWork>> {
-        let (dealer, mut queue) = self.of_dealers.pop_front()?;
-        let next = queue.pop_front();
-        if !queue.is_empty() {
-            self.of_dealers.push_back((dealer, queue));
-        }
-        next
-    }
-
-    /// The next one whose caller still waits.
-    fn next_wanted(&mut self) -> Option<Box<dyn QueuedWork>> {
-        std::iter::from_fn(|| self.next()).find(|operation| operation.is_wanted())
-    }
-}
-
 struct Task {
     options: SqliteConnectOptions,
     connection: Option<SqliteConnection>,
@@ -229,7 +170,7 @@ struct Task {
 
 impl Task {
     async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn QueuedWork>>, end: Arc<Notify>) {
-        let mut pending = Pending::default();
+        let mut pending = Turns::default();
         loop {
             tokio::select! {
                 biased;
@@ -254,7 +195,7 @@ impl Task {
     }
 
     /// Runs as many operations as fit into one commit.
-    async fn write(&mut self, pending: &mut Pending) {
+    async fn write(&mut self, pending: &mut Turns<Box<dyn QueuedWork>>) {
         let mut batch = Vec::new();
         let outcome = match self.transaction(pending, &mut batch).await {
             Ok(()) => Ok(()),
@@ -276,11 +217,15 @@ impl Task {
                     alone.push(operation);
                     Err(DatabaseFailure::clone(failure))
                 }
-                None => match self.transaction(&mut Pending::of(operation), &mut alone).await {
-                    Ok(()) => Ok(()),
-                    Err(TransactionFault::Operation(failure)) => Err(failure),
-                    Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
-                },
+                None => {
+                    let mut only = Turns::default();
+                    only.add(operation);
+                    match self.transaction(&mut only, &mut alone).await {
+                        Ok(()) => Ok(()),
+                        Err(TransactionFault::Operation(failure)) => Err(failure),
+                        Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
+                    }
+                }
             };
             for operation in alone {
                 operation.finish(outcome.clone());
@@ -291,14 +236,14 @@ impl Task {
     /// Runs operations in one transaction, and moves those to `batch` to which its outcome applies.
     async fn transaction(
         &mut self,
-        pending: &mut Pending,
+        pending: &mut Turns<Box<dyn QueuedWork>>,
         batch: &mut Vec<Box<dyn QueuedWork>>,
     ) -> Result<(), TransactionFault> {
         let until = Instant::now() + self.commit_took.max(LEAST_TIME);
         let connection = match self.begin().await {
             Ok(connection) => connection,
             Err(failure) => {
-                batch.extend(std::iter::from_fn(|| pending.next()));
+                batch.extend(std::iter::from_fn(|| pending.next_wanted()));
                 return Err(TransactionFault::Transaction(failure));
             }
         };
@@ -378,34 +323,5 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> sqlx::Resu
 async fn roll_back(connection: &mut SqliteConnection) {
     if let Err(error) = run(connection, "ROLLBACK").await {
         tracing::debug!(%error, "transaction already rolled back");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::{Statement, sql::ads::WriteNothing};
-
-    fn operation(dealer: Option<&str>) -> Box<dyn QueuedWork> {
-        let statement = Statement::from(WriteNothing {});
-        let work = match dealer {
-            Some(dealer) => statement.for_client_of(dealer),
-            None => statement,
-        };
-        let (answer, _) = oneshot::channel();
-        Box::new(WaitingWork { work, result: None, answer })
-    }
-
-    #[test]
-    fn dealers_and_the_service_itself_are_served_by_turns() {
-        let mut pending = Pending::default();
-        for dealer in [Some("a"), Some("a"), Some("a"), None, None, None, Some("b")] {
-            pending.add(operation(dealer));
-        }
-        let order: Vec<_> = std::iter::from_fn(|| pending.next())
-            .map(|operation| operation.dealer().unwrap_or("own").to_owned())
-            .collect();
-        assert_eq!(order, ["own", "a", "own", "b", "own", "a", "a"]);
-        assert!(pending.is_empty());
     }
 }
