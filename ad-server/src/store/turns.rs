@@ -37,6 +37,14 @@ impl<W> Default for Turns<W> {
     }
 }
 
+impl<W: Waiting> From<W> for Turns<W> {
+    fn from(waiting: W) -> Self {
+        let mut turns = Self::default();
+        turns.add(waiting);
+        turns
+    }
+}
+
 impl<W: Waiting> Turns<W> {
     pub(super) fn is_empty(&self) -> bool {
         self.of_dealers.is_empty() && self.own.is_empty()

@@ -217,15 +217,11 @@ impl Task {
                     alone.push(operation);
                     Err(DatabaseFailure::clone(failure))
                 }
-                None => {
-                    let mut only = Turns::default();
-                    only.add(operation);
-                    match self.transaction(&mut only, &mut alone).await {
-                        Ok(()) => Ok(()),
-                        Err(TransactionFault::Operation(failure)) => Err(failure),
-                        Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
-                    }
-                }
+                None => match self.transaction(&mut Turns::from(operation), &mut alone).await {
+                    Ok(()) => Ok(()),
+                    Err(TransactionFault::Operation(failure)) => Err(failure),
+                    Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
+                },
             };
             for operation in alone {
                 operation.finish(outcome.clone());
