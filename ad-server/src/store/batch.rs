@@ -55,7 +55,7 @@ impl Waiting for BatchItem {
     }
 }
 
-/// Items that wait. There are no more than callers.
+/// Items that wait. Their number is bounded by that of the callers.
 struct BatchQueue {
     arriving: mpsc::UnboundedReceiver<BatchItem>,
     turns: Turns<BatchItem>,

@@ -51,9 +51,9 @@ impl<W: Waiting> Turns<W> {
     }
 
     pub(super) fn add(&mut self, waiting: W) {
-        let Some(dealer) = waiting.dealer() else { return self.own.push_back(waiting) };
+        let Some(dealer) = waiting.dealer() else { return push(&mut self.own, waiting) };
         match self.of_dealers.iter_mut().find(|(other, _)| other == dealer) {
-            Some((_, queue)) => queue.push_back(waiting),
+            Some((_, queue)) => push(queue, waiting),
             None => self.of_dealers.push_back((dealer.to_owned(), VecDeque::from([waiting]))),
         }
     }
@@ -81,6 +81,15 @@ impl<W: Waiting> Turns<W> {
         }
         next
     }
+}
+
+/// Adds to a queue. Before the queue grows, it drops what nobody waits for any more: a client who sends and leaves again and again
+/// cannot fill it.
+fn push<W: Waiting>(queue: &mut VecDeque<W>, waiting: W) {
+    if queue.len() == queue.capacity() {
+        queue.retain(W::is_wanted);
+    }
+    queue.push_back(waiting);
 }
 
 #[cfg(test)]
@@ -113,5 +122,18 @@ mod tests {
             std::iter::from_fn(|| turns.next_wanted()).map(|call| call.dealer.unwrap_or("own")).collect();
         assert_eq!(order, ["own", "a", "own", "b", "own", "a", "a"]);
         assert!(turns.is_empty());
+    }
+
+    #[test]
+    fn what_nobody_waits_for_any_more_does_not_fill_the_queues() {
+        let mut turns = Turns::default();
+        for dealer in [Some("a"), None] {
+            turns.add(Call { dealer, is_wanted: true });
+            for _ in 0..10_000 {
+                turns.add(Call { dealer, is_wanted: false });
+            }
+        }
+        assert!(turns.own.len() < 10 && turns.of_dealers[0].1.len() < 10);
+        assert!(turns.next_wanted().is_some() && turns.next_wanted().is_some() && turns.next_wanted().is_none());
     }
 }
