@@ -9,14 +9,14 @@ use crate::store::statement::statements;
 statements! {
     /// Stores an ad with its first log entry, its text for searching, its request and the answer to keep, unless its dealer has used
     /// the source id or an answer is kept under the key. In PostgreSQL it fails if another statement uses the key at the same
-    /// moment.
+    /// moment, or if the key is used and it does not look for the key: looking for a key takes as long as storing it.
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>, vin: Option<String>,
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
         quality_score: u8, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, looks_for_key: bool, ..keep: KeepAnswer<'a>
     }
     sqlite "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
@@ -55,7 +55,8 @@ statements! {
                 content
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
-            WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
+            WHERE NOT looks_for_key
+                OR (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
             ON CONFLICT (source_id, dealer_code) DO NOTHING
             RETURNING seq, id
         ), new AS (

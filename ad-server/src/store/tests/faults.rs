@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ad_core::ports::{LogEntries, Scope};
+use ad_core::ports::{AnswerKey, KeptAnswer, LogEntries, RenderedAnswer, Scope};
 use futures_util::future::join_all;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -192,4 +192,33 @@ async fn a_read_ends_at_its_time_limit() {
     let ended = temporary.database.list(endless(), |_: i64| ()).await;
     assert!(matches!(ended, Err(StoreError::TimedOut(time)) if time == limit), "{ended:?}");
     comes_to_rest(&temporary).await;
+}
+
+/// Each attempt to store an ad takes a number, also if it fails.
+#[tokio::test]
+async fn only_the_first_ad_with_a_used_key_is_attempted_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let database = Database::open(&server.database().await).await.unwrap();
+    let store = DatabaseStore::new(database.clone());
+    let answer = KeptAnswer {
+        key: AnswerKey { holder: "dealer_code d1".to_owned(), digest: "key".to_owned() },
+        fingerprint: "body".to_owned(),
+        request_id: request_id(1),
+        accepted: at(1),
+        answer: RenderedAnswer { status: 201, headers: Vec::new(), body: "{}".to_owned() },
+    };
+    let create = async |number: u32| {
+        let (ad, request) = (ad(number, 1), request(number, 1));
+        let entry = entry(number, Action::Create, ActionState::Processing, 1);
+        store.create(NewAd { ad: &ad, request: &request, entry: &entry, answer: Some(&answer) }).await
+    };
+    create(1).await.unwrap();
+    let mut attempts = Vec::new();
+    for number in 2..=5 {
+        let created = create(number).await;
+        assert!(matches!(created, Err(StoreError::KeyUsed(_))), "{created:?}");
+        attempts.push(self::number(&database, "SELECT last_value FROM ads_seq_seq").await);
+    }
+    assert!(attempts[0] > 1 && attempts[1..].iter().all(|later| *later == attempts[0]), "{attempts:?}");
+    assert_eq!(self::number(&database, "SELECT count(*) FROM ads").await, 1);
 }
