@@ -13,27 +13,34 @@ pub(crate) struct Request {
     pub(crate) method: &'static str,
     pub(crate) path: String,
     pub(crate) body: Vec<u8>,
+    pub(crate) key: Option<String>,
 }
 
 impl Request {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Self { method: "GET", path: path.into(), body: Vec::new() }
+        Self { method: "GET", path: path.into(), body: Vec::new(), key: None }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        Self { method: "POST", path: path.into(), body: body.into() }
+        Self { method: "POST", path: path.into(), body: body.into(), key: None }
     }
 
     pub(crate) fn patch(path: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        Self { method: "PATCH", path: path.into(), body: body.into() }
+        Self { method: "PATCH", path: path.into(), body: body.into(), key: None }
+    }
+
+    /// The same with an idempotency key.
+    pub(crate) fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
     }
 
     /// Head and body.
     pub(crate) fn bytes(&self, token: &str) -> Vec<u8> {
-        let Self { method, path, body } = self;
+        let Self { method, path, body, key } = self;
         let length = body.len();
+        let key = key.iter().map(|key| format!("Idempotency-Key: {key}\r\n")).collect::<String>();
         let mut bytes = format!(
-            "{method} {path} HTTP/1.1\r\nHost: test\r\nX-Auth-Token: {token}\r\nContent-Type: application/json\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: test\r\nX-Auth-Token: {token}\r\nContent-Type: application/json\r\n{key}\
              Content-Length: {length}\r\n\r\n"
         )
         .into_bytes();

@@ -8,8 +8,8 @@ use crate::store::statement::statements;
 
 statements! {
     /// Stores an ad with its first log entry, its text for searching, its request and the answer to keep, unless its dealer has used
-    /// the source id or an answer is kept under the key. In PostgreSQL it fails if another statement uses the key at the same
-    /// moment, or if the key is used and it does not look for the key: looking for a key takes as long as storing it.
+    /// the source id, or it looks for the key and an answer is kept under it. It fails if it does not look for a key that is used, or
+    /// if another statement of PostgreSQL uses the key at the same moment.
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>, vin: Option<String>,
@@ -25,7 +25,7 @@ statements! {
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
             :registration_number, :vin, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
             :content
-        WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
+        WHERE NOT (:looks_for_key AND EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest))
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
         INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)

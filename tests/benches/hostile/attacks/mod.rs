@@ -38,7 +38,7 @@ const fn attack(
 }
 
 /// All of them, in the order of the table.
-pub(crate) const ATTACKS: [Attack; 19] = [
+pub(crate) const ATTACKS: [Attack; 20] = [
     attack("search", "searches whose terms almost match everywhere, in 120 texts of 200 kB", |attacker| {
         Box::pin(reads::search(attacker, 100, 99))
     }),
@@ -64,6 +64,9 @@ pub(crate) const ATTACKS: [Attack; 19] = [
     ),
     attack("retry-flood", "retries of one ad", |attacker| Box::pin(writes::retries(attacker))),
     attack("post-flood", "new ads, which are published too", |attacker| Box::pin(writes::posts(attacker))),
+    attack("key-flood", "new ads with the idempotency key of another ad", |attacker| {
+        Box::pin(writes::reused_keys(attacker))
+    }),
     attack("validate-flood", "validation of payloads of 1 MiB with as many errors as they can have", |attacker| {
         Box::pin(writes::validations(attacker))
     }),

@@ -48,6 +48,12 @@ pub(super) async fn posts(attacker: Attacker) {
     attacker.flood(|index, number| post_car(&car(&format!("new-{index}-{number}"), "A car."))).await;
 }
 
+pub(super) async fn reused_keys(attacker: Attacker) {
+    attacker.prepare(1, |_| post_car(&car("first", "A car.")).with_key("one")).await;
+    attacker.begin().await;
+    attacker.flood(|index, number| post_car(&car(&format!("new-{index}-{number}"), "A car.")).with_key("one")).await;
+}
+
 pub(super) async fn validations(attacker: Attacker) {
     attacker.begin().await;
     let prices = filled("{\"category_id\":1020,\"price\":[", "{}", "]}");
