@@ -38,7 +38,7 @@ impl Request {
     pub(crate) fn bytes(&self, token: &str) -> Vec<u8> {
         let Self { method, path, body, key } = self;
         let length = body.len();
-        let key = key.iter().map(|key| format!("Idempotency-Key: {key}\r\n")).collect::<String>();
+        let key = key.as_ref().map(|key| format!("Idempotency-Key: {key}\r\n")).unwrap_or_default();
         let mut bytes = format!(
             "{method} {path} HTTP/1.1\r\nHost: test\r\nX-Auth-Token: {token}\r\nContent-Type: application/json\r\n{key}\
              Content-Length: {length}\r\n\r\n"
