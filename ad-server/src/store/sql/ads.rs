@@ -10,6 +10,9 @@ statements! {
     /// Stores an ad with its first log entry, its text for searching, its request and the answer to keep, unless its dealer has used
     /// the source id, or it looks for the key and an answer is kept under it. It fails if it does not look for a key that is used, or
     /// if another statement of PostgreSQL uses the key at the same moment.
+    ///
+    /// `OR FAIL`, here and in other statements that many requests run: SQLite would otherwise copy each page before it changes it, to undo
+    /// a part of the statement if the rest fails. The writer rolls the whole transaction back.
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>, vin: Option<String>,
@@ -19,7 +22,7 @@ statements! {
         request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, looks_for_key: bool, ..keep: KeepAnswer<'a>
     }
     sqlite "
-        INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
+        INSERT OR FAIL INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
             registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
             content)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
@@ -28,21 +31,21 @@ statements! {
         WHERE NOT (:looks_for_key AND EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest))
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
-        INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
         SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message, :dealer_code,
             coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         WHERE changes() > 0;
 
-        INSERT INTO texts (place, search, source_id)
+        INSERT OR FAIL INTO texts (place, search, source_id)
         SELECT (number << 40) + last_insert_rowid(), :search, :source_id_folded
         FROM dealer_numbers WHERE dealer_code = :dealer_code AND changes() > 0;
 
         -- The last row is that of the text, whose place ends with the number of the ad.
-        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
         SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :progress, :accepted, :accepted
         WHERE changes() > 0;
 
-        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
         SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
         WHERE changes() > 0 AND :digest IS NOT NULL"
     postgres "
@@ -105,7 +108,7 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest);
 
         -- A request waits for those before it.
-        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
         SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
             CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = ads.seq) THEN NULL ELSE :accepted END
         FROM ads WHERE id = :id AND changes() > 0;
@@ -114,11 +117,11 @@ statements! {
         WHERE changes() > 0 AND search <> :search
             AND place = (SELECT (number << 40) + seq FROM ads JOIN dealer_numbers USING (dealer_code) WHERE id = :id);
 
-        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
         SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
         WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
 
-        INSERT INTO prices (ad, revision, until, price)
+        INSERT OR FAIL INTO prices (ad, revision, until, price)
         SELECT ad, :revision, :updated, :price_before FROM requests WHERE :price_before IS NOT NULL AND id = :request;
 
         DELETE FROM prices

@@ -100,7 +100,7 @@ statements! {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code, transaction_id)
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
             CASE WHEN entry.key = 0 THEN :content_changes END,
@@ -182,7 +182,7 @@ statements! {
         status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code, transaction_id)
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
             CASE WHEN entry.key = 0 THEN :content_changes END,
