@@ -31,7 +31,8 @@ use super::{nul::storable, rows::json_of};
 /// - `postgres` is one statement, which is a transaction of its own.
 ///
 /// A text that begins with `WITH :input` runs a batch of many inputs: `input` is a table of them, with the values as columns and
-/// `input_number`, which is the last column of each row that is returned. In SQLite, all values of a batch are texts.
+/// `input_number`, which is the last column of each row that is returned. In SQLite, all values of a batch are texts. PostgreSQL copies
+/// the table several times; a long value that stands in the text as `(:name)[input_number]` is not a column of it.
 macro_rules! statements {
     ($(
         $(#[$doc:meta])*
@@ -112,7 +113,9 @@ impl Sql {
     }
 
     pub(crate) fn postgres(mut self, text: &str) -> Self {
-        let (values, columns) = (self.names.join(", :"), self.names.join(", "));
+        let is_column = |name: &&str| !text.contains(&format!("(:{name})["));
+        let columns: Vec<_> = self.names.iter().copied().filter(is_column).collect();
+        let (values, columns) = (columns.join(", :"), columns.join(", "));
         let input = format!(
             "input AS MATERIALIZED (
                 SELECT * FROM unnest(:{values}) WITH ORDINALITY AS input ({columns}, input_number)

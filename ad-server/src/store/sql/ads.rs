@@ -55,7 +55,7 @@ statements! {
                 content)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
                 registration_number, vin, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
-                content
+                (:content)[input_number]
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
             WHERE NOT looks_for_key
@@ -69,13 +69,14 @@ statements! {
             SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message, dealer_code FROM new
         ), text AS (
             INSERT INTO texts (ad, dealer_code, search, source_id)
-            SELECT seq, dealer_code, search, source_id_folded FROM new
+            SELECT seq, dealer_code, (:search)[input_number], source_id_folded FROM new
         ), request AS (
             INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
             SELECT request, seq, dealer_code, plan, progress, accepted, accepted FROM new
         ), kept_answer AS (
             INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
-            SELECT holder, digest, fingerprint, for_request, kept, status, headers, answer FROM new WHERE digest IS NOT NULL
+            SELECT holder, digest, fingerprint, for_request, kept, status, headers, (:answer)[input_number]
+            FROM new WHERE digest IS NOT NULL
         )
         SELECT input_number FROM new";
 
