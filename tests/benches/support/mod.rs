@@ -37,7 +37,8 @@ pub(crate) async fn rate(requests: Vec<Request>) -> f64 {
     let count = f64::from(u32::try_from(requests.len()).unwrap_or(u32::MAX));
     let url = requests.first().expect("there are requests").url();
     let host = format!("{}:{}", url.host_str().expect("a host"), url.port().expect("a port"));
-    let requests: Vec<_> = requests.iter().map(|request| written(request, &host)).collect();
+    // They are taken from the end.
+    let requests: Vec<_> = requests.iter().rev().map(|request| written(request, &host)).collect();
     let requests: Requests = Arc::new(std::sync::Mutex::new(requests));
     let mut connections = Vec::new();
     for _ in 0..CLIENTS {
