@@ -1292,7 +1292,7 @@ async fn an_answer_is_kept_with_its_write_and_keeps_the_key(store: &dyn Store) {
     let bump = Request::new(id(1004), Some(plan(Action::Bump)), at(500));
     key_used(promote(store, &first, 0, &bump, Some(&answer(1004, "one"))).await, &kept);
     key_used(promote(store, &first, 7, &bump, Some(&answer(1004, "one"))).await, &kept);
-    key_used(store.keep_answer(&answer(1005, "one")).await, &kept);
+    key_used(store.keep_answer(first.id, &answer(1005, "one")).await, &kept);
     assert!(!store.is_used("north", "b").await.unwrap());
     assert_eq!(claim(store, at(1000)).await.len(), 1, "nothing else was accepted");
 
@@ -1301,7 +1301,7 @@ async fn an_answer_is_kept_with_its_write_and_keeps_the_key(store: &dyn Store) {
     assert_eq!(store.kept_answer(&other.key).await.unwrap(), Some(other));
     let elsewhere = AnswerKey { holder: "dealer_group north".to_owned(), ..kept.key.clone() };
     assert_eq!(store.kept_answer(&elsewhere).await.unwrap(), None);
-    store.keep_answer(&KeptAnswer { key: elsewhere, ..answer(1007, "one") }).await.unwrap();
+    store.keep_answer(first.id, &KeptAnswer { key: elsewhere, ..answer(1007, "one") }).await.unwrap();
     assert_eq!(store.usage("dealer_code north", Usage::Answers, 10).await.unwrap(), 2);
 }
 
@@ -1336,14 +1336,16 @@ async fn of_many_writes_with_one_key_one_is_accepted(store: &dyn Store) {
 }
 
 async fn answers_are_removed_by_age(store: &dyn Store) {
-    for number in 1..=5 {
-        store.keep_answer(&answer(number, &number.to_string())).await.unwrap();
+    let of = ad(1, "north", "a");
+    create_keyed(store, &of, &answer(1, "1")).await.unwrap();
+    for number in 2..=5 {
+        store.keep_answer(of.id, &answer(number, &number.to_string())).await.unwrap();
     }
     assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 2);
     assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 1);
     assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 0);
     assert_eq!(store.usage("dealer_code north", Usage::Answers, 10).await.unwrap(), 2);
-    store.keep_answer(&answer(9, "1")).await.unwrap();
+    store.keep_answer(of.id, &answer(9, "1")).await.unwrap();
 }
 
 async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {

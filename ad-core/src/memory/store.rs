@@ -673,7 +673,7 @@ impl Store for MemoryStore {
         .await
     }
 
-    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
+    async fn keep_answer(&self, _ad: Uuid, answer: &KeptAnswer) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         tables.check_key(Some(answer))?;
         tables.keep(Some(answer));

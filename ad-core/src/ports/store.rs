@@ -510,11 +510,11 @@ pub trait Store: Send + Sync {
     /// requests at the same time, and the wait ends when the future is dropped.
     async fn finished(&self, request: Uuid) -> Result<(), StoreError>;
 
-    /// Keeps the answer of a request that changes nothing.
+    /// Keeps the answer of a request that does nothing to its ad.
     ///
     /// # Errors
     /// [`StoreError::KeyUsed`].
-    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError>;
+    async fn keep_answer(&self, ad: Uuid, answer: &KeptAnswer) -> Result<(), StoreError>;
 
     /// The answer that is kept under a key.
     async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError>;

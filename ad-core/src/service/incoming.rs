@@ -92,7 +92,7 @@ impl Service {
         self.admit_answer(request).await?;
         let kept = request.kept(&accepted, self.clock.now())?;
         if let Some(kept) = &kept {
-            self.store.keep_answer(kept).await?;
+            self.store.keep_answer(accepted.ad.id, kept).await?;
             self.answer_kept(request);
         }
         Ok(accepted.answered_by(kept))

@@ -84,8 +84,8 @@ impl Store for Mortal {
         self.store.finished(request).await
     }
 
-    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
-        self.store.keep_answer(answer).await
+    async fn keep_answer(&self, ad: Uuid, answer: &KeptAnswer) -> Result<(), StoreError> {
+        self.store.keep_answer(ad, answer).await
     }
 
     async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError> {

@@ -30,7 +30,11 @@ use super::{
     photos,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
-    sql::{ads as sql, answers as answers_sql, queue as queue_sql},
+    sql::{
+        ads as sql,
+        answers::{self as answers_sql, AnswerValues},
+        queue as queue_sql,
+    },
 };
 
 /// How long new ads look for their keys after one had a key that was used.
@@ -143,7 +147,7 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>, looks_for_key: boo
         progress: json(&request.progress)?,
         accepted: request.accepted,
         looks_for_key,
-        keep: answers_sql::KeepAnswer::of(*answer)?,
+        keep: AnswerValues::of(*answer)?,
     };
     Ok(Statement::from(statement).for_client_of(&ad.dealer_code))
 }
@@ -172,7 +176,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         plan: revision.request.plan.as_ref().map(json).transpose()?,
         progress: json(&revision.request.progress)?,
         accepted: revision.request.accepted,
-        keep: answers_sql::KeepAnswer::of(revision.answer)?,
+        keep: AnswerValues::of(revision.answer)?,
     };
     Ok(Statement::from(statement).for_client_of(revision.dealer_code))
 }
@@ -354,9 +358,9 @@ impl Store for DatabaseStore {
         self.database.wait_for(request).await
     }
 
-    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
-        let keep = Statement::from(answers_sql::KeepAnswer::of(Some(answer))?);
-        self.run(keep.for_client_of(&answer.key.holder), Some(answer)).await.map(drop)
+    async fn keep_answer(&self, ad: Uuid, answer: &KeptAnswer) -> Result<(), StoreError> {
+        let keep = answers_sql::KeepAnswer { ad, keep: AnswerValues::of(Some(answer))? };
+        self.run(Statement::from(keep).for_client_of(&answer.key.holder), Some(answer)).await.map(drop)
     }
 
     async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError> {

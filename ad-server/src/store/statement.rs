@@ -24,8 +24,8 @@ use super::{nul::storable, rows::json_of};
 /// database.run(Extend { request, lease, until }).await
 /// ```
 ///
-/// The values may end with those of another statement (`..base: Base`). After them stands one text for `both` databases, or one
-/// for `sqlite` and one for `postgres`:
+/// The values may end with those of another statement, or with [`values`] that several statements have (`..base: Base`). After them
+/// stands one text for `both` databases, or one for `sqlite` and one for `postgres`:
 /// - `sqlite` may be several statements separated by `;`. They are sent together, because each exchange with the connection's
 ///   thread costs as much as a small statement.
 /// - `postgres` is one statement, which is a transaction of its own.
@@ -40,20 +40,9 @@ macro_rules! statements {
         $($database:ident $text:literal)+;
     )+) => {
         $(
-            $(#[$doc])*
-            #[derive(Debug, Default)]
-            pub(crate) struct $name $(<$life>)? { $(pub(crate) $field: $type,)* $(pub(crate) $base: $base_type)? }
-
-            impl $(<$life>)? $name $(<$life>)? {
-                pub(crate) fn names() -> Vec<&'static str> {
-                    [&[$(stringify!($field)),*] as &[_] $(, &<$base_type>::names())?].concat()
-                }
-
-                pub(crate) fn values(self) -> Vec<$crate::store::statement::SqlValue> {
-                    let values = vec![$(self.$field.into()),*];
-                    $(let values = values.into_iter().chain(self.$base.values()).collect();)?
-                    values
-                }
+            $crate::store::statement::values! {
+                $(#[$doc])*
+                $name $(<$life>)? { $($field: $type),* $(, ..$base: $base_type)? }
             }
 
             impl $(<$life>)? From<$name $(<$life>)?> for $crate::store::Statement {
@@ -73,6 +62,31 @@ macro_rules! statements {
     };
 }
 pub(crate) use statements;
+
+/// Defines values that statements share, as the struct at the end of theirs.
+macro_rules! values {
+    (
+        $(#[$doc:meta])*
+        $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty),* $(, ..$base:ident: $base_type:ty)? $(,)? }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub(crate) struct $name $(<$life>)? { $(pub(crate) $field: $type,)* $(pub(crate) $base: $base_type)? }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub(crate) fn names() -> Vec<&'static str> {
+                [&[$(stringify!($field)),*] as &[_] $(, &<$base_type>::names())?].concat()
+            }
+
+            pub(crate) fn values(self) -> Vec<$crate::store::statement::SqlValue> {
+                let values = vec![$(self.$field.into()),*];
+                $(let values = values.into_iter().chain(self.$base.values()).collect();)?
+                values
+            }
+        }
+    };
+}
+pub(crate) use values;
 
 /// How many statements are sent to SQLite together: each number has a text of its own, which SQLite compiles and keeps.
 pub(super) const TOGETHER: [usize; 2] = [8, 2];

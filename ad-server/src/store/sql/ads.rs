@@ -3,7 +3,7 @@
 use ad_core::model::{AdState, ApiVersion, Timestamp};
 use uuid::Uuid;
 
-use super::answers::KeepAnswer;
+use super::answers::AnswerValues;
 use crate::store::statement::statements;
 
 statements! {
@@ -19,7 +19,7 @@ statements! {
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
         quality_score: u8, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, looks_for_key: bool, ..keep: KeepAnswer<'a>
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, looks_for_key: bool, ..keep: AnswerValues<'a>
     }
     sqlite "
         INSERT OR FAIL INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
@@ -90,7 +90,7 @@ statements! {
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
         pole_position_until: Option<Timestamp>, ad_status: &'a str, ad_channels: String, updated: Timestamp,
         most_unfinished: u32, coalesces: bool,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: AnswerValues<'a>
     }
     sqlite "
         UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),

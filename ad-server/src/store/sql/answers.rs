@@ -6,17 +6,27 @@ use ad_core::{
 };
 use uuid::Uuid;
 
-use crate::store::{rows::json, statement::statements};
+use crate::store::{
+    rows::json,
+    statement::{statements, values},
+};
 
-statements! {
-    /// Keeps an answer, unless one is kept under the same key. Writes keep theirs in the commit of their request.
-    KeepAnswer<'a> {
+values! {
+    /// An answer to keep; nulls, if there is none.
+    AnswerValues<'a> {
         holder: Option<&'a str>, digest: Option<&'a str>, fingerprint: Option<&'a str>, for_request: Uuid, kept: Timestamp,
         status: u16, headers: Option<String>, answer: Option<&'a str>,
     }
+}
+
+statements! {
+    /// Keeps the answer of a request that does nothing, unless one is kept under the same key or the ad is erased. Writes keep theirs
+    /// in the commit of their request.
+    KeepAnswer<'a> { ad: Uuid, ..keep: AnswerValues<'a> }
     both "
-        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
-        VALUES (:holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer)
+        INSERT INTO kept_answers (ad, holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        SELECT seq, :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+        FROM ads WHERE id = :ad AND erased IS NULL
         ON CONFLICT (holder, digest) DO NOTHING";
 
     /// The answer that is kept under a key.
@@ -42,7 +52,7 @@ statements! {
         ) AS counted";
 }
 
-impl<'a> KeepAnswer<'a> {
+impl<'a> AnswerValues<'a> {
     /// The values of an answer; of none, if the client sent no key.
     pub(crate) fn of(answer: Option<&'a KeptAnswer>) -> Result<Self, StoreError> {
         let Some(KeptAnswer { key, fingerprint, request_id, accepted, answer }) = answer else {

@@ -74,8 +74,11 @@ statements! {
     EraseAnswers { ads: Vec<i64> }
     sqlite "
         DELETE FROM kept_answers
-        WHERE request_id IN (SELECT request_id FROM log WHERE ad IN (SELECT value FROM json_each(:ads)))"
-    postgres "DELETE FROM kept_answers WHERE request_id IN (SELECT request_id FROM log WHERE ad = ANY (:ads))";
+        WHERE ad IN (SELECT value FROM json_each(:ads))
+            OR request_id IN (SELECT request_id FROM log WHERE ad IN (SELECT value FROM json_each(:ads)))"
+    postgres "
+        DELETE FROM kept_answers
+        WHERE ad = ANY (:ads) OR request_id = ANY (ARRAY(SELECT request_id FROM log WHERE ad = ANY (:ads)))";
 
     /// Removes deliveries that have ended, with what receivers answered.
     EraseDeliveries { ads: Vec<i64> }

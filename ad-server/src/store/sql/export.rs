@@ -188,19 +188,25 @@ statements! {
     /// Answers about some ads that are kept for idempotency keys.
     ExportAnswers { ads: Vec<i64> }
     sqlite "
+        WITH found AS (
+            SELECT ad, request_id FROM kept_answers WHERE ad IN (SELECT value FROM json_each(:ads))
+            UNION ALL
+            SELECT ad, request_id FROM log WHERE ad IN (SELECT value FROM json_each(:ads)) AND accepted IS NOT NULL
+        )
         SELECT json_object(
-            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept_answers.request_id,
-            'accepted', kept_answers.accepted, 'status', kept_answers.status, 'body', kept_answers.body)
-        FROM kept_answers
-        JOIN log ON log.request_id = kept_answers.request_id AND log.accepted IS NOT NULL
-        JOIN ads ON ads.seq = log.ad
-        WHERE log.ad IN (SELECT value FROM json_each(:ads)) ORDER BY kept_answers.seq"
+            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
+            'accepted', kept.accepted, 'status', kept.status, 'body', kept.body)
+        FROM found JOIN kept_answers AS kept USING (request_id) JOIN ads ON ads.seq = found.ad
+        ORDER BY kept.request_id"
     postgres "
+        WITH found AS (
+            SELECT ad, request_id FROM kept_answers WHERE ad = ANY (:ads)
+            UNION ALL
+            SELECT ad, request_id FROM log WHERE ad = ANY (:ads) AND accepted IS NOT NULL
+        )
         SELECT CAST(json_build_object(
-            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept_answers.request_id,
-            'accepted', kept_answers.accepted, 'status', kept_answers.status, 'body', kept_answers.body) AS TEXT)
-        FROM kept_answers
-        JOIN log ON log.request_id = kept_answers.request_id AND log.accepted IS NOT NULL
-        JOIN ads ON ads.seq = log.ad
-        WHERE log.ad = ANY (:ads) ORDER BY kept_answers.seq";
+            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
+            'accepted', kept.accepted, 'status', kept.status, 'body', kept.body) AS TEXT)
+        FROM found JOIN kept_answers AS kept USING (request_id) JOIN ads ON ads.seq = found.ad
+        ORDER BY kept.request_id";
 }
