@@ -31,9 +31,11 @@ statements! {
         WHERE NOT (:looks_for_key AND EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest))
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
-        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
+        -- The answer is stored under the next number.
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id, answer)
         SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message, :dealer_code,
-            coalesce((SELECT max(transaction_id) FROM log), 0) + 1
+            coalesce((SELECT max(transaction_id) FROM log), 0) + 1,
+            CASE WHEN :digest IS NOT NULL THEN coalesce((SELECT max(seq) FROM kept_answers), 0) + 1 END
         WHERE changes() > 0;
 
         INSERT OR FAIL INTO texts (place, search, source_id)
@@ -45,8 +47,8 @@ statements! {
         SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :progress, :accepted, :accepted
         WHERE changes() > 0;
 
-        INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
-        SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+        INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body, is_in_log)
+        SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer, 1
         WHERE changes() > 0 AND :digest IS NOT NULL"
     postgres "
         WITH :input, inserted AS (

@@ -35,10 +35,15 @@ statements! {
         SELECT fingerprint, request_id, accepted, status, headers, body FROM kept_answers
         WHERE holder = :holder AND digest = :digest";
 
-    /// Removes the oldest answers, if they are older than a time. The ids of requests begin with the time. Those of a clock that was
-    /// ahead keep the later ones for a while.
+    /// Removes the oldest answers, if they are older than a time. In PostgreSQL, their order is that of the ids of requests, which
+    /// begin with the time. Those of a clock that was ahead keep the later ones for a while.
     RemoveAnswers { before: Timestamp, at_most: u32 }
-    both "
+    sqlite "
+        DELETE FROM kept_answers WHERE seq IN (
+            SELECT seq FROM (SELECT seq, accepted FROM kept_answers ORDER BY seq LIMIT :at_most) AS oldest
+            WHERE accepted < :before
+        )"
+    postgres "
         DELETE FROM kept_answers WHERE request_id IN (
             SELECT request_id FROM (SELECT request_id, accepted FROM kept_answers ORDER BY request_id LIMIT :at_most) AS oldest
             WHERE accepted < :before

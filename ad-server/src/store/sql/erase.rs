@@ -73,9 +73,16 @@ statements! {
     /// Removes answers kept for idempotency keys, which show the ad.
     EraseAnswers { ads: Vec<i64> }
     sqlite "
-        DELETE FROM kept_answers
-        WHERE ad IN (SELECT value FROM json_each(:ads))
-            OR request_id IN (SELECT request_id FROM log WHERE ad IN (SELECT value FROM json_each(:ads)))"
+        DELETE FROM kept_answers WHERE seq IN (
+            SELECT seq FROM kept_answers WHERE ad IN (SELECT value FROM json_each(:ads))
+            UNION ALL
+            SELECT kept.seq FROM log JOIN kept_answers AS kept ON kept.request_id = log.request_id AND kept.is_in_log IS NULL
+            WHERE log.ad IN (SELECT value FROM json_each(:ads))
+            UNION ALL
+            -- Another answer may have the number of one that was removed.
+            SELECT kept.seq FROM log JOIN kept_answers AS kept ON kept.seq = log.answer AND kept.request_id = log.request_id
+            WHERE log.ad IN (SELECT value FROM json_each(:ads))
+        )"
     postgres "
         DELETE FROM kept_answers
         WHERE ad = ANY (:ads) OR request_id = ANY (ARRAY(SELECT request_id FROM log WHERE ad = ANY (:ads)))";
