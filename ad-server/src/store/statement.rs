@@ -1,6 +1,6 @@
 //! Statements: a text for each database, and values that are bound by name.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use ad_core::{
     model::{AdState, ApiVersion, Market, Timestamp},
@@ -189,7 +189,8 @@ pub(crate) enum Dialect {
 #[derive(Debug, Clone)]
 pub(crate) enum SqlValue {
     Number(Option<i64>),
-    Text(Option<String>),
+    /// Shared with the arguments of SQLite, which hold it until the thread of the connection has bound it.
+    Text(Option<Arc<str>>),
     Flag(bool),
     Id(Uuid),
     Texts(Vec<String>),
@@ -219,13 +220,13 @@ value_from! {
     usize => Number(number -> Some(i64::try_from(number).unwrap_or(i64::MAX))),
     Timestamp => Number(time -> Some(time.as_millis())),
     Option<Timestamp> => Number(time -> time.map(Timestamp::as_millis)),
-    &str => Text(text -> Some(text.to_owned())),
-    Option<&str> => Text(text -> text.map(str::to_owned)),
-    String => Text(text -> Some(text)),
-    Option<String> => Text(text -> text),
-    Option<AdState> => Text(state -> state.map(|state| state.name().to_owned())),
-    Option<ApiVersion> => Text(version -> version.map(|version| version.name().to_owned())),
-    Option<Market> => Text(market -> market.map(|market| market.name().to_owned())),
+    &str => Text(text -> Some(text.into())),
+    Option<&str> => Text(text -> text.map(Arc::from)),
+    String => Text(text -> Some(text.into())),
+    Option<String> => Text(text -> text.map(Arc::from)),
+    Option<AdState> => Text(state -> state.map(|state| state.name().into())),
+    Option<ApiVersion> => Text(version -> version.map(|version| version.name().into())),
+    Option<Market> => Text(market -> market.map(|market| market.name().into())),
     bool => Flag(flag -> flag),
     Uuid => Id(id -> id),
     &[String] => Texts(texts -> texts.to_vec()),
@@ -369,14 +370,14 @@ impl Statement {
     fn sqlite_arguments<'v>(values: impl IntoIterator<Item = &'v SqlValue>) -> SqliteArguments {
         let mut arguments = SqliteArguments::default();
         for value in values {
-            let added = match value.clone() {
-                SqlValue::Number(number) => arguments.add(number),
-                SqlValue::Text(text) => arguments.add(text),
-                SqlValue::Flag(flag) => arguments.add(flag),
+            let added = match value {
+                SqlValue::Number(number) => arguments.add(*number),
+                SqlValue::Text(text) => arguments.add(text.clone()),
+                SqlValue::Flag(flag) => arguments.add(*flag),
                 SqlValue::Id(id) => arguments.add(id.to_string()),
-                SqlValue::Texts(texts) => arguments.add(json_of(&texts)),
-                SqlValue::Numbers(numbers) => arguments.add(json_of(&numbers)),
-                SqlValue::Ids(ids) => arguments.add(json_of(&ids)),
+                SqlValue::Texts(texts) => arguments.add(json_of(texts)),
+                SqlValue::Numbers(numbers) => arguments.add(json_of(numbers)),
+                SqlValue::Ids(ids) => arguments.add(json_of(ids)),
             };
             added.expect(ENCODES);
         }
@@ -402,15 +403,16 @@ impl Statement {
 
     /// One statement for the inputs of all these, which have the same SQL.
     pub(super) fn batch_for_sqlite(statements: &[Self]) -> SqliteQuery {
-        let texts = |statement: &Self| -> Vec<_> {
-            let text = |value: &SqlValue| match value {
-                SqlValue::Text(text) => text.clone(),
+        fn text(value: &SqlValue) -> Option<&str> {
+            match value {
+                SqlValue::Text(text) => text.as_deref(),
                 _ => unreachable!("all values of a batch in SQLite are texts"),
-            };
-            statement.values.iter().map(text).collect()
-        };
+            }
+        }
+        let inputs: Vec<Vec<_>> =
+            statements.iter().map(|statement| statement.values.iter().map(text).collect()).collect();
         let mut arguments = SqliteArguments::default();
-        arguments.add(json_of(&statements.iter().map(texts).collect::<Vec<_>>())).expect(ENCODES);
+        arguments.add(json_of(&inputs)).expect(ENCODES);
         sqlx::query_with(statements[0].text(Dialect::Sqlite), arguments)
     }
 
