@@ -3,7 +3,7 @@
 
 use ad_tests::{Options, Postgres, Server};
 use reqwest::{
-    Method, Request,
+    Method, Request, StatusCode,
     header::{HeaderValue, IF_NONE_MATCH},
 };
 
@@ -31,13 +31,21 @@ pub(super) async fn compare(postgres: Option<&Postgres>) -> usize {
     };
     rate((0..PER_ROUND).map(publish).collect()).await;
     let read = |number: usize| cars.request(Method::GET, &format!("/v4/ad/car-{}", number % PER_ROUND));
-    let ad = client().execute(read(0)).await.expect("the server answers");
-    let tag = &ad.headers()["etag"];
+    let client = client();
+    let mut tags = Vec::with_capacity(PER_ROUND);
+    for number in 0..PER_ROUND {
+        let ad = client.execute(read(number)).await.expect("the server answers");
+        tags.push(ad.headers()["etag"].clone());
+    }
     let read_unless = |number: usize| {
         let mut request = read(number);
-        request.headers_mut().insert(IF_NONE_MATCH, tag.clone());
+        request.headers_mut().insert(IF_NONE_MATCH, tags[number % PER_ROUND].clone());
         request
     };
+    for number in 0..PER_ROUND {
+        let unchanged = client.execute(read_unless(number)).await.expect("the server answers");
+        assert_eq!(unchanged.status(), StatusCode::NOT_MODIFIED, "all ads are published");
+    }
     let processes: Vec<_> = [Some(server.pid()), postgres.map(Postgres::pid)].into_iter().flatten().collect();
     let mut turns = Vec::new();
     for _ in 0..ROUNDS {
