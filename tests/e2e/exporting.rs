@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::{
-    payloads::boat,
+    payloads::{boat, plain_boat},
     store_contract::{ad, create},
 };
 
@@ -109,6 +109,37 @@ async fn everything_of_a_dealer_is_exported_from_sqlite() {
 async fn everything_of_a_dealer_is_exported_from_postgresql() {
     let Some(server) = Postgres::shared().await else { return };
     everything_is_exported(Some(server.database().await)).await;
+}
+
+async fn answers_of_unfinished_requests_are_exported(database: Option<String>) {
+    let mut args = vec!["--workers".to_owned(), "0".to_owned()];
+    args.extend(database.into_iter().flat_map(|url| ["--database-url".to_owned(), url]));
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let mut ad = plain_boat();
+    ad["source_id"] = json!("mine");
+    for (method, path, body, status) in [
+        (reqwest::Method::POST, "/v4/boat", ad, 201),
+        (reqwest::Method::PATCH, "/v4/boat/mine", json!({"body": "Changed"}), 200),
+    ] {
+        let headers = [("Idempotency-Key", format!("key-{status}"))];
+        server.client.send_with(method, path, &headers, Some(body.to_string().into_bytes())).await.expect(status);
+    }
+    server.command(&["export", "--dealer-code", "north-cars", "--output", "north.ndjson"]).await;
+    let text = std::fs::read_to_string(server.dir().join("north.ndjson")).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let statuses: Vec<_> = rows.filter(|row| row["kind"] == "kept_answer").map(|row| row["status"].clone()).collect();
+    assert_eq!(statuses, [201, 200], "{text}");
+}
+
+#[tokio::test]
+async fn answers_of_unfinished_requests_are_exported_from_sqlite() {
+    answers_of_unfinished_requests_are_exported(None).await;
+}
+
+#[tokio::test]
+async fn answers_of_unfinished_requests_are_exported_from_postgresql() {
+    let Some(server) = Postgres::shared().await else { return };
+    answers_of_unfinished_requests_are_exported(Some(server.database().await)).await;
 }
 
 /// A dealer with many ads, among those of another. No statement reads more than a page of them.

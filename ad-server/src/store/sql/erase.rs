@@ -74,14 +74,7 @@ statements! {
     EraseAnswers { ads: Vec<i64> }
     sqlite "
         DELETE FROM kept_answers WHERE seq IN (
-            SELECT seq FROM kept_answers WHERE ad IN (SELECT value FROM json_each(:ads))
-            UNION ALL
-            SELECT kept.seq FROM log JOIN kept_answers AS kept ON kept.request_id = log.request_id AND kept.is_in_log IS NULL
-            WHERE log.ad IN (SELECT value FROM json_each(:ads))
-            UNION ALL
-            -- Another answer may have the number of one that was removed.
-            SELECT kept.seq FROM log JOIN kept_answers AS kept ON kept.seq = log.answer AND kept.request_id = log.request_id
-            WHERE log.ad IN (SELECT value FROM json_each(:ads))
+            SELECT answer FROM answers_of_ads WHERE ad IN (SELECT value FROM json_each(:ads))
         )"
     postgres "
         DELETE FROM kept_answers

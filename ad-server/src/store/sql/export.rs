@@ -188,26 +188,19 @@ statements! {
     /// Answers about some ads that are kept for idempotency keys.
     ExportAnswers { ads: Vec<i64> }
     sqlite "
-        WITH found AS (
-            SELECT ad, seq FROM kept_answers WHERE ad IN (SELECT value FROM json_each(:ads))
-            UNION ALL
-            SELECT log.ad, kept.seq FROM log JOIN kept_answers AS kept ON kept.request_id = log.request_id AND kept.is_in_log IS NULL
-            WHERE log.ad IN (SELECT value FROM json_each(:ads)) AND log.accepted IS NOT NULL
-            UNION ALL
-            -- Another answer may have the number of one that was removed.
-            SELECT log.ad, kept.seq FROM log JOIN kept_answers AS kept ON kept.seq = log.answer AND kept.request_id = log.request_id
-            WHERE log.ad IN (SELECT value FROM json_each(:ads))
-        )
         SELECT json_object(
             'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
             'accepted', kept.accepted, 'status', kept.status, 'body', kept.body)
-        FROM found JOIN kept_answers AS kept USING (seq) JOIN ads ON ads.seq = found.ad
+        FROM answers_of_ads AS found JOIN kept_answers AS kept ON kept.seq = found.answer JOIN ads ON ads.seq = found.ad
+        WHERE found.ad IN (SELECT value FROM json_each(:ads))
         ORDER BY kept.seq"
     postgres "
         WITH found AS (
             SELECT ad, request_id FROM kept_answers WHERE ad = ANY (:ads)
             UNION ALL
             SELECT ad, request_id FROM log WHERE ad = ANY (:ads) AND accepted IS NOT NULL
+            UNION ALL
+            SELECT ad, id FROM requests WHERE ad = ANY (:ads)
         )
         SELECT CAST(json_build_object(
             'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
