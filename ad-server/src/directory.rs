@@ -1,8 +1,8 @@
 //! Dealers, revoked tokens, paused marketplaces and suspended dealers, cached in memory.
 //!
-//! The database is authoritative. Every request looks up its dealer and its token, every call its marketplace, so the answers come from a copy in memory that
-//! [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the copy stays in use;
-//! [`Directory::age`] is the time since it was last compared with the database.
+//! The database is authoritative. Every request looks up its dealer and its token, every call its marketplace, so the answers come from a
+//! copy in memory that [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the
+//! copy stays in use; [`Directory::age`] is the time since it was last compared with the database.
 
 use std::{
     collections::{HashMap, HashSet},

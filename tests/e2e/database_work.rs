@@ -1,5 +1,5 @@
-//! Statements, commits and writing transactions that each operation needs, on both databases: a guard that does not depend on the speed of the machine.
-//! Whoever changes one of these figures says why in the same commit.
+//! Statements, commits and writing transactions that each operation needs, on both databases: a guard that does not depend on the speed
+//! of the machine. Whoever changes one of these figures says why in the same commit.
 
 use std::{collections::HashSet, path::Path};
 

@@ -325,7 +325,8 @@ pub struct Record {
     /// The quality score of the ad after it; without effect if the ad has other content by now, whose score was stored with it.
     pub quality_score: Option<ContentScore>,
     /// The status of the ad after it. If another request of the ad is unfinished when this one is finished, the ad is
-    /// [under way again](StatusWords::under_way) instead. A status that differs from the one before moves the ad's tag, unless entries or a change do.
+    /// [under way again](StatusWords::under_way) instead. A status that differs from the one before moves the ad's tag, unless entries
+    /// or a change do.
     pub words: StatusWords,
     /// What happens to the request.
     pub outcome: Outcome,
@@ -391,8 +392,8 @@ pub trait Store: Send + Sync {
     /// Stores an accepted write, its request, and the answer to keep.
     ///
     /// # Errors
-    /// [`StoreError::KeyUsed`]; [`StoreError::Underway`]; [`StoreError::Conflict`] when the ad has moved past the revision; [`StoreError::QueueFull`] when it has
-    /// [`most_unfinished`](Revision::most_unfinished) requests without this one.
+    /// [`StoreError::KeyUsed`]; [`StoreError::Underway`]; [`StoreError::Conflict`] when the ad has moved past the revision;
+    /// [`StoreError::QueueFull`] when it has [`most_unfinished`](Revision::most_unfinished) requests without this one.
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 
     /// The ads with a source id within a scope (each dealer of a group may have one), with their latest log entries, oldest
@@ -454,9 +455,11 @@ pub trait Store: Send + Sync {
     /// What requests have changed about the content of an ad: those with one of its latest [`LATEST_ENTRIES`](crate::model::LATEST_ENTRIES).
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError>;
 
-    /// A page of the events within a scope, in their order. What can be read later comes after the position of the page: a reader that
-    /// goes on there gets every event once. What is committed can be read a moment later, when no earlier commit is under way. A page costs the same however many events there are, and has fewer events than the limit if
-    /// more would exceed [`PAGE_BYTES`], or if the filter left few of those that were looked at ([`EventQuery::most_looked_at`]).
+    /// A page of the events within a scope, in their order. Events that can be read later come after the position of the page, so a
+    /// reader that continues there gets every event once. An event can be read as soon as no earlier commit is unfinished.
+    ///
+    /// A page costs the same however many events there are. It has fewer events than the limit if more would exceed [`PAGE_BYTES`], or
+    /// if the filter left few of those that were read ([`EventQuery::most_looked_at`]).
     ///
     /// # Errors
     /// [`StoreError::TimedOut`].

@@ -1,5 +1,5 @@
-//! The stock that the demo posts: ads of two dealers, one with a damaged picture, one that the marketplaces refuse and one with many common mistakes, and listings
-//! that the dealers had before. The data is in JSON files beside this one.
+//! The stock that the demo posts: ads of two dealers, one with a damaged picture, one that the marketplaces refuse and
+//! one with many common mistakes, and listings that the dealers had before. The data is in JSON files beside this one.
 
 use ad_core::model::Dealer;
 use serde::Deserialize;

@@ -1,5 +1,6 @@
-//! Restricts what the fetcher of images and the sender of webhooks may connect to. Checks the requested address, every redirect, and every IP address that a name
-//! resolves to. The last check is part of the resolver of the HTTP client, so that no second lookup can return another address.
+//! Restricts what the fetcher of images and the sender of webhooks may connect to. Checks the requested address, every
+//! redirect, and every IP address that a name resolves to. The last check is part of the resolver of the HTTP client, so that no second
+//! lookup can return another address.
 
 use std::net::{IpAddr, SocketAddr};
 

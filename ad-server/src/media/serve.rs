@@ -1,5 +1,5 @@
-//! Serves the stored images and their renditions. A name contains the checksum of the image, so its content never changes and may be cached without limit. No token
-//! is needed: images of ads are public (decision 29).
+//! Serves the stored images and their renditions. A name contains the checksum of the image, so its content never changes and may be
+//! cached without limit. No token is needed: images of ads are public (decision 29).
 
 use std::io;
 

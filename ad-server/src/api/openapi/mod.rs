@@ -1,8 +1,8 @@
 //! The OpenAPI document.
 //!
 //! It is built from the table of operations ([`operations`](crate::api::operations)), the field tables, the catalogue and the
-//! parameters of lists; what is always the same is in `fixed.json`. It is built as JSON, because the registry of poem-openapi accepts only data known at compile time and has
-//! no examples of bodies.
+//! parameters of lists; what is always the same is in `fixed.json`. It is built as JSON, because the registry of poem-openapi accepts
+//! only data known at compile time and has no examples of bodies.
 
 mod answers;
 mod bodies;

@@ -82,10 +82,12 @@ statements! {
         )
         SELECT input_number FROM new";
 
-    /// Changes an ad and adds the request of the change and the answer to keep, unless the ad has another revision, as many unfinished
-    /// requests as it may have, or one of the same plan where that serves for this one, or an answer is kept under the key. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
-    /// are null stay as they are; the registration number belongs to the content. The status stays while a request is unfinished.
-    /// Prices that are replaced are kept; 500 is `ad_core::model::MOST_EARLIER_PRICES`.
+    /// Changes an ad and adds the request of the change and the answer to keep. It does nothing if the ad has another revision or as
+    /// many unfinished requests as it may have, if one of them has the same plan and this request coalesces with it, or if an answer is
+    /// kept under the key. Every accepted write changes the revision, so requests of other processes are counted as well.
+    ///
+    /// Values that are null stay as they are; the registration number belongs to the content. The status stays while a request is
+    /// unfinished. Prices that are replaced are kept; 500 is `ad_core::model::MOST_EARLIER_PRICES`.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, quality_score: Option<u8>, search: Option<String>,
         registration_number: Option<&'a str>, vin: Option<String>, price_before: Option<String>,
