@@ -44,7 +44,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (String, u64) {
     let mut process = Command::new(env!("CARGO_BIN_EXE_ad-migrate"))
         .args(arguments)
         .current_dir(folder)
-        // Freed memory counts as long as the allocator keeps it, which is a matter of time unless it keeps none.
+        // By default, the allocator returns freed memory to the system after a delay, so that the peak would depend on timing.
         .env("MIMALLOC_PURGE_DELAY", "0")
         .stdout(Stdio::null())
         .stderr(File::create(&printed).unwrap())

@@ -456,7 +456,8 @@ pub trait Store: Send + Sync {
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError>;
 
     /// A page of the events within a scope, in their order. Events that can be read later come after the position of the page, so a
-    /// reader that continues there gets every event once. An event can be read as soon as no earlier commit is unfinished.
+    /// reader that continues there gets every event once. A committed event can be read a moment later, once all earlier commits have
+    /// ended.
     ///
     /// A page costs the same however many events there are. It has fewer events than the limit if more would exceed [`PAGE_BYTES`], or
     /// if the filter left few of those that were read ([`EventQuery::most_looked_at`]).
