@@ -48,6 +48,7 @@ pub(super) fn provider(endpoint: Option<&OtlpEndpoint>) -> Result<Option<SdkTrac
     if disabled || (endpoint.is_none() && !ENDPOINTS.iter().any(|name| is_set(name))) {
         return Ok(None);
     }
+    crate::system::use_ring();
     let exporter = SpanExporter::builder().with_http();
     let exporter = match endpoint {
         Some(endpoint) => exporter.with_endpoint(endpoint.traces()),

@@ -56,6 +56,7 @@ impl Bucket {
     /// Keeps images in a bucket, after a look whether they can be: a mark is written, and an image is looked for that
     /// nobody has stored.
     pub(super) async fn open(name: &str, prefix: &Path) -> Result<Self, BucketFailure> {
+        ad_server_base::system::use_ring();
         let builder = AmazonS3Builder::from_env().with_bucket_name(name).with_retry(RetryConfig {
             max_retries: 1,
             retry_timeout: SILENCE,
