@@ -11,6 +11,7 @@ use std::{
     process::Stdio,
 };
 
+use ad_files::{Place, spool::Spool};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use tempfile::{NamedTempFile, TempDir};
@@ -23,8 +24,7 @@ use crate::{
     bulk::{
         BulkError,
         check::{Finding, RejectedRow, Severity},
-        payloads::{NotPayloads, Place, Source},
-        spool::Spool,
+        payloads::{NotPayloads, Source},
     },
     terminal::{Context, Exit, Failure, counted, progress::waiting, until_interrupted},
 };

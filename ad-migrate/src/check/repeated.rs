@@ -3,9 +3,9 @@
 
 use std::{io, iter::Peekable};
 
-use ad_cli::bulk::{
+use ad_files::{
+    Place,
     identities::{Hash, Identities, Occurrence, Repetition, Repetitions, hash},
-    payloads::Place,
 };
 use rustc_hash::FxHashMap;
 

@@ -2,8 +2,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use ad_cli::terminal::output::tally;
 use ad_core::{model::Level, violation::Code};
+use ad_files::text::tally;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

@@ -5,16 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::{Context, Exit, Failure, bar, output::Output};
 use ad_core::{model::Timestamp, rulebook::Rulebook};
+use ad_terminal::{Context, Exit, Failure, bar, output::Output};
 use indicatif::ProgressBar;
 
-use super::file::{FileArgs, Opened, not_checked};
+use super::{
+    file::{FileArgs, Opened, not_checked},
+    terminal::Terminal,
+};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
     mapping::Mapping,
     readers::{ReadError, Reader},
-    report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
+    report::{About, Earlier, FileReport, Json, Page, SideBySide},
 };
 
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::Failure;
 use ad_core::{catalogue::Catalogue, categories::RuleSettings, rulebook::Rulebook, violation::nearest};
+use ad_terminal::Failure;
 
 use crate::{
     check::CheckError,

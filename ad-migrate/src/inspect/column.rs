@@ -95,7 +95,7 @@ impl Column {
             self.has_more = true;
         }
         if !is_known && self.samples.len() < SAMPLES {
-            self.samples.push(ad_cli::bulk::shortened(text, LONGEST_SAMPLE).into_owned());
+            self.samples.push(ad_files::text::shortened(text, LONGEST_SAMPLE).into_owned());
         }
         terms.count(text, &mut self.looks);
         self.numbers.add(text);
