@@ -6,7 +6,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use serde::Serialize;
 
 use crate::{
-    mapping::number,
+    number,
     readers::{Batch, Row},
 };
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::look::{LOOKS, Terms, ValueLook, separator};
-use crate::mapping::{convert::currency_sign, number};
+use crate::{mapping::convert::currency_sign, number};
 
 /// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::{
     date::{self, DateFormat, NoDate, Zone},
     lookup::{Lookup, Lookups, Models},
-    number::{self, Decimal, NoNumber, NumberInText},
 };
+use crate::number::{self, Decimal, NoNumber, NumberInText};
 
 /// Converts texts to values of one field.
 #[derive(Debug)]

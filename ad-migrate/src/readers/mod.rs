@@ -48,7 +48,7 @@ use source::Opened;
 
 use crate::{
     finding::{Finding, Severity},
-    mapping::number,
+    number,
 };
 
 /// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.
