@@ -2,6 +2,7 @@
 //!
 //! | Part | What it is for |
 //! |---|---|
+//! | [`Opened`] | a file and its mapping, by their names |
 //! | `row` | one row in, its [`Verdict`] out |
 //! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) with columns of the file |
 //! | `repeated` | the same source id, licence plate or VIN in several rows |
@@ -19,6 +20,7 @@
 
 mod doubts;
 mod explain;
+mod opened;
 mod profile;
 mod reasons;
 mod repeated;
@@ -30,6 +32,7 @@ use std::{collections::BTreeMap, io};
 
 use ad_core::violation::Code;
 pub use doubts::{Doubt, Figures};
+pub use opened::Opened;
 pub use profile::ColumnProfile;
 pub use run::run;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -65,6 +65,21 @@ pub struct Totals {
     pub unread: Option<ReadError>,
 }
 
+impl Totals {
+    /// Why the file cannot be used, if it cannot be read to its end or has no rows.
+    pub fn unusable(&self, file: &str) -> Option<ReadError> {
+        match self {
+            Self { unread: Some(ReadError { message, hints }), .. } => {
+                let before = if self.rows > 0 { "; the rows before it were validated" } else { "" };
+                let message = format!("{file}: {}{before}", message.trim_end_matches('.'));
+                Some(ReadError { message, hints: hints.clone() })
+            }
+            Self { rows: 0, .. } => Some(ReadError::new(format!("{file} contains no rows"))),
+            _ => None,
+        }
+    }
+}
+
 /// Rows of a vehicle type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OfType {

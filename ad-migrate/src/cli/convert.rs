@@ -6,10 +6,10 @@ use ad_terminal::{Context, Failure, output::Output};
 
 use super::{
     check::{checked, ended},
-    file::{FileArgs, Opened},
+    file::FileArgs,
     terminal,
 };
-use crate::check::{Payloads, Sink, Verdict};
+use crate::check::{Opened, Payloads, Sink, Verdict};
 
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 

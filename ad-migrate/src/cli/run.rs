@@ -9,11 +9,11 @@ use ad_terminal::{Context, Exit, Failure, Summary, duration};
 
 use super::{
     check::checked,
-    file::{FileArgs, Opened, not_read},
+    file::{FileArgs, not_read},
     terminal::warn_of_missing,
 };
 use crate::{
-    check::{Payloads, Totals},
+    check::{Opened, Payloads, Totals},
     readers::{Reader, Settings},
     submit::{
         folder::Folder,
