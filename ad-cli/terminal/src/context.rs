@@ -2,8 +2,7 @@
 
 use std::{
     num::NonZeroU32,
-    path::Path,
-    process::ExitCode,
+    path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, SystemTime},
 };
@@ -15,7 +14,7 @@ use clap::Args;
 
 use super::{
     ColorWhen, Failure, Format, Output,
-    output::Talk,
+    output::{Streams, Talk},
     profiles::{DEFAULT, Profiles},
 };
 
@@ -25,6 +24,9 @@ const LAST: usize = 900;
 /// The variable with the token. There is no option for it: command lines are stored in the shell's history and visible to all users of the
 /// machine.
 const TOKEN: &str = "AD_TOKEN";
+
+/// The file that stands for stdin.
+pub const STDIN: &str = "stdin";
 
 /// The note about a file in UTF-16.
 pub(super) const UTF_16: &str = "is UTF-16; it is converted to UTF-8";
@@ -116,6 +118,8 @@ pub struct Context {
     pub rate: Rate,
     /// Time for one answer.
     pub timeout: Duration,
+    /// Of a command that a program runs within itself: the folder with its [stdin](Self::stdin), and for its journal.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Server URL and token of a command.
@@ -131,8 +135,13 @@ pub struct Connection {
 }
 
 impl Context {
-    /// From the command line and the environment.
+    /// From the command line and the environment, of a command of its own process.
     pub fn new(global: &Global) -> Self {
+        Self::within(global, Streams::Process, None)
+    }
+
+    /// The same, with streams and a folder.
+    pub(crate) fn within(global: &Global, streams: Streams, folder: Option<PathBuf>) -> Self {
         let talk = match (global.quiet, global.verbose) {
             (true, _) => Talk::Quiet,
             (false, true) => Talk::Verbose,
@@ -141,18 +150,22 @@ impl Context {
         // An empty variable counts as unset.
         let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
         Self {
-            out: Output::new(global.output, global.color, talk)
+            out: Output::new(global.output, global.color, talk, streams)
                 .selecting(global.fields.iter().map(|field| field.trim().to_owned()).collect()),
             profile: given(&global.profile),
             url: given(&global.url),
             rate: global.rate,
             timeout: Duration::from_secs(global.timeout),
+            folder,
         }
     }
 
     /// Opens a file of payloads; `-` is stdin.
     pub fn open(&self, path: &Path) -> Result<Source, Failure> {
-        let source = Source::open(path)?;
+        let source = match self.stdin().filter(|_| path.as_os_str() == "-") {
+            Some(stdin) => Source::named("stdin", &stdin)?,
+            None => Source::open(path)?,
+        };
         if source.is_utf_16 {
             self.out.note(&format!("{} {UTF_16}", source.name));
         }
@@ -166,12 +179,17 @@ impl Context {
         Timestamp::default() + since_1970
     }
 
+    /// What stands for stdin, of a command that a program runs within itself.
+    pub(crate) fn stdin(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join(STDIN))
+    }
+
     /// The name of the profile in use.
     pub fn profile(&self) -> &str {
         self.profile.as_deref().unwrap_or(DEFAULT)
     }
 
-    /// The options of every command that select service, token, limits and messages, for another process of the same program.
+    /// The options of every command that select service, token, limits and messages, for another command of the same program.
     pub fn as_options(&self) -> Vec<String> {
         let given = [("profile", &self.profile), ("url", &self.url)];
         let given = given.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
@@ -262,13 +280,13 @@ impl Context {
     }
 
     /// Prints the error, if there is one, and returns the exit code.
-    pub fn ended(&self, result: Result<(), Failure>) -> ExitCode {
+    pub fn ended(&self, result: Result<(), Failure>) -> u8 {
         match result {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+            Ok(()) => 0,
+            Err(failure) if failure.is_broken_pipe() => 0,
             Err(failure) => {
                 self.show_failure(&failure);
-                ExitCode::from(failure.exit() as u8)
+                failure.exit() as u8
             }
         }
     }

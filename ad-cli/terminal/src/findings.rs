@@ -7,7 +7,7 @@ use ad_core::printable;
 use ad_files::{Place, Severity, text::shortened};
 use serde::Serialize;
 
-use super::{Column, Output, Rows, Styled, Tone, progress::BlockingCounter};
+use super::{Column, Output, Rows, Stream, Styled, Tone, progress::BlockingCounter};
 
 /// What programs get of each finding; the names are the row's.
 #[rustfmt::skip]
@@ -34,7 +34,7 @@ pub struct Findings {
     file: String,
     out: Output,
     /// What people read.
-    text: BufWriter<io::Stdout>,
+    text: BufWriter<Stream>,
     /// What programs get, unless that is something else.
     rows: Option<Rows>,
     progress: BlockingCounter,
@@ -43,7 +43,7 @@ pub struct Findings {
 impl Findings {
     /// The findings of a file, in the requested format.
     pub fn new(file: &str, out: Output) -> Self {
-        let (file, text) = (file.to_owned(), BufWriter::new(io::stdout()));
+        let (file, text) = (file.to_owned(), BufWriter::new(out.stdout()));
         let rows = (!out.is_for_people()).then(|| out.rows(COLUMNS));
         Self { file, out, text, rows, progress: BlockingCounter::new(out, "payload") }
     }

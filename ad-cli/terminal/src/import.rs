@@ -22,7 +22,14 @@ use super::{
 /// # Errors
 /// When nothing is sent: the file cannot be read, the journal is of another import, the service is not known.
 pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported, Failure> {
-    let (mut import, notes) = Import::open(context.client()?, options, context.now())?;
+    let client = context.client()?;
+    let (stdin, journal) = (context.stdin(), context.folder.as_ref().map(|folder| folder.join("journal")));
+    let options = Options {
+        stdin: stdin.as_deref().filter(|_| options.file.as_os_str() == "-"),
+        journal: options.journal.or(journal.as_deref()),
+        ..*options
+    };
+    let (mut import, notes) = Import::open(client, &options, context.now())?;
     for note in notes {
         context.out.note(&match note {
             Note::Utf16 => format!("{} {UTF_16}", import.name()),

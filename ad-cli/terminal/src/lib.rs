@@ -20,13 +20,13 @@ pub mod progress;
 pub mod quality;
 mod reference;
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
 
 pub use confirm::{ConfirmArgs, can_ask, confirm};
 pub use context::token_of_environment;
-pub use context::{Connection, Context, Global, Rate};
+pub use context::{Connection, Context, Global, Rate, STDIN};
 pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use import::{ImportReport, Summary, import};
@@ -35,29 +35,26 @@ pub use interrupt::{signalled, until_interrupted};
 use output::Talk;
 pub use output::columns_of_terminal;
 pub use output::{
-    Cell, ColorWhen, Column, Format, Output, Rows, Styled, Tone, WholeFile, counted, grouped, plain, readable, tally,
-    wrapped,
+    Capture, Cell, ColorWhen, Column, Format, Output, Rows, Stream, Streams, Styled, Tone, WholeFile, counted, grouped,
+    plain, readable, tally, wrapped,
 };
 pub use progress::bar;
 pub use progress::{BlockingCounter, Counter};
 pub use reference::page as reference_page;
 
-/// Parses a command line, runs the command and returns its exit code. `global` returns its global options.
+/// Parses the command line of this process, runs the command and returns its exit code. `global` returns its global options.
 pub fn start<L: Parser>(
     global: impl FnOnce(&L) -> &Global,
     run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
 ) -> ExitCode {
     let line = match L::try_parse() {
         Ok(line) => line,
-        Err(error) => {
-            show_misuse(&error);
-            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
-        }
+        Err(error) => return show_misuse(&error, Streams::Process).into(),
     };
     let context = Context::new(global(&line));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
+        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))).into(),
     };
     {
         let _entered = runtime.enter();
@@ -68,17 +65,38 @@ pub fn start<L: Parser>(
     let result = runtime.block_on(run(line, &context));
     // A blocked read of stdin must not delay the exit.
     runtime.shutdown_background();
+    context.ended(result).into()
+}
+
+/// Runs a command line within this process, and returns its exit code. `words` begin with the name of the program; `folder` may have a file
+/// [`stdin`](STDIN), and takes the journal of an import.
+pub async fn run_within<L: Parser>(
+    words: impl IntoIterator<Item = String>,
+    streams: Streams,
+    folder: PathBuf,
+    global: impl FnOnce(&L) -> &Global,
+    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
+) -> u8 {
+    let line = match L::try_parse_from(words) {
+        Ok(line) => line,
+        Err(error) => return show_misuse(&error, streams),
+    };
+    let context = Context::within(global(&line), streams, Some(folder));
+    let result = run(line, &context).await;
     context.ended(result)
 }
 
-/// Prints an error of the command line. It quotes arguments, so it is escaped like any text from outside.
-fn show_misuse(error: &clap::Error) {
+/// Prints an error of the command line, and returns its exit code. It quotes arguments, so it is escaped like any text from outside.
+fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
     let text = error.render().to_string();
+    let out = Output::new(Format::Table, ColorWhen::Auto, Talk::Usual, streams);
     match text.trim_end().strip_prefix("error: ") {
-        Some(problem) => Output::new(Format::Table, ColorWhen::Auto, Talk::Usual).error(problem, &[]),
+        Some(problem) => out.error(problem, &[]),
         // Help is no error, and neither is a closed stdout.
-        None => drop(error.print()),
+        None if streams == Streams::Process => drop(error.print()),
+        None => drop(out.text(&text)),
     }
+    u8::try_from(error.exit_code()).unwrap_or(1)
 }
 
 /// A time on the command line: `90`, `90s`, `10m`, `1h`.

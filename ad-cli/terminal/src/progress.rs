@@ -2,7 +2,6 @@
 
 use std::{
     cell::Cell,
-    io::{self, IsTerminal},
     pin::pin,
     time::{Duration, Instant},
 };
@@ -43,13 +42,13 @@ pub struct Counter {
 impl Counter {
     /// For rows that are a table at the end.
     pub fn new(out: Output, what: &'static str) -> Self {
-        let is_shown = out.moves() && (out.is_table() || !io::stdout().is_terminal());
+        let is_shown = out.moves() && (out.is_table() || !out.stdout().is_terminal());
         Self::if_shown(is_shown, what)
     }
 
     /// For rows that are printed as they come: on the same terminal, they are the progress.
     pub fn streaming(out: Output, what: &'static str) -> Self {
-        Self::if_shown(out.moves() && !io::stdout().is_terminal(), what)
+        Self::if_shown(out.moves() && !out.stdout().is_terminal(), what)
     }
 
     /// For rows that are printed between tasks, each of which reads some of them.

@@ -131,6 +131,7 @@ impl SubmitArgs {
         let (payloads, journal) = (folder.payloads(), folder.journal());
         let options = import::Options {
             file: &payloads,
+            stdin: None,
             rows: None,
             journal: Some(&journal),
             task,

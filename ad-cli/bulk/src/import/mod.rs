@@ -77,10 +77,12 @@ pub enum Resume {
 }
 
 /// Options of an import.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     /// The file; `-` is stdin.
     pub file: &'a Path,
+    /// What stands for stdin, if `file` is that and the import runs within another program.
+    pub stdin: Option<&'a Path>,
     /// If `file` is a table, the file of its payloads, each on the line of its row.
     pub rows: Option<&'a Path>,
     /// The journal; by default `FILE.journal`, or `stdin-DIGEST.journal` of what came from stdin.
@@ -154,9 +156,9 @@ impl Import {
     /// # Errors
     /// When the file cannot be read, or the journal is in use or of another import.
     pub fn open(client: Client, options: &Options<'_>, now: Timestamp) -> Result<(Self, Vec<Note>), BulkError> {
-        let (kept, path, name) = match options.rows {
+        let (kept, path, name) = match options.rows.or(options.stdin) {
             None => input(options.file)?,
-            Some(rows) => (None, rows.to_owned(), name_of(options.file)),
+            Some(path) => (None, path.to_owned(), name_of(options.file)),
         };
         let is_of_rows = options.rows.is_some();
         let source = open(&path, &name, is_of_rows)?;
@@ -349,7 +351,7 @@ fn name_of(file: &Path) -> String {
 }
 
 fn open(path: &Path, name: &str, is_of_rows: bool) -> Result<Source, BulkError> {
-    Ok(if is_of_rows { Source::of_lines(name, path)? } else { Source::open(path)? })
+    Ok(if is_of_rows { Source::of_lines(name, path)? } else { Source::named(name, path)? })
 }
 
 fn random() -> Uuid {

@@ -74,12 +74,19 @@ impl Source {
         if path.as_os_str() == "-" {
             return Self::of("stdin", io::stdin());
         }
-        let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+        Self::named(&path.display().to_string(), path)
+    }
+
+    /// Opens a file that has this name in messages.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn named(name: &str, path: &Path) -> Result<Self, NotPayloads> {
+        let file = File::open(path).map_err(|error| unreadable(name, &error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(unreadable(&name, &io::ErrorKind::IsADirectory.into()));
+            return Err(unreadable(name, &io::ErrorKind::IsADirectory.into()));
         }
-        Self::of(&name, file)
+        Self::of(name, file)
     }
 
     /// Reads a file whose lines are payloads or empty. `name` is its name in messages.

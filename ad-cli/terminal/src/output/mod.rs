@@ -10,15 +10,18 @@ mod cells;
 mod record;
 mod rows;
 mod selection;
+mod streams;
 mod styled;
 mod table;
 
 use std::{
     borrow::Cow,
-    io::{self, BufRead, IsTerminal, Write},
+    collections::BTreeSet,
+    io::{self, BufRead, Write},
+    sync::Mutex,
 };
 
-use ad_core::printable;
+use ad_core::{lock::locked, printable};
 pub use ad_files::{
     WholeFile,
     text::{counted, grouped, plain, readable, tally},
@@ -33,6 +36,7 @@ use rows::Screen;
 use selection::Selection;
 pub use selection::UnknownField;
 use serde::Serialize;
+pub use streams::{Capture, Stream, Streams};
 pub use styled::Styled;
 pub use table::wrapped;
 
@@ -65,7 +69,7 @@ impl ColorWhen {
         std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
     }
 
-    fn on(self, stream: &impl IsTerminal) -> bool {
+    fn on(self, stream: Stream) -> bool {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
             Self::Always => true,
@@ -130,18 +134,30 @@ pub struct Output {
     talk: Talk,
     /// Paths of the fields that are wanted; none for all.
     fields: &'static [String],
+    streams: Streams,
 }
 
 impl Output {
     /// For a terminal or for programs, as `color` and what the streams are say.
-    pub fn new(format: Format, color: ColorWhen, talk: Talk) -> Self {
-        Self { format, colors_out: color.on(&io::stdout()), colors_err: color.on(&io::stderr()), talk, fields: &[] }
+    pub fn new(format: Format, color: ColorWhen, talk: Talk, streams: Streams) -> Self {
+        let (colors_out, colors_err) = (color.on(streams.stdout()), color.on(streams.stderr()));
+        Self { format, colors_out, colors_err, talk, fields: &[], streams }
     }
 
-    /// With only these fields of rows and values. They are kept until the process ends.
+    /// With only these fields of rows and values. They are kept until the process ends, equal ones once.
     #[must_use]
     pub fn selecting(self, fields: Vec<String>) -> Self {
-        Self { fields: fields.leak(), ..self }
+        static KEPT: Mutex<BTreeSet<&[String]>> = Mutex::new(BTreeSet::new());
+        let mut kept = locked(&KEPT);
+        let known = kept.get(fields.as_slice()).copied();
+        let fields = known.unwrap_or_else(|| fields.leak());
+        kept.insert(fields);
+        Self { fields, ..self }
+    }
+
+    /// Where answers go.
+    pub fn stdout(self) -> Stream {
+        self.streams.stdout()
     }
 
     /// With all fields, for what is shown before the answer.
@@ -199,7 +215,7 @@ impl Output {
 
     /// Whether stderr can show progress bars.
     pub fn moves(self) -> bool {
-        self.talk > Talk::Quiet && io::stderr().is_terminal()
+        self.talk > Talk::Quiet && self.streams.stderr().is_terminal()
     }
 
     /// Answers with a text for people.
@@ -209,11 +225,16 @@ impl Output {
 
     /// The width of lines for people: that of the terminal, within limits at which text can be read, or 80.
     pub fn width(self) -> usize {
-        columns_of_terminal().unwrap_or(80).clamp(20, 120)
+        self.columns().unwrap_or(80).clamp(20, 120)
+    }
+
+    /// The width of the terminal, if there is one.
+    fn columns(self) -> Option<usize> {
+        columns_of_terminal().filter(|_| self.streams == Streams::Process)
     }
 
     fn screen(self) -> Screen {
-        let terminal = io::stdout().is_terminal().then(|| columns_of_terminal().unwrap_or(80));
+        let terminal = self.stdout().is_terminal().then(|| self.columns().unwrap_or(80));
         Screen { terminal, colors: self.colors_out }
     }
 
@@ -229,7 +250,7 @@ impl Output {
 
     /// Answers with bytes as they are: nothing in them may come from outside.
     pub fn bytes(self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        let mut out = self.stdout();
         out.write_all(bytes)?;
         out.flush()
     }
@@ -252,7 +273,7 @@ impl Output {
 
     fn rows_as(self, format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Rows {
         let selection = Selection::new(self.fields, &columns);
-        Rows::new(format, self.shown(columns), screen, selection)
+        Rows::new(self.stdout(), format, self.shown(columns), screen, selection)
     }
 
     /// Answers with all of these rows.
@@ -304,7 +325,7 @@ impl Output {
     /// Says something besides.
     pub fn note(self, text: &str) {
         if self.talk > Talk::Quiet {
-            say(&fitted(text, 0));
+            self.say(&self.fitted(text, 0));
         }
     }
 
@@ -318,7 +339,7 @@ impl Output {
     /// Prints a detail (`--verbose`).
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
-            say(&painted(&fitted(text, 0), Some(Tone::Faint), self.colors_err));
+            self.say(&painted(&self.fitted(text, 0), Some(Tone::Faint), self.colors_err));
         }
     }
 
@@ -339,27 +360,28 @@ impl Output {
 
     fn say_headed(self, tone: Tone, heading: &str, text: &str) {
         let heading_text = painted(heading, Some(tone), self.colors_err);
-        say(&format!("{heading_text} {}", fitted(text, heading.len() + 1)));
+        self.say(&format!("{heading_text} {}", self.fitted(text, heading.len() + 1)));
     }
-}
 
-/// A message as stderr shows it, behind so many characters: in lines that fit, where it is a terminal.
-fn fitted(text: &str, before: usize) -> String {
-    let text = printable::lines(text);
-    match columns_of_terminal().filter(|_| io::stderr().is_terminal()) {
-        Some(width) => table::message(&text, before, width),
-        None => text.into_owned(),
+    /// Writes a line to stderr, of a text that has passed [`printable`]; errors are ignored.
+    fn say(self, text: &str) {
+        // In one piece, so that lines of several threads do not mix.
+        let _ = self.streams.stderr().write_all(format!("{text}\n").as_bytes());
+    }
+
+    /// A message as stderr shows it, behind so many characters: in lines that fit, where it is a terminal.
+    fn fitted(self, text: &str, before: usize) -> String {
+        let text = printable::lines(text);
+        match self.columns().filter(|_| self.streams.stderr().is_terminal()) {
+            Some(width) => table::message(&text, before, width),
+            None => text.into_owned(),
+        }
     }
 }
 
 /// The width of the terminal, if there is one.
 pub fn columns_of_terminal() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width).max(1))
-}
-
-/// Writes a line to stderr, of a text that has passed [`printable`]; errors are ignored.
-fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Asks a question on stderr, and reads the answer, a line of stdin. Blocks.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Format, Tone,
+    Format, Stream, Tone,
     cells::{Cell, Column, no_formula},
     selection::Selection,
     table,
@@ -55,14 +55,15 @@ pub(super) struct Screen {
 }
 
 impl Rows {
-    /// Rows on stdout, with only the selected fields.
+    /// Rows on a stream, with only the selected fields.
     pub(super) fn new(
+        out: Stream,
         format: Format,
         columns: Cow<'static, [Column]>,
         screen: Screen,
         selection: Option<Selection>,
     ) -> Self {
-        Self { selection, ..Self::to(Box::new(io::stdout()), format, columns, screen) }
+        Self { selection, ..Self::to(Box::new(out), format, columns, screen) }
     }
 
     fn to(out: Box<dyn Write + Send>, format: Format, columns: Cow<'static, [Column]>, mut screen: Screen) -> Self {
