@@ -112,41 +112,20 @@ impl Identities {
     /// # Errors
     /// When a temporary file cannot be used.
     pub fn repeated(self) -> io::Result<Repetitions> {
-        let mut repetitions = RepetitionSorter::default();
+        let mut repetitions = Sorter::default();
         let mut first: Option<Occurrence> = None;
         for occurrence in self.sorted()? {
             let occurrence = occurrence?;
             match &first {
                 Some(first) if (first.kind, first.hash) == (occurrence.kind, occurrence.hash) => {
-                    repetitions.add(first, &occurrence)?;
+                    let (index, first_index) = (occurrence.index.to_be_bytes(), first.index.to_be_bytes());
+                    let line = first.place.line.to_be_bytes();
+                    repetitions.push(record(&[&index, &occurrence.bytes(), &first_index, &line]))?;
                 }
                 _ => first = Some(occurrence),
             }
         }
-        repetitions.sorted()
-    }
-}
-
-/// Repetitions that are being collected.
-#[derive(Debug, Default)]
-pub struct RepetitionSorter(Sorter<REPETITION>);
-
-impl RepetitionSorter {
-    /// Remembers that a record names again what another did first.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be written.
-    pub fn add(&mut self, first: &Occurrence, again: &Occurrence) -> io::Result<()> {
-        let (index, first_index) = (again.index.to_be_bytes(), first.index.to_be_bytes());
-        self.0.push(record(&[&index, &again.bytes(), &first_index, &first.place.line.to_be_bytes()]))
-    }
-
-    /// All of them, in the order of the records that repeat an earlier one.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read.
-    pub fn sorted(self) -> io::Result<Repetitions> {
-        self.0.sorted().map(Repetitions)
+        repetitions.sorted().map(Repetitions)
     }
 }
 

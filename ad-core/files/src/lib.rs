@@ -9,9 +9,10 @@
 //! | [`json`], [`text`] | values of JSON by their paths, and texts for messages |
 //! | [`JsonEnd`], [`Transcoded`] | where a JSON value ends, and another encoding as UTF-8 |
 //! | [`Place`], [`Severity`] | where a finding is, and how severe |
-//! | [`WholeFile`] | a file that appears when it is complete |
+//! | [`Bits`], [`WholeFile`] | a set of numbers, and a file that appears when it is complete |
 #![warn(missing_docs)]
 
+mod bits;
 pub mod identities;
 pub mod json;
 mod json_end;
@@ -24,6 +25,7 @@ pub mod text;
 mod transcode;
 mod whole_file;
 
+pub use bits::Bits;
 pub use json_end::JsonEnd;
 pub use place::Place;
 pub use severity::Severity;

@@ -124,6 +124,6 @@ fn again(it: &Repetition) -> Verdict {
 }
 
 /// The error of the temporary file of the identities.
-pub(crate) fn no_room() -> impl Fn(io::Error) -> BulkError {
+fn no_room() -> impl Fn(io::Error) -> BulkError {
     BulkError::temporary("for duplicate detection")
 }

@@ -25,7 +25,6 @@ use ad_core::{
 pub use ad_files::Severity;
 use ad_files::identities::{Occurrence, hash};
 pub use explain::{Explainer, Finding, known};
-pub(crate) use file::no_room;
 pub use file::{Totals, check_file, tell_repetitions};
 use serde_json::{Map, Value};
 

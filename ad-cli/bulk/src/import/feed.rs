@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ad_core::{model::ApiVersion, rulebook::size::MOST_BYTES};
-use ad_files::identities::hash;
+use ad_files::{Bits, identities::hash};
 use serde_json::{Value, value::RawValue};
 use tokio::sync::mpsc::Sender;
 use uuid::Uuid;
@@ -12,8 +12,7 @@ use uuid::Uuid;
 use super::{
     BulkError, Identity, State,
     job::{Job, JobKind},
-    journal::{Entry, Past},
-    known::{Known, KnownPayloads},
+    journal::{End, Entry, Past},
     state::{Pending, no_record},
 };
 use crate::{
@@ -38,27 +37,30 @@ pub enum Task {
 enum Decision {
     Do(JobKind),
     Follow(Option<Uuid>),
-    /// Nothing is left to do; the position of its entry in the journal.
-    Nothing(Option<Uuid>, u64),
+    /// Nothing is left to do.
+    Nothing(Option<Uuid>, End),
     Leave,
-    Skip,
 }
 
 impl Task {
-    fn step(self, known: Option<Known>) -> Decision {
-        match (self, known) {
-            (_, Some(Known::Invalid)) => Decision::Skip,
-            (Self::Create, None | Some(Known::NotSent))
-            | (Self::Create | Self::Failed, Some(Known::Rejected | Known::Unclear)) => Decision::Do(JobKind::Create),
-            (Self::Failed, Some(Known::Ended { outcome: AdOutcome::Failed, .. })) => Decision::Do(JobKind::Retry),
-            // The requests of an accepted ad are processed in order.
-            (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. } | Known::Accepted(_))) => {
-                Decision::Do(JobKind::Show)
+    /// What is to be done with an ad, by its latest entry in the journal.
+    fn step(self, latest: Option<Entry>) -> Decision {
+        match (self, latest) {
+            (Self::Create, None | Some(Entry::NotSent(_)))
+            | (Self::Create | Self::Failed, Some(Entry::Rejected { .. } | Entry::Sending(_))) => {
+                Decision::Do(JobKind::Create)
             }
-            (_, Some(Known::Accepted(request_id))) => Decision::Follow(request_id),
-            (_, Some(Known::Ended { request_id, at, .. })) => Decision::Nothing(request_id, at),
-            (Self::Failed, None | Some(Known::NotSent))
-            | (Self::Show, None | Some(Known::NotSent | Known::Unclear | Known::Rejected)) => Decision::Leave,
+            (Self::Failed, Some(Entry::Ended { end: End { outcome: AdOutcome::Failed, .. }, .. })) => {
+                Decision::Do(JobKind::Retry)
+            }
+            // The requests of an accepted ad are processed in order.
+            (
+                Self::Show,
+                Some(Entry::Ended { end: End { outcome: AdOutcome::Hidden, .. }, .. } | Entry::Accepted { .. }),
+            ) => Decision::Do(JobKind::Show),
+            (_, Some(Entry::Accepted { request_id, .. })) => Decision::Follow(request_id),
+            (_, Some(Entry::Ended { request_id, end, .. })) => Decision::Nothing(request_id, end),
+            (Self::Failed | Self::Show, _) | (_, Some(Entry::Begun(_))) => Decision::Leave,
         }
     }
 }
@@ -67,8 +69,9 @@ impl Task {
 #[derive(Debug)]
 pub(super) struct Feed {
     pub(super) checker: Arc<Checker>,
-    /// The history of the payloads, and the journal with their details.
-    pub(super) known: KnownPayloads,
+    /// Which payloads the check has rejected.
+    pub(super) rejected: Bits,
+    /// The journal, as it was when the import was opened.
     pub(super) past: Past,
     /// How the keys of creates begin, in every run of the import.
     pub(super) keys: Uuid,
@@ -110,15 +113,16 @@ impl Feed {
 
     /// The job of a payload, unless there is nothing to be done.
     fn job(&mut self, piece: Piece<'_>, index: u64, state: &State) -> Result<Option<Job>, BulkError> {
-        let Ok(object) = parse(piece.text) else { return Ok(None) };
-        let Some(ad) = Identity::of(&object) else { return Ok(None) };
-        if self.checker.rejected_row(piece, index).is_some() {
+        if self.rejected.contains(index) {
             // Recorded by the check.
             return Ok(None);
         }
+        let Ok(object) = parse(piece.text) else { return Ok(None) };
+        let Some(ad) = Identity::of(&object) else { return Ok(None) };
         let place = piece.place;
-        let known = self.known.next(index).map_err(no_record())?;
-        let kind = match self.task.step(known) {
+        let latest = self.past.latest(&ad).map_err(no_record())?;
+        let is_unclear = matches!(latest, Some(Entry::Sending(_)));
+        let kind = match self.task.step(latest) {
             Decision::Do(kind) if self.limit > 0 => kind,
             Decision::Do(_) | Decision::Leave => {
                 state.left(index, place, ad);
@@ -128,13 +132,10 @@ impl Feed {
                 state.accepted(Pending { index, place, ad, request_id });
                 return Ok(None);
             }
-            Decision::Nothing(request_id, at) => {
-                if let Some(end) = self.past.end_at(at).map_err(no_record())? {
-                    state.ended_before(Pending { index, place, ad, request_id }, end);
-                }
+            Decision::Nothing(request_id, end) => {
+                state.ended_before(Pending { index, place, ad, request_id }, end);
                 return Ok(None);
             }
-            Decision::Skip => return Ok(None),
         };
         self.limit -= 1;
         let vehicle_type = self.checker.category(&object).and_then(|category| category.vehicle_type);
@@ -147,7 +148,7 @@ impl Feed {
         let Ok(body) = body else { return Ok(None) };
         let keys = if kind == JobKind::Create { self.keys } else { self.run };
         let key = format!("{keys}-{}", Uuid::from_bytes(hash(&ad.source_id, ad.dealer_code.as_deref())));
-        let (text, is_unclear) = (piece.text.to_owned(), known == Some(Known::Unclear));
+        let text = piece.text.to_owned();
         Ok(Some(Job { index, ad, vehicle_type, body, text, place, kind, key, is_unclear }))
     }
 }

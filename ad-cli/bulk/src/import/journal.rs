@@ -5,7 +5,7 @@
 //! with the next one. A create waits until its line is durable, a result does not: when a result is missing, the next run looks the ad up.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -17,13 +17,11 @@ use std::{
 };
 
 use ad_client::Linked;
+use ad_files::identities::{Hash, hash};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    BulkError, Identity,
-    known::{Facts, Known},
-};
+use super::{BulkError, Identity};
 use crate::AdOutcome;
 
 /// Capacity of the queue of the writer.
@@ -154,18 +152,24 @@ pub(super) enum Entry {
     Ended {
         #[serde(flatten)]
         ad: Identity,
+        /// The id of that request, where it is known; in journals of earlier versions, the entry before has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<Uuid>,
         #[serde(flatten)]
         end: End,
     },
 }
 
-/// What earlier runs left.
+/// What earlier runs left. Memory holds the hash of each ad and where its latest entry begins, some 40 bytes; the rest is read when it is needed.
 #[derive(Debug)]
 pub(super) struct Past {
     /// What they were about; `None` when there was none.
     pub(super) begun: Option<Begun>,
-    /// What is known of ads.
-    pub(super) facts: Facts,
+    ads: BTreeMap<Hash, u64>,
+    /// The entries with the request ids of finished ads, of journals of earlier versions.
+    requests: BTreeMap<Hash, u64>,
+    /// Number of ads that the service has.
+    pub(super) accepted: u64,
     file: File,
 }
 
@@ -305,9 +309,9 @@ pub fn accepted(path: &Path) -> Result<Vec<Identity>, JournalError> {
 /// Reads the entries. A crash may have cut off the last line, which is then removed.
 fn read(file: File, path: &Path) -> Result<Past, BulkError> {
     let not_a_journal = |line: u64, reason: String| JournalError::NotAJournal { path: path.to_owned(), line, reason };
-    let mut past = Past { begun: None, facts: Facts::default(), file };
-    let mut lines = BufReader::new(&past.file);
-    let (mut text, mut whole, mut number) = (Vec::new(), 0, 0);
+    let (mut begun, mut ads, mut requests, mut accepted) = (None, BTreeMap::new(), BTreeMap::new(), 0);
+    let mut lines = BufReader::new(&file);
+    let (mut text, mut at, mut number) = (Vec::new(), 0, 0);
     loop {
         text.clear();
         number += 1;
@@ -315,46 +319,62 @@ fn read(file: File, path: &Path) -> Result<Past, BulkError> {
         if text.last() != Some(&b'\n') {
             break;
         }
-        match serde_json::from_slice(&text).map_err(|error| not_a_journal(number, error.to_string()))? {
-            Entry::Begun(begun) => past.begun = Some(begun),
-            Entry::Sending(ad) => past.facts.add(&ad, Known::Unclear)?,
-            Entry::NotSent(ad) => past.facts.add(&ad, Known::NotSent)?,
-            Entry::Rejected { ad, .. } => past.facts.add(&ad, Known::Rejected)?,
-            Entry::Accepted { ad, request_id } => past.facts.add(&ad, Known::Accepted(request_id))?,
-            Entry::Ended { ad, end } => {
-                past.facts.add(&ad, Known::Ended { request_id: None, outcome: end.outcome, at: whole })?;
+        let entry = serde_json::from_slice(&text).map_err(|error| not_a_journal(number, error.to_string()))?;
+        match &entry {
+            Entry::Begun(it) => begun = Some(it.clone()),
+            Entry::Sending(ad) | Entry::NotSent(ad) | Entry::Rejected { ad, .. } => _ = ads.insert(key(ad), at),
+            Entry::Accepted { ad, .. } | Entry::Ended { ad, .. } => {
+                let before = ads.insert(key(ad), at | ACCEPTED);
+                accepted += u64::from(before.is_none_or(|before| before & ACCEPTED == 0));
+                if let (Entry::Ended { request_id: None, .. }, Some(before)) = (&entry, before) {
+                    requests.insert(key(ad), before & !ACCEPTED);
+                }
             }
         }
-        whole += length as u64;
+        at += length as u64;
     }
-    if past.begun.is_none() && !text.is_empty() && !text.starts_with(b"{\"begun\":") {
+    if begun.is_none() && !text.is_empty() && !text.starts_with(b"{\"begun\":") {
         return Err(not_a_journal(number, "not a journal entry".to_owned()).into());
     }
-    past.file.set_len(whole).map_err(|error| not_a_journal(number, error.to_string()))?;
-    Ok(past)
+    file.set_len(at).map_err(|error| not_a_journal(number, error.to_string()))?;
+    Ok(Past { begun, ads, requests, accepted, file })
+}
+
+/// The bit of a position that says that the service has the ad.
+const ACCEPTED: u64 = 1 << 63;
+
+fn key(ad: &Identity) -> Hash {
+    hash(&ad.source_id, ad.dealer_code.as_deref())
 }
 
 impl Past {
-    /// The outcome of an ad, by the position of its entry.
-    pub(super) fn end_at(&mut self, at: u64) -> io::Result<Option<End>> {
+    /// The latest entry of an ad.
+    pub(super) fn latest(&self, ad: &Identity) -> io::Result<Option<Entry>> {
+        let key = key(ad);
+        let Some(at) = self.ads.get(&key) else { return Ok(None) };
+        let mut latest = self.entry(at & !ACCEPTED)?;
+        if let (Entry::Ended { request_id: request_id @ None, .. }, Some(before)) =
+            (&mut latest, self.requests.get(&key))
+            && let Entry::Accepted { request_id: before, .. } | Entry::Ended { request_id: before, .. } =
+                self.entry(*before)?
+        {
+            *request_id = before;
+        }
+        Ok(Some(latest))
+    }
+
+    fn entry(&self, at: u64) -> io::Result<Entry> {
         // Reading does not move the end, at which entries are appended.
-        self.file.seek(SeekFrom::Start(at))?;
+        (&self.file).seek(SeekFrom::Start(at))?;
         let mut line = Vec::new();
-        BufReader::new(&self.file).read_until(b'\n', &mut line)?;
-        Ok(match serde_json::from_slice(&line)? {
-            Entry::Ended { end, .. } => Some(end),
-            _ => None,
-        })
+        BufReader::with_capacity(512, &self.file).read_until(b'\n', &mut line)?;
+        Ok(serde_json::from_slice(&line)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ad_core::model::Market;
-    use ad_files::{
-        Place,
-        identities::{Identities, Occurrence, hash},
-    };
 
     use super::*;
 
@@ -367,23 +387,17 @@ mod tests {
         Begun { file: text("a.json"), sha256: text("00"), url: text("http://a"), at: text("now"), keys: None }
     }
 
-    /// The history of the ads with these source ids.
-    fn known(past: &mut Past, ids: &[&str]) -> Vec<Option<Known>> {
-        let mut identities = Identities::default();
-        for (index, id) in (0..).zip(ids) {
-            let (hash, place) = (hash(id, None), Place::default());
-            identities.add(Occurrence { kind: 0, hash, index, place, is_rejected: false }).unwrap();
-        }
-        let (_, mut known) = std::mem::take(&mut past.facts).of(identities).unwrap();
-        (0..ids.len() as u64).map(|index| known.next(index).unwrap()).collect()
+    /// The latest entries of the ads with these source ids.
+    fn latest(past: &Past, ids: &[&str]) -> Vec<Option<Entry>> {
+        ids.iter().map(|id| past.latest(&ad(id)).unwrap()).collect()
     }
 
     #[test]
     fn what_was_written_is_what_a_later_run_knows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let (journal, mut past) = Journal::open(&path).unwrap();
-        assert!(past.begun.is_none() && known(&mut past, &["a"]) == [None]);
+        let (journal, past) = Journal::open(&path).unwrap();
+        assert!(past.begun.is_none() && latest(&past, &["a"]) == [None]);
         let request_id = Some(Uuid::from_u128(7));
         let end = End {
             outcome: AdOutcome::Published,
@@ -398,22 +412,19 @@ mod tests {
         journal.write(Entry::Accepted { ad: ad("b"), request_id: None });
         journal.write(Entry::Rejected { ad: ad("c"), message: "no".to_owned() });
         journal.write(Entry::NotSent(ad("d")));
-        journal.write(Entry::Ended { ad: ad("a"), end: end.clone() });
+        journal.write(Entry::Ended { ad: ad("a"), request_id, end: end.clone() });
         drop((journal, past));
-        let (_, mut past) = Journal::open(&path).unwrap();
-        assert_eq!(past.begun, Some(begun()));
-        let known = known(&mut past, &["e", "d", "c", "b", "a", "f"]);
-        let Some(Known::Ended { at, .. }) = known[4] else { panic!("{known:?}") };
+        let (_, past) = Journal::open(&path).unwrap();
+        assert_eq!((&past.begun, past.accepted), (&Some(begun()), 2));
         let expected = [
-            Some(Known::Unclear),
-            Some(Known::NotSent),
-            Some(Known::Rejected),
-            Some(Known::Accepted(None)),
-            Some(Known::Ended { request_id, outcome: AdOutcome::Published, at }),
+            Some(Entry::Sending(ad("e"))),
+            Some(Entry::NotSent(ad("d"))),
+            Some(Entry::Rejected { ad: ad("c"), message: "no".to_owned() }),
+            Some(Entry::Accepted { ad: ad("b"), request_id: None }),
+            Some(Entry::Ended { ad: ad("a"), request_id, end }),
             None,
         ];
-        assert_eq!(known, expected);
-        assert_eq!(past.end_at(at).unwrap(), Some(end));
+        assert_eq!(latest(&past, &["e", "d", "c", "b", "a", "f"]), expected);
     }
 
     #[test]
@@ -422,11 +433,11 @@ mod tests {
         let path = folder.path().join("journal");
         let line = serde_json::to_string(&Entry::Begun(begun())).unwrap();
         std::fs::write(&path, format!("{line}\n{{\"sending\":{{\"sour")).unwrap();
-        let (journal, mut past) = Journal::open(&path).unwrap();
-        assert!(past.begun.is_some() && known(&mut past, &["a"]) == [None]);
+        let (journal, past) = Journal::open(&path).unwrap();
+        assert!(past.begun.is_some() && latest(&past, &["a"]) == [None]);
         journal.write(Entry::Sending(ad("a")));
         drop((journal, past));
-        assert_eq!(known(&mut Journal::open(&path).unwrap().1, &["a"]), [Some(Known::Unclear)]);
+        assert_eq!(latest(&Journal::open(&path).unwrap().1, &["a"]), [Some(Entry::Sending(ad("a")))]);
         std::fs::write(&path, "hello\nworld\n").unwrap();
         assert!(Journal::open(&path).unwrap_err().to_string().contains("line 1"));
         std::fs::write(&path, "precious data").unwrap();
@@ -448,13 +459,16 @@ mod tests {
             r#"{"ended":{"source_id":"a","outcome":"failed","message":"publish: no"}}"#,
         ];
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        let (_, mut past) = Journal::open(&path).unwrap();
+        let (_, past) = Journal::open(&path).unwrap();
         assert_eq!(past.begun, Some(begun()));
-        let known = known(&mut past, &["a", "b", "c"]);
-        let Some(Known::Ended { request_id, outcome: AdOutcome::Failed, at }) = known[0] else { panic!("{known:?}") };
-        assert_eq!(request_id, Some(Uuid::from_u128(7)));
-        assert_eq!(known[1..], [Some(Known::Rejected), Some(Known::Unclear)]);
-        assert_eq!(past.end_at(at).unwrap().unwrap().message.as_deref(), Some("publish: no"));
+        let [Some(Entry::Ended { request_id, end, .. }), rejected, sending] = &latest(&past, &["a", "b", "c"])[..]
+        else {
+            panic!("{past:?}")
+        };
+        assert_eq!((*request_id, end.outcome), (Some(Uuid::from_u128(7)), AdOutcome::Failed));
+        assert_eq!(end.message.as_deref(), Some("publish: no"));
+        assert_eq!(rejected, &Some(Entry::Rejected { ad: ad("b"), message: "no".to_owned() }));
+        assert_eq!(sending, &Some(Entry::Sending(ad("c"))));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! | Part | What it is for |
 //! |---|---|
 //! | [`Import`] | one import: opened, checked, run |
-//! | `journal`, `known` | the record of all runs on the disk; what earlier runs did with each payload |
+//! | `journal` | the record of all runs on the disk, and what earlier runs did with each ad |
 //! | `feed` | from the file to jobs |
 //! | `send` | from a job to an answer, also when the first answer is lost |
 //! | `state` | the state that they share |
@@ -13,7 +13,6 @@
 mod feed;
 mod job;
 mod journal;
-mod known;
 mod records;
 mod send;
 mod state;
@@ -34,12 +33,12 @@ use ad_core::{
     ports::Checksum,
     violation::Code,
 };
+use ad_files::Bits;
 use feed::Feed;
 pub use feed::Task;
 use job::Job;
 use journal::{Begun, End, Entry, Journal, Past};
 pub use journal::{JournalError, accepted};
-use known::KnownPayloads;
 pub use records::{Record, Records};
 use send::Sent;
 use sha2::{Digest, Sha256};
@@ -55,7 +54,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    check::{Checker, Rating, Totals, Verdict, check_file, no_room, tell_repetitions},
+    check::{Checker, Rating, Totals, Verdict, check_file, tell_repetitions},
     follow::{FIRST_PAUSE_OF_MANY, Include, MOST_ADS, Pauses, Status, Statuses},
     payloads::{NotPayloads, Source},
 };
@@ -125,7 +124,8 @@ pub struct Import {
     _kept: Option<NamedTempFile>,
     state: Arc<State>,
     past: Past,
-    known: Option<KnownPayloads>,
+    /// After the check: which payloads it has rejected.
+    rejected: Option<Bits>,
     keys: Uuid,
     totals: Totals,
     findings: BTreeMap<Code, u64>,
@@ -187,7 +187,7 @@ impl Import {
             _kept: kept,
             state: Arc::new(State::new(journal, checker, options.within.is_some())),
             past,
-            known: None,
+            rejected: None,
             keys,
             totals: Totals::default(),
             findings: BTreeMap::new(),
@@ -219,7 +219,7 @@ impl Import {
         progress: impl FnMut(u64) -> io::Result<()>,
     ) -> Result<Totals, BulkError> {
         let (state, source) = (Arc::clone(&self.state), self.source()?);
-        let counts = &mut self.findings;
+        let (counts, mut rejected) = (&mut self.findings, Bits::default());
         let mut show = |verdict: &Verdict| {
             if verdict.is_valid() {
                 for finding in verdict.rating.iter().filter_map(Rating::quality).flat_map(|it| &it.findings) {
@@ -227,20 +227,21 @@ impl Import {
                 }
                 return Ok(());
             }
+            rejected.add(verdict.index);
             state.invalid(verdict);
             show(verdict)
         };
         let (mut totals, identities) = check_file(source, &self.state.checker, &mut show, progress)?;
-        let (repetitions, known) = std::mem::take(&mut self.past.facts).of(identities).map_err(no_room())?;
-        tell_repetitions(Ok(repetitions), &mut totals, show)?;
-        (self.known, self.totals) = (Some(known), totals);
+        tell_repetitions(identities.repeated(), &mut totals, show)?;
+        (self.rejected, self.totals) = (Some(rejected), totals);
         Ok(totals)
     }
 
     /// After the check: the number of ads that the service will have, and the number of them that earlier runs have sent.
     pub fn expected(&self) -> (u64, u64) {
-        let before = self.known.as_ref().map_or(0, |known| known.accepted);
         let valid = self.totals.payloads.saturating_sub(self.totals.rejected);
+        // The file may have changed since.
+        let before = self.past.accepted.min(valid);
         (valid.min(before.saturating_add(self.limit)), before)
     }
 
@@ -285,9 +286,9 @@ impl Import {
         let source = self.source()?;
         let Self { client, state, parallel, past, keys, task, limit, .. } = self;
         // Nothing is sent before the check.
-        let Some(known) = self.known else { return Ok(()) };
+        let Some(rejected) = self.rejected else { return Ok(()) };
         let checker = Arc::clone(&state.checker);
-        let feed = Feed { checker, known, past, keys, run: random(), block: parallel, task, limit };
+        let feed = Feed { checker, rejected, past, keys, run: random(), block: parallel, task, limit };
         let (jobs, todo) = mpsc::channel(parallel);
         let feeding = {
             let state = Arc::clone(&state);

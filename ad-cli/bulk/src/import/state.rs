@@ -181,7 +181,8 @@ impl State {
     }
 
     pub(super) fn ended(&self, pending: Pending, end: End) {
-        self.journal.write(Entry::Ended { ad: pending.ad.clone(), end: end.clone() });
+        let (ad, request_id) = (pending.ad.clone(), pending.request_id);
+        self.journal.write(Entry::Ended { ad, request_id, end: end.clone() });
         self.end_of(pending, end);
     }
 
