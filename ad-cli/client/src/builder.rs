@@ -111,7 +111,7 @@ impl ClientBuilder {
             let _other_thread_was_faster = ring::default_provider().install_default();
         }
         let http = reqwest::Client::builder()
-            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("ad-cli/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .connect_timeout(CONNECT.min(self.timeout))
             .timeout(self.timeout)
