@@ -111,7 +111,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
         let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
         summary.counts = self.labels.iter().map(|(name, label)| (*name, *label, 0)).collect();
         let mut rows = None;
-        for record in imported.records.read().map_err(unreadable)? {
+        for record in imported.records.read() {
             let record = record.map_err(unreadable)?;
             let name = (self.name_of)(&record);
             let of = |name| self.labels.iter().position(|(known, _)| *known == name);
@@ -145,7 +145,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
         let summary = serde_json::to_string(summary)?;
         write!(out, "{{\n\"file\": {},\n\"summary\": {summary},\n\"{}\": [", json!(file), self.list)?;
         let mut before = "\n";
-        for record in records.read()? {
+        for record in records.read() {
             out.write_all(before.as_bytes())?;
             serde_json::to_writer(&mut out, &(self.row)(record?))?;
             before = ",\n";

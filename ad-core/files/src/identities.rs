@@ -71,7 +71,7 @@ const OCCURRENCE: usize = 1 + 16 + 8 + 8 + 8 + 1;
 const REPETITION: usize = 8 + OCCURRENCE + 8 + 8;
 
 /// Joins numbers as bytes that sort as the numbers do.
-pub fn record<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+fn record<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let mut record = [0; N];
     let mut at = 0;
     for part in parts {
@@ -82,7 +82,7 @@ pub fn record<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
 }
 
 /// The number of eight bytes at a place of a record.
-pub fn number(record: &[u8], at: usize) -> u64 {
+fn number(record: &[u8], at: usize) -> u64 {
     record[at..at + 8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 

@@ -67,6 +67,17 @@ impl Spool {
         Ok(text)
     }
 
+    /// The value of the line that begins there.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn line<T: DeserializeOwned>(&mut self, start: u64) -> io::Result<T> {
+        self.file.seek(SeekFrom::Start(start))?;
+        let mut line = Vec::new();
+        BufReader::with_capacity(1024, &mut self.file).read_until(b'\n', &mut line)?;
+        Ok(serde_json::from_slice(&line)?)
+    }
+
     /// An object as it was added.
     ///
     /// # Errors

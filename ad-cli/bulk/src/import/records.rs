@@ -1,14 +1,10 @@
-//! The outcomes of payloads: recorded as they become known, and read in the order of the file.
+//! The outcomes of payloads: recorded as they become known, and read in the order of the file. They are in a temporary file, and memory has the
+//! place of each.
 
 use std::io;
 
 use ad_client::Linked;
-use ad_files::{
-    Place,
-    identities::{number, record},
-    sorter::Sorter,
-    spool::{Span, Spool},
-};
+use ad_files::{Place, spool::Spool};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -54,61 +50,45 @@ impl Record {
     }
 }
 
-/// Records as they come.
-#[derive(Debug, Default)]
-pub(super) struct Collected {
-    lines: Spool,
-    /// Index, start and length of each line.
-    order: Sorter<24>,
-}
-
-impl Collected {
-    pub(super) fn add(&mut self, it: &Record) -> io::Result<()> {
-        let Span { start, length } = self.lines.add_line(&(it.is_invalid, it))?;
-        let length = length as u64;
-        self.order.push(record(&[&it.index.to_be_bytes(), &start.to_be_bytes(), &length.to_be_bytes()]))
-    }
-
-    /// All records, in the order of the file; two records of the same payload are merged.
-    pub(super) fn in_order(mut self) -> io::Result<Records> {
-        let mut records = Records::default();
-        let mut last: Option<Record> = None;
-        for place in self.order.sorted()? {
-            let place = place?;
-            let span = Span { start: number(&place, 8), length: usize::try_from(number(&place, 16)).unwrap_or(0) };
-            let (is_invalid, next): (bool, Record) = serde_json::from_slice(&self.lines.text(span)?)?;
-            match &mut last {
-                Some(last) if last.index == next.index => {
-                    last.message =
-                        Some([last.message.take(), next.message].into_iter().flatten().collect::<Vec<_>>().join(" "));
-                    last.findings.extend(next.findings);
-                }
-                _ => records.add(last.replace(Record { is_invalid, ..next }))?,
-            }
-        }
-        records.add(last)?;
-        Ok(records)
-    }
-}
-
-/// The outcome of each payload, in the order of the file; payloads that the import did not reach are missing.
+/// The outcome of each payload; payloads that the import did not reach are missing.
 #[derive(Debug, Default)]
 pub struct Records {
     lines: Spool,
+    /// Where the line of each payload begins.
+    starts: Vec<u64>,
 }
 
+/// No line.
+const NONE: u64 = u64::MAX;
+
 impl Records {
-    fn add(&mut self, record: Option<Record>) -> io::Result<()> {
-        let Some(record) = record else { return Ok(()) };
-        self.lines.add_line(&(record.is_invalid, record)).map(drop)
+    /// Adds a record; two of the same payload are merged.
+    pub(super) fn add(&mut self, mut record: Record) -> io::Result<()> {
+        let index = usize::try_from(record.index).map_err(io::Error::other)?;
+        if self.starts.len() <= index {
+            self.starts.resize(index + 1, NONE);
+        }
+        if self.starts[index] != NONE {
+            let first = read(&mut self.lines, self.starts[index])?;
+            let messages = [first.message.clone(), record.message].into_iter().flatten();
+            let message = Some(messages.collect::<Vec<_>>().join(" "));
+            record = Record { message, findings: [first.findings.clone(), record.findings].concat(), ..first };
+        }
+        self.starts[index] = self.lines.add_line(&(record.is_invalid, record))?.start;
+        Ok(())
     }
 
-    /// Each of them.
+    /// Each of them, in the order of the file.
     ///
     /// # Errors
-    /// When the temporary file cannot be read; so each record, later.
-    pub fn read(&mut self) -> io::Result<impl Iterator<Item = io::Result<Record>>> {
-        let lines = self.lines.lines::<(bool, Record)>()?;
-        Ok(lines.map(|line| line.map(|(is_invalid, record)| Record { is_invalid, ..record })))
+    /// When the temporary file cannot be read.
+    pub fn read(&mut self) -> impl Iterator<Item = io::Result<Record>> {
+        let starts = self.starts.iter().filter(|start| **start != NONE);
+        starts.map(|start| read(&mut self.lines, *start))
     }
+}
+
+fn read(lines: &mut Spool, start: u64) -> io::Result<Record> {
+    let (is_invalid, record) = lines.line::<(bool, Record)>(start)?;
+    Ok(Record { is_invalid, ..record })
 }

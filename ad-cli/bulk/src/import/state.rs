@@ -16,7 +16,7 @@ use super::{
     BulkError, Identity,
     job::{Job, JobKind},
     journal::{End, Entry, Journal},
-    records::{Collected, Record, Records},
+    records::{Record, Records},
 };
 use crate::{
     AdOutcome,
@@ -67,7 +67,7 @@ pub(super) struct State {
 struct Inner {
     counts: Counts,
     pending: Queue<Pending>,
-    records: Collected,
+    records: Records,
     /// The first reason for stopping.
     failure: Option<BulkError>,
 }
@@ -112,9 +112,9 @@ impl State {
         let mut inner = std::mem::take(&mut *self.inner());
         let records = || {
             while let Some(pending) = inner.pending.pop()? {
-                inner.records.add(&pending.record(AdOutcome::UnderWay))?;
+                inner.records.add(pending.record(AdOutcome::UnderWay))?;
             }
-            inner.records.in_order()
+            Ok(inner.records)
         };
         (inner.failure, records())
     }
@@ -144,7 +144,7 @@ impl State {
         }
     }
 
-    fn record(&self, record: &Record) {
+    fn record(&self, record: Record) {
         let added = self.inner().records.add(record);
         self.kept(added);
     }
@@ -156,7 +156,7 @@ impl State {
         let findings: Vec<_> = verdict.findings.iter().filter(|it| it.severity == Severity::Error).cloned().collect();
         let message = Some(findings.iter().map(Finding::text).collect::<Vec<_>>().join(" "));
         let record = Record::new(verdict.index, place, ad, AdOutcome::Rejected);
-        self.record(&Record { message, findings, is_invalid: true, ..record });
+        self.record(Record { message, findings, is_invalid: true, ..record });
     }
 
     /// Records an ad that the service has, from this run or an earlier one.
@@ -165,13 +165,13 @@ impl State {
         if self.waits {
             self.put_back(&pending);
         } else {
-            self.record(&pending.record(AdOutcome::Accepted));
+            self.record(pending.record(AdOutcome::Accepted));
         }
     }
 
     /// Records an ad that this run does not handle.
     pub(super) fn left(&self, index: u64, place: Place, ad: Identity) {
-        self.record(&Record::new(index, place, Some(ad), AdOutcome::NotSent));
+        self.record(Record::new(index, place, Some(ad), AdOutcome::NotSent));
     }
 
     /// Records an ad of an earlier run with a known outcome.
@@ -192,7 +192,7 @@ impl State {
             let counts = &mut self.inner().counts;
             *if outcome.is_good() { &mut counts.published } else { &mut counts.failed } += 1;
         }
-        self.record(&Record { message, marketplace_ad_id, offer_id, linked, ..pending.record(outcome) });
+        self.record(Record { message, marketplace_ad_id, offer_id, linked, ..pending.record(outcome) });
     }
 
     /// Records an ad that was accepted now.
@@ -210,7 +210,7 @@ impl State {
         let findings = fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
         self.inner().counts.failed += 1;
         let record = Record::new(job.index, job.place, Some(job.ad), AdOutcome::Rejected);
-        self.record(&Record { message: Some(message), findings, ..record });
+        self.record(Record { message: Some(message), findings, ..record });
     }
 
     pub(super) fn not_sent(&self, job: Job) {
@@ -227,7 +227,7 @@ impl State {
     /// Records an ad that the service may or may not have accepted.
     pub(super) fn unclear(&self, job: Job) {
         let message = Some("sent without an answer; resume to find the outcome".to_owned());
-        self.record(&Record { message, ..Record::new(job.index, job.place, Some(job.ad), AdOutcome::Unclear) });
+        self.record(Record { message, ..Record::new(job.index, job.place, Some(job.ad), AdOutcome::Unclear) });
     }
 }
 

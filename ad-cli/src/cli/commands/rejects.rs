@@ -23,7 +23,7 @@ pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Im
     }
     let cannot = |error: io::Error| Failure::usage(format!("cannot write {}: {error}", to.display()));
     let mut rejected = HashSet::new();
-    for record in imported.records.read().map_err(cannot)? {
+    for record in imported.records.read() {
         let record = record.map_err(cannot)?;
         if record.outcome == AdOutcome::Rejected {
             rejected.insert(record.index);
