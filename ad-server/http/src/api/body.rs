@@ -13,7 +13,6 @@ use std::{
 
 use ad_core::{
     fields::FieldErrors,
-    parameters::MAX_QUERY,
     rulebook::{
         Warning, repeated,
         size::{MOST_LEVELS, deeper_than},
@@ -21,6 +20,7 @@ use ad_core::{
     service::Access,
     violation::{Code, Violation},
 };
+use ad_parameters::MAX_QUERY;
 use flate2::read::MultiGzDecoder;
 use poem::{Request, http::header};
 use serde_json::{Map, Value};

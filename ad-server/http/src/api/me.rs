@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use ad_core::{
-    model::{ApiVersion, Dealer},
-    parameters::AdParameters,
-};
+use ad_core::model::{ApiVersion, Dealer};
+use ad_parameters::{AdParameters, FromParameters};
 use poem::{Request, Response};
 use serde_json::{Value, json};
 

@@ -7,6 +7,7 @@ use ad_core::{
     synonyms::{languages::Language, values},
     violation::nearest,
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters};
 use percent_encoding::utf8_percent_encode;
 use uuid::Uuid;
 
@@ -158,7 +159,7 @@ pub(super) async fn ad(service: &Service, access: &Access, base: BasePath, sourc
 async fn by_id(service: &Service, access: &Access, id: &str) -> Option<String> {
     id.parse::<Uuid>().ok()?;
     let query = [("id", id), ("limit", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let found = service.list(access, None, AdQuery::parse(&query).ok()?).await.ok()?;
+    let found = service.list(access, None, AdQuery::parse(AD_PARAMETERS, &query).ok()?).await.ok()?;
     let ad = &found.rows.first()?.ad;
     let base = ad.category().and_then(|category: &Category| category.vehicle_type).unwrap_or("ad");
     let source_id = utf8_percent_encode(&ad.source_id, SEGMENT);

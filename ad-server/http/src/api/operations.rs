@@ -4,10 +4,10 @@
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
-    parameters::{
-        AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS,
-        TARGET_PARAMETERS, WRITE_PARAMETERS,
-    },
+};
+use ad_parameters::{
+    AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS, TARGET_PARAMETERS,
+    WRITE_PARAMETERS,
 };
 use poem::http::Method;
 

@@ -6,11 +6,11 @@ use ad_core::{
     categories::{self, TRAILER},
     fields::FieldErrors,
     model::{AdQuery, AdTag, Included, LogQuery, RequestOrigin},
-    parameters::{self, AD_PARAMETERS, AdParameters, LOG_PARAMETERS, Parameter},
     ports::ListedAd,
     rulebook::versions::VersionError,
     service::{Access, CreatePath, ServiceError, TaggedAd, Target},
 };
+use ad_parameters::{AD_PARAMETERS, AdParameters, FromParameters, LOG_PARAMETERS, Parameter};
 use poem::{
     Endpoint, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -228,7 +228,7 @@ impl AdCall<'_> {
 
     async fn list(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
-        let query = AdQuery::parse(&pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
+        let query = AdQuery::parse(AD_PARAMETERS, &pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
         let (page, fields) = (query.page, query.fields.clone());
         let Included { log: with_log, status: with_status, quality: with_quality } = query.included;
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
@@ -251,7 +251,7 @@ impl AdCall<'_> {
 
     async fn log(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
-        let query = LogQuery::parse(&pairs).map_err(|errors| self.suggest(LOG_PARAMETERS, errors))?;
+        let query = LogQuery::parse(LOG_PARAMETERS, &pairs).map_err(|errors| self.suggest(LOG_PARAMETERS, errors))?;
         let target = self.target(query.dealer_code.as_deref());
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.log(&self.access, target, &query).await?;
@@ -318,7 +318,7 @@ impl AdCall<'_> {
 
     /// The errors of a query, with suggestions by the operator's names of parameters.
     fn suggest(&self, parameters: &[Parameter], mut errors: FieldErrors) -> FieldErrors {
-        parameters::suggest(&self.context.service.rulebook().settings.names, parameters, &mut errors);
+        ad_parameters::suggest(&self.context.service.rulebook().settings.names, parameters, &mut errors);
         errors
     }
 

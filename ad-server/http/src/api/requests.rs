@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ad_core::{parameters::AdParameters, service::ServiceError};
+use ad_core::service::ServiceError;
+use ad_parameters::{AdParameters, FromParameters};
 use poem::{Request, Response, http::StatusCode};
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! `GET /v4/summary`: the number of ads by status (extensions E6.2).
 
+use ad_parameters::{AdParameters, FromParameters, SUMMARY_PARAMETERS};
 use std::sync::Arc;
 
-use ad_core::parameters::{AdParameters, SUMMARY_PARAMETERS};
 use poem::{Request, Response};
 
 use super::{

@@ -1,10 +1,10 @@
 //! Writes, with idempotency keys (extensions E3.2) and `Prefer: wait` (extensions E3.4).
 
 use ad_core::{
-    parameters::AdParameters,
     ports::RenderedAnswer,
     service::{Acceptance, Accepted, Incoming, Keep, ServiceError, Target},
 };
+use ad_parameters::AdParameters;
 use poem::{
     Request, Response,
     http::{HeaderValue, StatusCode, header},

@@ -19,7 +19,7 @@ use crate::api::ApiError;
 use ad_server_access::auth::Permission;
 
 /// Maximum number of ads of one form, as of a page of a list.
-const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
+const MOST_ADS: usize = ad_parameters::MAX_LIMIT as usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdAction {

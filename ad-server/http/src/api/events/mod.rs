@@ -8,11 +8,11 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     fields::FieldErrors,
     model::{EventPage, EventPosition, EventQuery},
-    parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
     ports::{EventWatch, Scope},
     service::Access,
     violation::{Code, Violation},
 };
+use ad_parameters::{EVENT_PARAMETERS, EventParameters, EventsAfter, FromParameters};
 use poem::{
     Endpoint, Request, Response, Result,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -146,8 +146,8 @@ impl Events {
     }
 
     fn parameters(&self, query: &[(String, String)], headers: &HeaderMap) -> Result<EventParameters, ApiError> {
-        let mut parameters = EventParameters::parse(query).map_err(|mut errors| {
-            parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
+        let mut parameters = EventParameters::parse(EVENT_PARAMETERS, query).map_err(|mut errors| {
+            ad_parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
             errors
         })?;
         if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {

@@ -11,7 +11,6 @@ use ad_core::{
         EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Photo, PhotoFacts,
         Price, Publication, PublishedChannel, StatusCount, StatusWords, StoredRequest, Timestamp,
     },
-    parameters::AdParameters,
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
     prices,
     quality::Measured,
@@ -23,6 +22,7 @@ use ad_core::{
     status,
     violation::Code,
 };
+use ad_parameters::{AdParameters, FromParameters};
 use poem::http::{StatusCode, header};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

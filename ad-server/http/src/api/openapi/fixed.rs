@@ -7,8 +7,8 @@ use ad_core::{
         Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, DeliveryState, DisabledReason, ImageStatus,
         Level, MOST_EARLIER_PRICES, Market, RequestState, Severity, WaitingFor, WhoActs,
     },
-    parameters::MAX_EVENTS,
 };
+use ad_parameters::MAX_EVENTS;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

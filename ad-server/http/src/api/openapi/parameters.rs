@@ -1,6 +1,6 @@
 //! Parameters of paths and queries, from the tables that parse them.
 
-use ad_core::parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
+use ad_parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
 use serde_json::{Map, Value, json};
 
 use super::{fields::DATE, referring};

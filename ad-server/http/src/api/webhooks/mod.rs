@@ -3,9 +3,9 @@
 mod scoped;
 mod views;
 
+use ad_parameters::{AdParameters, DELIVERY_PARAMETERS, FromParameters, PAGE_PARAMETERS, Parameter, WebhookParameters};
 use std::{collections::BTreeMap, sync::Arc};
 
-use ad_core::parameters::{AdParameters, DELIVERY_PARAMETERS, PAGE_PARAMETERS, Parameter, WebhookParameters};
 use poem::{
     Endpoint, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
