@@ -19,8 +19,8 @@ use ad_core::{
         Timestamp, Validators, WaitingFor,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
-        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision,
+        Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     violation::Code,
 };
@@ -1236,11 +1236,10 @@ fn answer(number: u128, key: &str) -> KeptAnswer {
         fingerprint: format!("of {number}"),
         request_id: id(number),
         accepted: at(i64::try_from(number).unwrap()),
-        answer: RenderedAnswer {
-            status: 201,
-            headers: vec![("etag".to_owned(), "\"0.1\"".to_owned())],
-            body: json!({"body": "å\u{0}\"", "number": number.to_string()}).to_string(),
-        },
+        answer: format!(
+            "201\n[[\"etag\",\"\\\"0.1\\\"\"]]\n{}",
+            json!({"body": "å\u{0}\"", "number": number.to_string()})
+        ),
     }
 }
 

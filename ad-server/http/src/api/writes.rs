@@ -1,13 +1,10 @@
 //! Writes, with idempotency keys (extensions E3.2) and `Prefer: wait` (extensions E3.4).
 
-use ad_core::{
-    ports::RenderedAnswer,
-    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, Target},
-};
+use ad_core::service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target};
 use ad_parameters::AdParameters;
 use poem::{
     Request, Response,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use tokio::time::timeout;
 
@@ -15,15 +12,15 @@ use super::{
     ApiError,
     body::{self, Payload},
     conditional::etag,
-    idempotency::{RequestKey, replayed, response},
+    idempotency::{RequestKey, WriteAnswer, replayed},
     operations::{Act, Operation},
     paths::AdCall,
     prefer::Wait,
 };
 
-/// What the answer of a write shows.
-#[derive(Clone, Copy)]
+/// Writes the answer of a write.
 struct Shown<'a> {
+    call: &'a AdCall<'a>,
     operation: &'a Operation,
     /// Whether it shows the quality of the ad.
     quality: bool,
@@ -44,17 +41,16 @@ impl AdCall<'_> {
         if operation.act == Act::Create {
             self.context.check_faults(access, payload.source_id())?;
         }
-        let shown = Shown { operation, quality: query.included.quality };
-        let render = |accepted: &Accepted| self.render(shown, accepted);
-        let keep = key.map(|key| key.keep(&render));
+        let shown = Shown { call: self, operation, quality: query.included.quality };
+        let keep = key.map(|key| key.keep(&shown));
         let incoming = Incoming { id: self.request_id, keep: keep.as_ref(), origin: Some(&self.origin) };
-        let mut accepted = match self.accept(operation, query, payload, incoming).await {
+        let accepted = match self.accept(operation, query, payload, incoming).await {
             Ok(accepted) => accepted,
             Err(error) => return self.replay(error, keep.as_ref()).await,
         };
         match wait {
-            Some(wait) => self.wait(shown, wait, accepted).await,
-            None => Ok(response(accepted.answer.take().map_or_else(|| self.rendered(shown, &accepted), Ok)?)),
+            Some(wait) => self.wait(&shown, wait, accepted).await,
+            None => shown.response(&accepted),
         }
     }
 
@@ -113,19 +109,19 @@ impl AdCall<'_> {
             }
             _ => return Err(error),
         };
-        if kept.fingerprint == keep.fingerprint { Ok(replayed(*kept)) } else { Err(ServiceError::KeyUsed(kept).into()) }
+        if kept.fingerprint == keep.fingerprint { replayed(&kept) } else { Err(ServiceError::KeyUsed(kept).into()) }
     }
 
     /// The answer when the request has finished or the time is over, with the ad as it is at that time. If the ad cannot be read,
     /// the answer shows it as it was when the write was accepted.
-    async fn wait(&self, shown: Shown<'_>, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
+    async fn wait(&self, shown: &Shown<'_>, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
         let request = match accepted.request {
             Acceptance::Queued => Some(self.request_id),
             Acceptance::CoalescedWith(request) => Some(request),
             Acceptance::Unchanged => None,
         };
         let Some(_memory) = wait.memory(&self.access, accepted.ad.content.bytes()) else {
-            return Ok(response(self.rendered(shown, &accepted)?));
+            return shown.response(&accepted);
         };
         if let Some(request) = request {
             tokio::select! {
@@ -138,7 +134,7 @@ impl AdCall<'_> {
                 accepted = current;
             }
         }
-        let mut response = response(self.rendered(shown, &accepted)?);
+        let mut response = shown.response(&accepted)?;
         response.headers_mut().insert("preference-applied", HeaderValue::from_static("wait"));
         Ok(response)
     }
@@ -150,33 +146,45 @@ impl AdCall<'_> {
         let (current, _) = self.context.service.read(&self.access, target).await?;
         Ok(current.accepted(accepted.request))
     }
+}
 
-    fn rendered(&self, shown: Shown<'_>, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
-        self.render(shown, accepted).map_err(|error| {
-            tracing::error!(%error, "cannot serialize response");
-            ApiError::Internal
-        })
+impl Shown<'_> {
+    fn response(&self, accepted: &Accepted) -> Result<Response, ApiError> {
+        match self.answer(accepted) {
+            Ok(answer) => Ok(answer.response()),
+            Err(error) => {
+                tracing::error!(%error, "cannot serialize response");
+                Err(ApiError::Internal)
+            }
+        }
     }
 
-    fn render(&self, shown: Shown<'_>, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
-        let status = if shown.operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
-        let mut headers =
-            vec![(header::ETAG.to_string(), String::from_utf8_lossy(etag(accepted.tag).as_bytes()).into())];
-        if status == StatusCode::CREATED
-            && let Some(address) = self.address_of(self.base, &accepted.ad.source_id, &accepted.ad.dealer_code)
-        {
-            headers.push((header::LOCATION.to_string(), String::from_utf8_lossy(address.as_bytes()).into()));
+    fn answer(&self, accepted: &Accepted) -> serde_json::Result<WriteAnswer> {
+        let Self { call, operation, quality } = self;
+        let status = if operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
+        let mut headers = vec![(header::ETAG, etag(accepted.tag))];
+        if status == StatusCode::CREATED {
+            let address = call.address_of(call.base, &accepted.ad.source_id, &accepted.ad.dealer_code);
+            headers.extend(address.map(|address| (header::LOCATION, address)));
         }
         if let Acceptance::CoalescedWith(request) = accepted.request {
-            headers.push(("request-coalesced-with".to_owned(), request.to_string()));
+            headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let quality = if shown.quality {
-            let quality = self.context.service.quality(&accepted.ad, &accepted.failed_images);
+        let quality = if *quality {
+            let quality = call.context.service.quality(&accepted.ad, &accepted.failed_images);
             Some(quality.map_err(serde::ser::Error::custom)?)
         } else {
             None
         };
         let body = serde_json::to_string(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
-        Ok(RenderedAnswer { status: status.as_u16(), headers, body })
+        Ok(WriteAnswer { status, headers, body })
     }
 }
+
+impl AnswerWriter for Shown<'_> {
+    fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.answer(accepted)?.text()?)
+    }
+}
+
+const COALESCED_WITH: HeaderName = HeaderName::from_static("request-coalesced-with");

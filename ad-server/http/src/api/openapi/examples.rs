@@ -11,7 +11,7 @@ use ad_core::{
         EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Photo, PhotoFacts,
         Price, Publication, PublishedChannel, StatusCount, StatusWords, StoredRequest, Timestamp,
     },
-    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
+    ports::{AnswerKey, KeptAnswer, StatusFacts, StoreError, StoredAd},
     prices,
     quality::Measured,
     rulebook::{
@@ -317,7 +317,7 @@ fn kept_answer() -> KeptAnswer {
         fingerprint: String::new(),
         request_id: REQUEST,
         accepted: now(),
-        answer: RenderedAnswer { status: 201, headers: Vec::new(), body: String::new() },
+        answer: String::new(),
     }
 }
 
