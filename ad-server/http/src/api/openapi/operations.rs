@@ -35,7 +35,7 @@ pub(super) fn tags() -> Vec<Value> {
     let of_base = |base: BasePath| {
         let description = match base {
             BasePath::Typed(_, category) => format!("{} ({})", category.name, category.id),
-            BasePath::Generic => "Ads of every category and both versions".to_owned(),
+            BasePath::Generic | BasePath::Service => "Ads of every category and both versions".to_owned(),
             BasePath::V3 => "API V3".to_owned(),
         };
         let rejected = base.operations().filter(|operation| !responses::succeeds(base, operation));
@@ -54,6 +54,7 @@ pub(super) fn tag(base: BasePath) -> &'static str {
     match base {
         BasePath::Typed(vehicle_type, _) => vehicle_type,
         BasePath::Generic => "ad",
+        BasePath::Service => "",
         BasePath::V3 => "v3",
     }
 }

@@ -4,12 +4,12 @@ use ad_parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
 use serde_json::{Map, Value, json};
 
 use super::{fields::DATE, referring};
-use crate::api::operations::{Act, OPERATIONS, Operation};
+use crate::api::operations::{Act, BasePath, Operation, bases};
 
 /// The query parameters of the operations, by the names of their components.
 pub(super) fn shared() -> Map<String, Value> {
     let mut shared = Map::new();
-    for operation in OPERATIONS {
+    for operation in bases().flat_map(BasePath::operations) {
         for parameter in operation.parameters {
             shared.insert(name(operation, parameter), query(parameter));
         }

@@ -133,7 +133,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
         Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
-        Act::List | Act::Read | Act::Status | Act::Prices | Act::Log | Act::Delete | Act::RefuseCreate => {}
+        _ => {}
     }
     wrongs
 }

@@ -8,7 +8,7 @@ use super::{
     parameters::{self, query},
     reference, referring, responses,
 };
-use crate::api::webhooks::{Act, OPERATIONS, Operation};
+use crate::api::operations::{Act, BasePath, Operation};
 use ad_server_access::auth::Permission;
 
 const TAG: &str = "webhooks";
@@ -21,7 +21,8 @@ const EVENT: &str = "evt_019a05b16a527000800000000000001a_4";
 /// All paths. The samples have the bodies of `examples`.
 pub(super) fn paths(examples: &Map<String, Value>) -> Map<String, Value> {
     let mut paths = Map::new();
-    for operation in OPERATIONS {
+    let is_about_webhooks = |operation: &&Operation| operation.permission == Some(Permission::Webhooks);
+    for operation in BasePath::Service.operations().filter(is_about_webhooks) {
         let path = operation.path.replace(":webhook_id", "{webhook_id}").replace(":event_id", "{event_id}");
         let item = paths.entry(path.clone()).or_insert_with(|| json!({}));
         item[operation.method.as_str().to_lowercase()] = describe(operation, &path, examples);
@@ -49,7 +50,7 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
         "tags": [TAG],
         "operationId": operation.id,
         "summary": operation.summary,
-        "description": format!("{}\n\n{}", operation.doc, needs(Permission::Webhooks)),
+        "description": format!("{}\n\n{}", operation.doc, needs(operation.permission)),
         "parameters": own,
         "responses": answers(operation, body.is_some()),
         "x-codeSamples": Sample::new(operation.method.clone(), address, sent).in_all_languages(),
@@ -64,8 +65,8 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
 /// The name of the schema, and of the example, of an operation's body.
 fn body(act: Act) -> Option<&'static str> {
     match act {
-        Act::Create => Some("WebhookInput"),
-        Act::Change => Some("WebhookPatch"),
+        Act::CreateWebhook => Some("WebhookInput"),
+        Act::ChangeWebhook => Some("WebhookPatch"),
         Act::Replay => Some("WebhookReplay"),
         _ => None,
     }
@@ -73,26 +74,28 @@ fn body(act: Act) -> Option<&'static str> {
 
 fn answers(operation: &Operation, takes_body: bool) -> Value {
     let mut answers = responses::shared_by_all();
-    let status = if operation.act == Act::Create { "201" } else { "200" };
+    let status = if operation.act == Act::CreateWebhook { "201" } else { "200" };
     let (description, schema) = match operation.act {
-        Act::Create => ("The webhook, with its secret", "NewWebhook"),
+        Act::CreateWebhook => ("The webhook, with its secret", "NewWebhook"),
         Act::RotateSecret => ("The webhook, with its new secret", "NewWebhook"),
-        Act::List => ("A page of webhooks", "WebhookPage"),
-        Act::Deliveries => ("A page of deliveries", "DeliveryPage"),
-        Act::Test | Act::Resend => ("The delivery, which is pending", "Delivery"),
-        Act::Read | Act::Change | Act::Delete | Act::Replay => ("The webhook", "Webhook"),
+        Act::ListWebhooks => ("A page of webhooks", "WebhookPage"),
+        Act::ListDeliveries => ("A page of deliveries", "DeliveryPage"),
+        Act::TestWebhook | Act::Resend => ("The delivery, which is pending", "Delivery"),
+        _ => ("The webhook", "Webhook"),
     };
     answers.insert(status.to_owned(), responses::described(description, &reference(schema), &[schema]));
-    if operation.act == Act::Create {
+    if operation.act == Act::CreateWebhook {
         answers[status]["headers"]["Location"] = json!({"required": true, "description": "Address of the webhook", "schema": {"type": "string", "format": "uri"}});
     }
     let (schemas, wrong): (&[&str], &[&str]) = match operation.act {
-        Act::Create => (
+        Act::CreateWebhook => (
             &["FieldErrors", "Detail", "BusinessErrors"],
             &["PayloadErrors", "ParameterErrors", "NotJson", "TooManyWebhooks"],
         ),
-        Act::Change | Act::Replay => (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"]),
-        Act::Test | Act::Resend => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
+        Act::ChangeWebhook | Act::Replay => {
+            (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"])
+        }
+        Act::TestWebhook | Act::Resend => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
         _ => (&["FieldErrors"], &["ParameterErrors"]),
     };
     let schemas = match schemas {
