@@ -213,7 +213,7 @@ fn stated_length(request: &Request) -> Option<usize> {
 }
 
 /// The JSON object that these bytes are.
-pub fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes)
         .map_err(|error| ApiError::BadBody(format!("JSON parse error: {}", not_json::explanation(bytes, &error))))?;

@@ -9,7 +9,7 @@ use super::{
     Console, page, session,
     visitor::{Answer, Visit, Visitor, check_origin, not_allowed},
 };
-use crate::api::{ApiError, Context, RequestId, body};
+use crate::api::{ApiError, Context, body};
 use ad_server_access::auth::{Caller, Permission};
 
 /// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
@@ -107,9 +107,7 @@ impl PathEndpoint {
         }
         let caller = caller?;
         self.context.count(&caller, &request)?;
-        if let Some(permission) = action.permission.filter(|needed| !caller.permissions.contains(*needed)) {
-            return Err(ApiError::Forbidden(permission));
-        }
+        self.context.check_permission(&caller, action.permission)?;
         let query = body::query(&request)?;
         let form = if *request.method() == Method::POST {
             let scope = &caller.scope;
@@ -117,7 +115,7 @@ impl PathEndpoint {
         } else {
             Vec::new()
         };
-        let request_id = request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0);
+        let request_id = self.context.request_id(&request);
         let headers = std::mem::take(request.headers_mut());
         action.handler.answer(Visit { visitor, caller, request_id, query, form, headers }).await
     }
