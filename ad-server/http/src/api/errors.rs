@@ -18,7 +18,7 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{conditional, versions};
+use super::{conditional, problem::Detail, versions};
 use ad_server_access::auth::TokenError;
 use ad_server_base::{http_server::ConnectionLimit, values::Rate};
 
@@ -349,7 +349,7 @@ pub(super) fn duplicate() -> Value {
 }
 
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
-    json_response(status, &json!({"detail": text.to_string()}))
+    json_response(status, &Detail::new(text))
 }
 
 pub fn json_response(status: StatusCode, body: &impl Serialize) -> Response {

@@ -2,22 +2,19 @@
 
 use std::sync::Arc;
 
-use ad_core::{
-    model::{ApiVersion, Dealer},
-    parameters::AdParameters,
-};
+use ad_core::parameters::AdParameters;
 use poem::{Request, Response};
-use serde_json::{Value, json};
 
 use super::{
-    ApiError, Context, body,
+    ApiError, Context,
+    answers::Me,
+    body,
     compression::{CodedBytes, Coding},
     errors::json_bytes,
     links,
     observe::Routes,
     reads,
 };
-use ad_server_base::values::Rate;
 
 pub(super) const PATH: &str = "/v4/me";
 
@@ -34,31 +31,8 @@ async fn answer(context: Arc<Context>, request: Request) -> Result<Response, Api
     let mut turn = limits.lists.turn(scope.name()).await?;
     let dealers = service.dealers(scope).await?;
     turn.has_read();
-    let bytes = json_bytes(&json!({
-        "scope": {scope.claim(): scope.name()},
-        "dealers": dealers.iter().map(|(dealer, ads)| described(dealer, *ads)).collect::<Vec<_>>(),
-        "permissions": caller.permissions.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
-        "token": {"jti": caller.jti, "label": caller.label, "issued": caller.issued, "expires": caller.expires},
-        "rate_limit": limits.rate.as_ref().map(|rate| limit(rate.rate())),
-        "versions": ApiVersion::NAMES,
-        "documentation": links::to(&context, &request, "/docs/swagger-ui/"),
-    }))?;
+    let rate = limits.rate.as_ref().map(|rate| rate.rate());
+    let bytes = json_bytes(&Me::new(&caller, &dealers, rate, links::to(&context, &request, "/docs/swagger-ui/")))?;
     let coding = request.data::<Coding>().copied();
     Ok(turn.answer(CodedBytes::of(bytes, coding, &limits.processor, scope.name()).await?))
-}
-
-fn described(dealer: &Dealer, ads: u64) -> Value {
-    json!({
-        "code": dealer.code,
-        "name": dealer.name,
-        "currency": dealer.currency,
-        "products": dealer.products,
-        "bump": dealer.bump,
-        "salespersons": dealer.salespersons.len(),
-        "ads": ads,
-    })
-}
-
-fn limit(rate: Rate) -> Value {
-    json!({"requests": rate.requests, "seconds": rate.per.as_secs(), "burst": rate.burst})
 }

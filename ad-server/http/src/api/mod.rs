@@ -5,6 +5,7 @@
 
 mod accept;
 mod access_log;
+mod answers;
 mod around;
 pub mod body;
 mod compression;

@@ -6,20 +6,13 @@ use serde_json::{Map, Value, json};
 use super::{
     bodies::{self, BodyKind, Group},
     code_samples::Sample,
-    descriptions, examples, parameters, reference, referring, responses, webhooks,
+    descriptions, examples, parameters, reads, reference, referring, responses, webhooks,
 };
-use crate::api::{
-    events, me,
-    operations::{Act, BasePath, Operation, bases},
-};
+use crate::api::operations::{Act, BasePath, Operation, bases};
 
-/// All paths. Those of `fixed` depend on no table, and `examples` has bodies of webhooks.
-pub(super) fn paths(
-    rulebook: &Rulebook,
-    fixed: Map<String, Value>,
-    examples: &Map<String, Value>,
-) -> Map<String, Value> {
-    let mut paths = complete(fixed, &examples::brand(rulebook));
+/// All paths. `examples` has bodies of webhooks.
+pub(super) fn paths(rulebook: &Rulebook, examples: &Map<String, Value>) -> Map<String, Value> {
+    let mut paths = reads::paths(&examples::brand(rulebook));
     for base in bases() {
         for operation in base.operations().filter(|operation| responses::succeeds(base, operation)) {
             let item = paths.entry(path(base, operation)).or_insert_with(|| json!({}));
@@ -102,19 +95,4 @@ fn request_body(base: BasePath, shape: BodyKind) -> Value {
         }
     }
     json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
-}
-
-/// The paths of `fixed.json` with what all operations have. `brand` is an example of one.
-fn complete(mut fixed: Map<String, Value>, brand: &str) -> Map<String, Value> {
-    for (path, item) in &mut fixed {
-        let operation = &mut item["get"];
-        let sample = operation["x-codeSamples"].as_str().unwrap_or_default().replace("{brand}", brand);
-        operation["x-codeSamples"] = Sample::get(sample).in_all_languages();
-        responses::complete(&mut operation["responses"], path != me::PATH);
-        if let (events::PATH, Some(parameters)) = (path.as_str(), operation["parameters"].as_array_mut()) {
-            parameters.splice(..0, parameters::of_events());
-        }
-    }
-    fixed["/v4/vehicles/car/models"]["get"]["parameters"][0]["example"] = json!(brand);
-    fixed
 }

@@ -8,15 +8,18 @@ use super::{
     parameters::{self, query},
     reference, referring, responses,
 };
-use crate::api::webhooks::{Act, OPERATIONS, Operation};
+use crate::api::{
+    answers as types,
+    webhooks::{Act, OPERATIONS, Operation},
+};
 use ad_server_access::auth::Permission;
 
-const TAG: &str = "webhooks";
+pub(super) const TAG: &str = "webhooks";
 
 /// An id that looks like one.
 const WEBHOOK: &str = "01905b1c-6a52-7000-8000-000000000004";
 
-const EVENT: &str = "evt_019a05b16a527000800000000000001a_4";
+pub(super) const EVENT: &str = "evt_019a05b16a527000800000000000001a_4";
 
 /// All paths. The samples have the bodies of `examples`.
 pub(super) fn paths(examples: &Map<String, Value>) -> Map<String, Value> {
@@ -30,14 +33,7 @@ pub(super) fn paths(examples: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) -> Value {
-    let text = |name: &str, description: &str, schema: Value| json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema});
-    let mut own = Vec::new();
-    if path.contains("{webhook_id}") {
-        own.push(text("webhook_id", "`id` of the webhook", json!({"type": "string", "format": "uuid"})));
-    }
-    if path.contains("{event_id}") {
-        own.push(text("event_id", "`id` of the event", json!({"type": "string", "minLength": 1})));
-    }
+    let mut own = parameters::of_path(path);
     own.extend(operation.parameters.iter().map(query));
     let body = body(operation.act);
     if body.is_some() {
@@ -118,4 +114,34 @@ fn answers(operation: &Operation, takes_body: bool) -> Value {
     }
     answers.insert("503".to_owned(), referring("responses", "Unavailable"));
     answers.into()
+}
+
+/// The request that a webhook is sent, which OpenAPI 3.0 cannot describe.
+pub(super) fn received() -> Value {
+    let header = |name: &str, description: &str| json!({"name": name, "in": "header", "description": description, "required": true, "schema": {"type": "string"}});
+    let (time, event_type) = ("2026-01-15T10:00:00.000Z", "ad.publish.done");
+    let event = json!({"type": event_type, "action": "publish", "code": null, "dealer_code": "north-cars", "id": EVENT,
+        "message": "Ad published", "sequence": 4, "source_id": "car-1001", "state": "done", "timestamp": time});
+    json!({"event": {"post": {
+        "tags": [TAG],
+        "operationId": "receive_event",
+        "summary": "An event",
+        "description": "Sent to the `url` of each webhook, signed as Standard Webhooks 1.0.0 says. Any 2xx within 15 seconds is a \
+            success; 410 disables the webhook.",
+        "security": [],
+        "parameters": [
+            header("webhook-id", "The event's id, the same in all attempts"),
+            header("webhook-timestamp", "Time of the attempt, in seconds since 1970"),
+            header("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces"),
+        ],
+        "requestBody": {"required": true, "content": {"application/json": {
+            "example": {"type": event_type, "data": event, "timestamp": time},
+            "schema": types::webhook_request(),
+        }}},
+        "responses": {
+            "2XX": {"description": "The event is delivered"},
+            "410": {"description": "The webhook is disabled"},
+            "default": {"description": "The event is sent again"},
+        },
+    }}})
 }

@@ -1,7 +1,6 @@
 //! `/v4/webhooks`: the endpoints of a token's scope (extensions E5.1).
 
 mod scoped;
-mod views;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,8 +12,10 @@ use poem::{
 use serde_json::Map;
 
 pub use self::scoped::ScopedWebhooks;
-use self::views::WebhookView;
-use super::{ApiError, Context, body, errors::json_response, headers, links, observe::Routes, respond::PageBody};
+use super::{
+    ApiError, Context, answers::WebhookView, body, errors::json_response, headers, links, observe::Routes,
+    respond::PageBody,
+};
 use ad_server_access::auth::Permission;
 use ad_server_outside::webhooks::Webhooks;
 use ad_server_store::webhooks::Webhook;
