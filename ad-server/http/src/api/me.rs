@@ -1,11 +1,8 @@
 //! `GET /v4/me`: what a token is, and what it gives access to (extensions E3.14). It needs no permission.
 
-use ad_core::model::{ApiVersion, Dealer};
 use ad_parameters::AdParameters;
-use serde_json::{Value, json};
 
-use super::{call::Call, errors::json_bytes, handler::ApiResult, links, lists::Turn};
-use ad_server_base::values::Rate;
+use super::{answers::Me, call::Call, errors::json_bytes, handler::ApiResult, links, lists::Turn};
 
 pub(super) const PATH: &str = "/v4/me";
 
@@ -15,30 +12,8 @@ pub(super) async fn read(call: &Call<'_>, _: AdParameters, mut turn: Turn) -> Ap
     let scope = &caller.scope;
     let dealers = context.service.dealers(scope).await?;
     turn.has_read();
-    let bytes = json_bytes(&json!({
-        "scope": {scope.claim(): scope.name()},
-        "dealers": dealers.iter().map(|(dealer, ads)| described(dealer, *ads)).collect::<Vec<_>>(),
-        "permissions": caller.permissions.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
-        "token": {"jti": caller.jti, "label": caller.label, "issued": caller.issued, "expires": caller.expires},
-        "rate_limit": context.limits.rate.as_ref().map(|rate| limit(rate.rate())),
-        "versions": ApiVersion::NAMES,
-        "documentation": links::to(context, call.request, "/docs/swagger-ui/"),
-    }))?;
+    let rate = context.limits.rate.as_ref().map(|rate| rate.rate());
+    let documentation = links::to(context, call.request, "/docs/swagger-ui/");
+    let bytes = json_bytes(&Me::new(caller, &dealers, rate, documentation))?;
     Ok(turn.answer(call.coded(bytes).await?))
-}
-
-fn described(dealer: &Dealer, ads: u64) -> Value {
-    json!({
-        "code": dealer.code,
-        "name": dealer.name,
-        "currency": dealer.currency,
-        "products": dealer.products,
-        "bump": dealer.bump,
-        "salespersons": dealer.salespersons.len(),
-        "ads": ads,
-    })
-}
-
-fn limit(rate: Rate) -> Value {
-    json!({"requests": rate.requests, "seconds": rate.per.as_secs(), "burst": rate.burst})
 }

@@ -6,6 +6,7 @@
 mod accept;
 mod access_log;
 mod ads;
+mod answers;
 mod around;
 pub mod body;
 mod call;

@@ -37,8 +37,8 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
 }
 
 /// The sentence about the permission that an operation needs.
-pub(super) fn needs(permission: Option<Permission>) -> String {
-    permission.map(|permission| format!("Needs the permission `{permission}`.")).unwrap_or_default()
+pub(super) fn needs(permission: Option<Permission>) -> Option<String> {
+    permission.map(|permission| format!("Needs the permission `{permission}`."))
 }
 
 const FOLLOW: &str = "The `X-Request-Id` of the answer is the `request_id` of these entries. If the answer is lost, send the same \

@@ -1,7 +1,6 @@
 //! `/v4/webhooks`: the endpoints of a token's scope (extensions E5.1).
 
 mod scoped;
-mod views;
 
 use ad_parameters::{AdParameters, WebhookParameters};
 use poem::{
@@ -10,8 +9,10 @@ use poem::{
 };
 
 pub use self::scoped::ScopedWebhooks;
-use self::views::WebhookView;
-use super::{ApiError, body::Payload, call::Call, errors::json_response, handler::ApiResult, links, respond::PageBody};
+use super::{
+    ApiError, answers::WebhookView, body::Payload, call::Call, errors::json_response, handler::ApiResult, links,
+    respond::PageBody,
+};
 use ad_server_store::webhooks::Webhook;
 
 pub(super) async fn create(call: &Call<'_>, _: AdParameters, payload: Payload) -> ApiResult {
