@@ -87,12 +87,21 @@ impl<'a> Call<'a> {
         self.request.raw_path_param(name).unwrap_or_default()
     }
 
+    /// Its query.
+    pub(super) fn parsed<T>(
+        &self,
+        parse: impl FnOnce(&'static [Parameter], &[(String, String)]) -> Result<T, FieldErrors>,
+    ) -> Result<T, ApiError> {
+        let parameters = self.operation.parameters;
+        Ok(parse(parameters, &self.query).map_err(|errors| suggest(self.context(), parameters, errors))?)
+    }
+
     /// The body that the operation takes. Its text is shown to `seen`.
     pub(super) async fn payload(&self, body: Body, seen: impl FnOnce(&[u8])) -> Result<Payload, ApiError> {
         let (access, limits) = (self.access(), &self.context().limits);
         let warns_of_repeated = match self.operation.body {
             TakenBody::Nothing => return Ok(Payload::default()),
-            TakenBody::Object => false,
+            TakenBody::Object | TakenBody::ObjectOf(_) => false,
             TakenBody::CheckedObject => true,
         };
         let payload = body::object(self.request, body, limits, access, warns_of_repeated, seen).await?;
@@ -120,12 +129,6 @@ impl<'a> Call<'a> {
         respond::address_of(&format!("{root}{base}"), source_id, dealer_code)
     }
 
-    /// The errors of its query, with suggestions by the operator's names of parameters.
-    pub(super) fn suggest(&self, mut errors: FieldErrors) -> FieldErrors {
-        suggest(self.context(), self.operation.parameters, &mut errors);
-        errors
-    }
-
     /// The bytes of its answer in the coding that the client accepts.
     pub(super) async fn coded(&self, bytes: Vec<u8>) -> Result<CodedBytes, ApiError> {
         let coding = self.request.data::<Coding>().copied();
@@ -141,7 +144,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Adds to the errors of a query what an operator's names of parameters stand for.
-pub(super) fn suggest(context: &Context, parameters: &[Parameter], errors: &mut FieldErrors) {
-    ad_parameters::suggest(&context.service.rulebook().settings.names, parameters, errors);
+/// The errors of a query, with what an operator's names of parameters stand for.
+pub(super) fn suggest(context: &Context, parameters: &[Parameter], mut errors: FieldErrors) -> FieldErrors {
+    ad_parameters::suggest(&context.service.rulebook().settings.names, parameters, &mut errors);
+    errors
 }

@@ -39,20 +39,13 @@ pub(crate) enum Act {
     PolePosition,
     Retry,
     Values,
-    Request,
     Events,
-    Me,
     Summary,
     CreateWebhook,
-    ListWebhooks,
-    ReadWebhook,
-    ChangeWebhook,
-    DeleteWebhook,
-    TestWebhook,
-    RotateSecret,
-    ListDeliveries,
-    Resend,
-    Replay,
+    /// Queues a delivery to a webhook.
+    Deliver,
+    /// What needs no distinction.
+    Other,
 }
 
 /// What the paths of a group of operations begin with.
@@ -121,8 +114,10 @@ impl BasePath {
 pub(crate) enum TakenBody {
     /// Nothing: a body is not read.
     Nothing,
-    /// A JSON object.
+    /// A JSON object, whose schema depends on the category of an ad.
     Object,
+    /// A JSON object of this schema.
+    ObjectOf(&'static str),
     /// A JSON object; keys that it has more than once are warned of.
     CheckedObject,
 }
@@ -201,33 +196,33 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Same as GET; no proxy or browser repeats it." },
     Operation { act: Act::Values, method: Method::GET, path: "/v4/vehicles/:vehicle_type/:attribute", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::Alone(run!(lookups::values)), answer: ("The values, with their names", "LookupEntries"), id: "values", summary: "List the values of an attribute",
         doc: "Use the ids in payloads, and the names to show them to people. The values change with the catalogue of the service only; keep them for some minutes." },
-    Operation { act: Act::Request, method: Method::GET, path: "/v4/requests/:request_id", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(requests::read)), answer: ("The status of the request", "RequestStatus"), id: "request", summary: "Read the status of a request",
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/requests/:request_id", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(requests::read)), answer: ("The status of the request", "RequestStatus"), id: "request", summary: "Read the status of a request",
         doc: "What has become of an accepted request, also long after it was finished." },
     Operation { act: Act::Events, method: Method::GET, path: events::PATH, on: ONCE, permission: READ, parameters: EVENT_PARAMETERS, body: NOTHING, handler: Handler::Alone(run!(events::answer)), answer: ("A page of events, or a stream of them", "EventPage"), id: "events", summary: "Read events",
         doc: "The log entries of all ads in the token's scope, as one sequence: those of an ad in the order of its log. Read a page, store its `cursor`, and read on `after` it: every event comes once. With `wait`, the answer is sent as soon as there is an event (long poll). With `Accept: text/event-stream` the answer is a stream of server-sent events, whose `id` is the cursor; it ends when the token is revoked or expires. Neither counts as a request of the rate limit." },
-    Operation { act: Act::Me, method: Method::GET, path: me::PATH, on: ONCE, permission: None, parameters: &[], body: NOTHING, handler: Handler::List(run!(me::read)), answer: ("The token and its dealers", "Me"), id: "me", summary: "Read what the token gives access to",
+    Operation { act: Act::Other, method: Method::GET, path: me::PATH, on: ONCE, permission: None, parameters: &[], body: NOTHING, handler: Handler::List(run!(me::read)), answer: ("The token and its dealers", "Me"), id: "me", summary: "Read what the token gives access to",
         doc: "Scope, dealers, permissions and limits of the token. Needs no permission." },
     Operation { act: Act::Summary, method: Method::GET, path: summary::PATH, on: ONCE, permission: READ, parameters: SUMMARY_PARAMETERS, body: NOTHING, handler: Handler::List(run!(summary::read)), answer: ("The number of ads by status", "Summary"), id: "summary", summary: "Count ads by status",
         doc: "The ads of the token's dealer or group, deleted ones included, by status, vehicle type, marketplace and code of failure. Answered from an index, so it may be asked every few seconds." },
-    Operation { act: Act::CreateWebhook, method: Method::POST, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: &[], body: OBJECT, handler: Handler::InTurn(run!(webhooks::create)), answer: ("The webhook, with its secret", "NewWebhook"), id: "create_webhook", summary: "Create a webhook",
+    Operation { act: Act::CreateWebhook, method: Method::POST, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookInput"), handler: Handler::InTurn(run!(webhooks::create)), answer: ("The webhook, with its secret", "NewWebhook"), id: "create_webhook", summary: "Create a webhook",
         doc: "Events from now on are sent to `url`. The answer has the `secret` that signs them; it is shown this once." },
-    Operation { act: Act::ListWebhooks, method: Method::GET, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::list)), answer: ("A page of webhooks", "WebhookPage"), id: "list_webhooks", summary: "List webhooks",
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::list)), answer: ("A page of webhooks", "WebhookPage"), id: "list_webhooks", summary: "List webhooks",
         doc: "The webhooks of the token's scope, oldest first." },
-    Operation { act: Act::ReadWebhook, method: Method::GET, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::read)), answer: ("The webhook", "Webhook"), id: "read_webhook", summary: "Read a webhook",
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::read)), answer: ("The webhook", "Webhook"), id: "read_webhook", summary: "Read a webhook",
         doc: "With the number of pending deliveries, and why it is disabled if it is." },
-    Operation { act: Act::ChangeWebhook, method: Method::PATCH, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: OBJECT, handler: Handler::InTurn(run!(webhooks::change)), answer: ("The webhook", "Webhook"), id: "patch_webhook", summary: "Update a webhook",
+    Operation { act: Act::Other, method: Method::PATCH, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookPatch"), handler: Handler::InTurn(run!(webhooks::change)), answer: ("The webhook", "Webhook"), id: "patch_webhook", summary: "Update a webhook",
         doc: "Omitted fields are unchanged. A disabled webhook keeps its position: with `enabled: true` it continues where it stopped, with `resume: \"now\"` it skips what happened meanwhile." },
-    Operation { act: Act::DeleteWebhook, method: Method::DELETE, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::delete)), answer: ("The webhook", "Webhook"), id: "delete_webhook", summary: "Delete a webhook",
+    Operation { act: Act::Other, method: Method::DELETE, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::delete)), answer: ("The webhook", "Webhook"), id: "delete_webhook", summary: "Delete a webhook",
         doc: "Deletes the webhook with its deliveries. Nothing more is sent." },
-    Operation { act: Act::TestWebhook, method: Method::POST, path: "/v4/webhooks/:webhook_id/test", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::test)), answer: ("The delivery, which is pending", "Delivery"), id: "test_webhook", summary: "Send a test event",
+    Operation { act: Act::Deliver, method: Method::POST, path: "/v4/webhooks/:webhook_id/test", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::test)), answer: ("The delivery, which is pending", "Delivery"), id: "test_webhook", summary: "Send a test event",
         doc: "Queues an event of type `webhook.test`, signed and retried like any other. Returns the delivery; to see what became of it, list the deliveries." },
-    Operation { act: Act::RotateSecret, method: Method::POST, path: "/v4/webhooks/:webhook_id/rotate-secret", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::rotate_secret)), answer: ("The webhook, with its new secret", "NewWebhook"), id: "rotate_webhook_secret", summary: "Replace the secret",
+    Operation { act: Act::Other, method: Method::POST, path: "/v4/webhooks/:webhook_id/rotate-secret", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::rotate_secret)), answer: ("The webhook, with its new secret", "NewWebhook"), id: "rotate_webhook_secret", summary: "Replace the secret",
         doc: "Returns the webhook with a new `secret`. For 24 hours the old one signs too, so that receivers can be changed without losing an event." },
-    Operation { act: Act::ListDeliveries, method: Method::GET, path: "/v4/webhooks/:webhook_id/deliveries", on: ONCE, permission: WEBHOOKS, parameters: DELIVERY_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::deliveries)), answer: ("A page of deliveries", "DeliveryPage"), id: "list_deliveries", summary: "List deliveries",
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks/:webhook_id/deliveries", on: ONCE, permission: WEBHOOKS, parameters: DELIVERY_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::deliveries)), answer: ("A page of deliveries", "DeliveryPage"), id: "list_deliveries", summary: "List deliveries",
         doc: "Newest first, each with its attempts." },
-    Operation { act: Act::Resend, method: Method::POST, path: "/v4/webhooks/:webhook_id/deliveries/:event_id/resend", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::resend)), answer: ("The delivery, which is pending", "Delivery"), id: "resend_delivery", summary: "Send an event again",
+    Operation { act: Act::Deliver, method: Method::POST, path: "/v4/webhooks/:webhook_id/deliveries/:event_id/resend", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::resend)), answer: ("The delivery, which is pending", "Delivery"), id: "resend_delivery", summary: "Send an event again",
         doc: "Queues the delivery again, with all its retries. The event keeps its id." },
-    Operation { act: Act::Replay, method: Method::POST, path: "/v4/webhooks/:webhook_id/replay", on: ONCE, permission: WEBHOOKS, parameters: &[], body: OBJECT, handler: Handler::InTurn(run!(webhooks::replay)), answer: ("The webhook", "Webhook"), id: "replay_webhook", summary: "Send all events again from a cursor or time",
+    Operation { act: Act::Other, method: Method::POST, path: "/v4/webhooks/:webhook_id/replay", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookReplay"), handler: Handler::InTurn(run!(webhooks::replay)), answer: ("The webhook", "Webhook"), id: "replay_webhook", summary: "Send all events again from a cursor or time",
         doc: "Moves the position of the webhook back (or forward) and continues from there. Events that were delivered before are sent again with the same ids." },
 ];
 

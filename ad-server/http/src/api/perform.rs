@@ -15,7 +15,7 @@ use super::{
     ApiError, Context, RequestId,
     call::Call,
     events::{self, Events, Rhythm},
-    handler::{ApiResult, Handler, ParsedHandler, QueryHandler},
+    handler::{ApiResult, Handler},
     headers,
     lookups::Lookups,
     missing,
@@ -122,24 +122,22 @@ impl Call<'_> {
         let limits = &self.context().limits;
         match self.operation.handler {
             Handler::InTurn(handler) => {
-                let handler = self.parsed(handler)?;
+                let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
                 let payload = self.payload(body, |_| ()).await?;
                 let is_large = payload.is_large();
                 self.context().in_turn(self.access(), None, is_large, handler(self, payload)).await
             }
             Handler::Write(handler) => Box::pin(self.write(handler, body)).await,
             Handler::List(handler) => {
-                let handler = self.parsed(handler)?;
+                let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
                 handler(self, limits.lists.turn(self.access().name()).await?).await
             }
-            Handler::Alone(handler) => self.parsed(handler)?(self, ()).await,
+            Handler::Alone(handler) => {
+                let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
+                handler(self, ()).await
+            }
             Handler::Refuse(refuse) => Err(refuse(self, self.payload(body, |_| ()).await)),
         }
-    }
-
-    fn parsed<I>(&self, handler: &dyn QueryHandler<I>) -> Result<ParsedHandler<I>, ApiError> {
-        let parsed = handler.parse(self.operation.parameters, &self.query);
-        Ok(parsed.map_err(|errors| self.suggest(errors))?)
     }
 }
 

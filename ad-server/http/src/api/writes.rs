@@ -67,8 +67,7 @@ struct ShownAd<'a> {
 impl Call<'_> {
     /// Accepts a write and answers it.
     pub(super) async fn write(&self, handler: WriteHandler, body: Body) -> ApiResult {
-        let query = AdParameters::parse(self.operation.parameters, &self.query);
-        let query = query.map_err(|errors| self.suggest(errors))?;
+        let query = self.parsed(AdParameters::parse)?;
         let (access, context) = (self.access(), self.context());
         let mut key = RequestKey::of(self.request, access)?;
         let wait = context.limits.waits.preferred(self.request, access)?;

@@ -91,10 +91,8 @@ impl Events {
         query: &[(String, String)],
         headers: &HeaderMap,
     ) -> Result<Response, ApiError> {
-        let parameters = EventParameters::parse(EVENT_PARAMETERS, query).map_err(|mut errors| {
-            suggest(&self.context, EVENT_PARAMETERS, &mut errors);
-            errors
-        })?;
+        let parameters = EventParameters::parse(EVENT_PARAMETERS, query)
+            .map_err(|errors| suggest(&self.context, EVENT_PARAMETERS, errors))?;
         self.streamed(caller, continued(parameters, headers)).await
     }
 

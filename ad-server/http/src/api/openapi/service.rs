@@ -11,7 +11,7 @@ use super::{
     reference, referring, responses,
     webhooks::EVENT,
 };
-use crate::api::operations::{Act, BasePath, Operation};
+use crate::api::operations::{Act, BasePath, Operation, TakenBody};
 use ad_server_access::auth::Permission;
 
 /// The first parts of the paths below `/v4/`, with the name and description of their tags, in the order in which the pages show them.
@@ -102,7 +102,8 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
         Act::Summary => own.push(referring("parameters", "list.dealer_code")),
         _ => own.extend(operation.parameters.iter().map(query)),
     }
-    let body = body(operation.act);
+    // Its example has the name of its schema.
+    let body = if let TakenBody::ObjectOf(name) = operation.body { Some(name) } else { None };
     if body.is_some() {
         own.push(referring("parameters", parameters::CONTENT_ENCODING));
     }
@@ -112,22 +113,12 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
     let sample = Sample::new(operation.method.clone(), address + query, sent);
     let mut described = common(operation, path, (operation.id, operation.summary), sample);
     described["parameters"] = own.into();
-    described["responses"] = answers(operation, body.is_some());
+    described["responses"] = answers(operation);
     if let Some(name) = body {
         described["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": reference(name),
             "examples": {name: referring("examples", name)}}}});
     }
     described
-}
-
-/// The name of the schema, and of the example, of an operation's body.
-fn body(act: Act) -> Option<&'static str> {
-    match act {
-        Act::CreateWebhook => Some("WebhookInput"),
-        Act::ChangeWebhook => Some("WebhookPatch"),
-        Act::Replay => Some("WebhookReplay"),
-        _ => None,
-    }
 }
 
 fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> Value {
@@ -142,7 +133,7 @@ fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> 
     answers.into()
 }
 
-fn answers(operation: &Operation, takes_body: bool) -> Value {
+fn answers(operation: &Operation) -> Value {
     let mut answers = responses::shared_by_all();
     if operation.permission.is_none() {
         answers.remove("403");
@@ -163,10 +154,8 @@ fn answers(operation: &Operation, takes_body: bool) -> Value {
             &["FieldErrors", "Detail", "BusinessErrors"],
             &["PayloadErrors", "ParameterErrors", "NotJson", "TooManyWebhooks"],
         ),
-        Act::ChangeWebhook | Act::Replay => {
-            (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"])
-        }
-        Act::TestWebhook | Act::Resend => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
+        _ if operation.takes_body() => (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"]),
+        Act::Deliver => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
         _ => (&["FieldErrors"], &["ParameterErrors"]),
     };
     let is_about_webhooks = operation.permission == Some(Permission::Webhooks);
@@ -180,7 +169,7 @@ fn answers(operation: &Operation, takes_body: bool) -> Value {
         referring("responses", "BadParameters")
     };
     answers.insert("400".to_owned(), wrong);
-    if operation.act == Act::Request {
+    if operation.path.contains(":request_id") {
         answers.insert("404".to_owned(), referring("responses", "NoSuchRequest"));
     }
     if operation.path.contains(":webhook_id") {
@@ -192,7 +181,7 @@ fn answers(operation: &Operation, takes_body: bool) -> Value {
         answers.insert("404".to_owned(), missing);
     }
     for (status, name) in [("408", "Slow"), ("413", "TooLarge"), ("415", "UnsupportedCoding")] {
-        if takes_body {
+        if operation.takes_body() {
             answers.insert(status.to_owned(), referring("responses", name));
         }
     }
