@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ad_core::model::{LogEntry, PriceHistory, Quality, StatusReport};
+use ad_parameters::ToParameters;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use reqwest::{

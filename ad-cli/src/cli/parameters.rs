@@ -1,8 +1,8 @@
-//! Query parameters as options: every one of a table of [`ad_core::parameters`], under its own name with dashes.
+//! Query parameters as options: every one of a table of [`ad_parameters`], under its own name with dashes.
 
+use ad_parameters::{Parameter, Takes};
 use std::marker::PhantomData;
 
-use ad_core::parameters::{Parameter, Takes};
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 
 pub(crate) trait Table {

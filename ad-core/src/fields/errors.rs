@@ -105,7 +105,7 @@ impl FieldErrors {
     }
 
     /// Replaces all errors at and below one member by one violation.
-    pub(crate) fn replace(&mut self, key: &str, violation: Violation) {
+    pub fn replace(&mut self, key: &str, violation: Violation) {
         self.forget(key);
         self.push(key, violation);
     }
@@ -131,7 +131,7 @@ impl FieldErrors {
     }
 
     /// Visits each error with the names and indices that lead to its field.
-    pub(crate) fn each_mut(&mut self, visit: &mut impl FnMut(&[String], &mut Violation)) {
+    pub fn each_mut(&mut self, visit: &mut impl FnMut(&[String], &mut Violation)) {
         fn walk(errors: &mut FieldErrors, path: &mut Vec<String>, visit: &mut impl FnMut(&[String], &mut Violation)) {
             let Some(place) = &mut errors.0 else { return };
             place.violations.iter_mut().for_each(|violation| visit(path, violation));

@@ -22,8 +22,8 @@ pub use photos::{ClaimedPhotos, ExaminedPhotos, PhotoStore};
 pub use registry::{VehicleId, VehicleRegistry};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
-    PageOf, PhotoQuery, Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
-    Usage, VehicleQuery,
+    PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+    VehicleQuery,
 };
 
 /// The time.

@@ -122,17 +122,6 @@ pub struct AnswerKey {
     pub digest: String,
 }
 
-/// An answer as the client gets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedAnswer {
-    /// Status code.
-    pub status: u16,
-    /// Headers that are particular to it, by lower-case names.
-    pub headers: Vec<(String, String)>,
-    /// The JSON text.
-    pub body: String,
-}
-
 /// The answer to a request with an idempotency key, for when the client repeats the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptAnswer {
@@ -144,8 +133,8 @@ pub struct KeptAnswer {
     pub request_id: Uuid,
     /// When it was accepted.
     pub accepted: Timestamp,
-    /// The answer.
-    pub answer: RenderedAnswer,
+    /// The answer, in the notation of its [`AnswerWriter`](crate::service::AnswerWriter).
+    pub answer: String,
 }
 
 /// An accepted write on an existing ad, with its request. Fields that are `None` stay unchanged.

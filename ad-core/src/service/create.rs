@@ -96,7 +96,7 @@ impl Service {
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
         let tag = AdTag { revision: 0, n: 1 };
-        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued, answer: None };
+        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;
         let ad = &accepted.ad;
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
@@ -110,7 +110,7 @@ impl Service {
         self.added(&ad.dealer_code, Usage::Ads);
         self.added(&ad.dealer_code, Usage::Requests);
         self.answer_kept(incoming);
-        Ok(accepted.answered_by(kept))
+        Ok(accepted)
     }
 
     /// Checks a payload as a create does, except for the quota of requests, and stores nothing.

@@ -30,7 +30,7 @@ use crate::{
     violation::{Code, Violation},
 };
 pub use create::{CreatePath, Validated};
-pub use incoming::{Acceptance, Accepted, Incoming, Keep};
+pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
 
 /// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
@@ -132,7 +132,7 @@ impl TaggedAd {
     /// The ad as the answer to an accepted write shows it.
     pub fn accepted(self, request: Acceptance) -> Accepted {
         let Self { ad, tag, failed_images, .. } = self;
-        Accepted { ad, tag, failed_images, request, answer: None }
+        Accepted { ad, tag, failed_images, request }
     }
 }
 

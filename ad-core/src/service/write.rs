@@ -195,7 +195,7 @@ impl Service {
                 Ok(()) => {
                     self.added(&ad.dealer_code, Usage::Requests);
                     self.answer_kept(incoming);
-                    return Ok(accepted.answered_by(kept));
+                    return Ok(accepted);
                 }
                 Err(StoreError::Conflict) => {}
                 Err(StoreError::Underway(request)) => {

@@ -327,7 +327,7 @@ impl Choices {
 
 impl Expected {
     /// The text for a value of another type.
-    pub(crate) fn text(self) -> Cow<'static, str> {
+    pub fn text(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Object => "Expected an object.",
             Self::Measure(unit) => {

@@ -15,8 +15,7 @@ use ad_core::{
     },
     ports::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, PhotoQuery,
-        Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
-        VehicleQuery,
+        Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     quality, status,
 };
@@ -26,6 +25,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
+    answer::AnswerColumns,
     lists::{self, codes, numbers, sharer},
     photos,
     queue::{record_statement, stored_request},
@@ -368,13 +368,10 @@ impl Store for DatabaseStore {
         let rows = self.database.look_up(Statement::from(find).for_client_of(&key.holder)).await?;
         let kept = |row| {
             let mut columns = Columns::of(row);
-            Ok(KeptAnswer {
-                key: key.clone(),
-                fingerprint: columns.string()?,
-                request_id: columns.id()?,
-                accepted: columns.time()?,
-                answer: RenderedAnswer { status: columns.number()?, headers: columns.json()?, body: columns.string()? },
-            })
+            let (fingerprint, request_id, accepted) = (columns.string()?, columns.id()?, columns.time()?);
+            let (status, headers, body) = (columns.number()?, columns.string()?, columns.string()?);
+            let answer = AnswerColumns { status, headers: &headers, body: &body }.to_string();
+            Ok(KeptAnswer { key: key.clone(), fingerprint, request_id, accepted, answer })
         };
         rows.first().map(kept).transpose()
     }

@@ -3,6 +3,7 @@
 //! | Module | Purpose |
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
+//! | `answer` | kept answers, as a text and as columns |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
 //! | `erase`, `retention` | erasure of the data of deleted ads, and of what is older than its retention time |
 //! | `operators` | paused marketplaces and suspended dealers, the audit log |
@@ -23,6 +24,7 @@
 //! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
 
 mod ads;
+pub mod answer;
 mod batch;
 mod by_status;
 mod database;

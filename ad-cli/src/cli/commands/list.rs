@@ -3,8 +3,8 @@
 use ad_core::{
     categories::Category,
     model::{AdState, MAX_LIMIT, VIEW_FIELDS},
-    parameters::{AD_PARAMETERS, Parameter},
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters, Parameter};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -55,7 +55,7 @@ impl Table for AdQuery {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
     }

@@ -1,9 +1,7 @@
 //! `ad-cli log`: what has been done to an ad.
 
-use ad_core::{
-    model::{MAX_LIMIT, Page},
-    parameters::{LOG_PARAMETERS, Parameter},
-};
+use ad_core::model::{MAX_LIMIT, Page};
+use ad_parameters::{FromParameters, LOG_PARAMETERS, Parameter};
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 
 use crate::{
@@ -55,7 +53,7 @@ const COLUMNS: &[Column] = &[
 const LATEST: u32 = 20;
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let query = LogQuery::parse(LOG_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     // Whose log it is, also where the plate was given.
     let one = LogQuery { page: Page { limit: 1, offset: 0 }, ..query.clone() };

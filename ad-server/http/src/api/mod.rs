@@ -1,18 +1,22 @@
 //! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
 //!
-//! `around` gives a request its id and an answer its headers. `paths` finds the operation, authenticates, parses the
-//! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
+//! `around` gives a request its id and an answer its headers. `operations` is the table of all operations, and `perform` has every gate
+//! before their handlers, which call the [`Service`] and serialize the result. No code here knows a field of an ad.
 
 mod accept;
 mod access_log;
+mod ads;
+mod answers;
 mod around;
 pub mod body;
+mod call;
 mod compression;
 mod conditional;
 mod cors;
 pub mod errors;
 mod event_streams;
 pub mod events;
+mod handler;
 mod headers;
 mod idempotency;
 mod json_size;
@@ -26,12 +30,11 @@ mod missing;
 mod not_json;
 pub mod observe;
 mod openapi;
-mod operations;
+pub(crate) mod operations;
 pub mod pages;
-mod paths;
+mod perform;
 mod prefer;
 mod problem;
-mod reads;
 pub mod requests;
 mod respond;
 mod sandbox;
@@ -52,7 +55,7 @@ use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::
 use uuid::Uuid;
 
 use access_log::Seen;
-use ad_server_access::auth::{Caller, Permission, TokenError};
+use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
     http_server::Proxies,
@@ -203,13 +206,7 @@ where
     M::Endpoint: 'static,
 {
     let context = Arc::new(context);
-    let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
-    let route = requests::mount(route, &context);
-    let route = lookups::mount(route, &context);
-    let route = me::mount(route, &context);
-    let route = events::mount(route, &context);
-    let route = summary::mount(route, &context);
-    let route = webhooks::mount(route, &context);
+    let route = perform::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
@@ -254,13 +251,7 @@ impl Context {
         }
     }
 
-    /// The caller of a request, whose rate is counted.
-    fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
-        let caller = self.authenticated(request)?;
-        self.count(&caller, request)?;
-        Ok(caller)
-    }
-
+    /// Counts a request in the rate of its caller.
     pub fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
         if let Some(seen) = request.data::<Arc<Seen>>() {
             seen.caller.get_or_init(|| caller.clone());
@@ -284,14 +275,5 @@ impl Context {
         })?;
         // The API has no operations for operators.
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
-    }
-
-    fn permitted(&self, request: &Request, permission: Permission) -> Result<Caller, ApiError> {
-        let caller = self.caller(request)?;
-        if caller.permissions.contains(permission) { Ok(caller) } else { Err(ApiError::Forbidden(permission)) }
-    }
-
-    fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
-        Ok(self.permitted(request, permission)?.scope)
     }
 }

@@ -111,13 +111,12 @@ impl Visit {
     where
         ApiError: From<E>,
     {
-        let _turn = self.visitor.context.limits.turns.take(&self.caller.scope).await?;
-        Ok(read.await?)
+        self.visitor.context.in_turn(&self.caller.scope, None, false, read).await
     }
 
     /// Whether the visitor's token has a permission.
-    pub(super) fn may(&self, permission: Permission) -> bool {
-        self.caller.permissions.contains(permission)
+    pub(super) fn may(&self, permission: impl Into<Option<Permission>>) -> bool {
+        self.visitor.context.check_permission(&self.caller, permission.into()).is_ok()
     }
 
     /// A value of the query.

@@ -2,9 +2,9 @@
 
 use ad_core::{
     model::{DeliveryState, Page},
-    parameters::{DELIVERY_PARAMETERS, WebhookParameters},
     service::Access,
 };
+use ad_parameters::{DELIVERY_PARAMETERS, FromParameters, WebhookParameters};
 use maud::{Markup, html};
 use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};

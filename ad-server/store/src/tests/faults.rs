@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ad_core::ports::{AnswerKey, KeptAnswer, LogEntries, RenderedAnswer, Scope};
+use ad_core::ports::{AnswerKey, KeptAnswer, LogEntries, Scope};
 use futures_util::future::join_all;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -205,7 +205,7 @@ async fn only_the_first_ad_with_a_used_key_is_attempted_in_postgresql() {
         fingerprint: "body".to_owned(),
         request_id: request_id(1),
         accepted: at(1),
-        answer: RenderedAnswer { status: 201, headers: Vec::new(), body: "{}".to_owned() },
+        answer: "201\n[]\n{}".to_owned(),
     };
     let create = async |number: u32| {
         let (ad, request) = (ad(number, 1), request(number, 1));

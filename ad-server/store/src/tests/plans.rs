@@ -116,7 +116,7 @@ async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
                 filters: vec![AdFilter::Search("text".to_owned()), AdFilter::Status(vec![AdStatus::Failed])],
                 order,
                 descending,
-                ..AdQuery::parse(&[]).unwrap()
+                ..AdQuery::default()
             };
             let steps = explained(&temporary.database, &walk(temporary.database.dialect(), "d1", &query)).await;
             let has = |start: &str, end: &str| steps.iter().any(|step| step.starts_with(start) && step.ends_with(end));

@@ -36,7 +36,7 @@ async fn indexed(database: &Database) {
 }
 
 async fn count(store: &DatabaseStore, dealer: &str, filter: AdFilter) -> u64 {
-    let query = AdQuery { filters: vec![filter], ..AdQuery::parse(&[]).unwrap() };
+    let query = AdQuery { filters: vec![filter], ..AdQuery::default() };
     store.list(Scope::Dealer(dealer), &query).await.unwrap().count
 }
 

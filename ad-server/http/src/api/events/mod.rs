@@ -8,14 +8,14 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     fields::FieldErrors,
     model::{EventPage, EventPosition, EventQuery},
-    parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
     ports::{EventWatch, Scope},
     service::Access,
     violation::{Code, Violation},
 };
+use ad_parameters::{EVENT_PARAMETERS, EventParameters, EventsAfter, FromParameters};
 use poem::{
-    Endpoint, Request, Response, Result,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    Request, Response,
+    http::{HeaderMap, StatusCode, header},
 };
 use serde_json::json;
 use shared::SharedReads;
@@ -25,13 +25,13 @@ use super::{
     ApiError, Context,
     accept::weighted,
     body,
+    call::{Call, suggest},
     compression::{CodedBytes, Coding},
     errors::json_bytes,
-    headers,
+    handler::ApiResult,
     lists::{AnswerMemory, held},
-    observe::Routes,
 };
-use ad_server_access::auth::{Caller, Permission};
+use ad_server_access::auth::Caller;
 use ad_server_outside::events::{CursorScope, EventView};
 
 pub(super) const PATH: &str = "/v4/events";
@@ -44,10 +44,6 @@ const REST: Duration = Duration::from_millis(10);
 
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
-
-pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Events::new(context, Rhythm::AtOnce))
-}
 
 /// Reads events for clients.
 pub struct Events {
@@ -82,19 +78,6 @@ impl Rhythm {
     }
 }
 
-impl Endpoint for Events {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let response = self.answer(&request).await.unwrap_or_else(ApiError::response);
-        let mut response = headers::to_token(response, headers::PRIVATE);
-        if response.status().is_success() {
-            response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
-        }
-        Ok(response)
-    }
-}
-
 impl Events {
     /// Streams that read the same events share the reads of one value.
     pub fn new(context: &Arc<Context>, rhythm: Rhythm) -> Self {
@@ -108,8 +91,9 @@ impl Events {
         query: &[(String, String)],
         headers: &HeaderMap,
     ) -> Result<Response, ApiError> {
-        let parameters = self.parameters(query, headers)?;
-        self.streamed(caller, parameters).await
+        let parameters = EventParameters::parse(EVENT_PARAMETERS, query)
+            .map_err(|errors| suggest(&self.context, EVENT_PARAMETERS, errors))?;
+        self.streamed(caller, continued(parameters, headers)).await
     }
 
     async fn streamed(&self, caller: Caller, parameters: EventParameters) -> Result<Response, ApiError> {
@@ -118,42 +102,6 @@ impl Events {
         reader.check_position().await?;
         let open = self.context.limits.event_streams.open(&jti)?;
         Ok(stream::answer(reader, Arc::clone(&self.reads), self.rhythm, open))
-    }
-
-    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(Some(request.method())));
-        }
-        let caller = self.context.authenticated(request)?;
-        let (is_stream, parameters) = (prefers_stream(request), body::query(request));
-        let parameters = parameters.and_then(|query| self.parameters(&query, request.headers()));
-        // Those that wait have limits of their own.
-        if !is_stream && parameters.as_ref().map_or(true, |parameters| parameters.wait.is_zero()) {
-            self.context.count(&caller, request)?;
-        }
-        if !caller.permissions.contains(Permission::Read) {
-            return Err(ApiError::Forbidden(Permission::Read));
-        }
-        let parameters = parameters?;
-        if is_stream {
-            return self.streamed(caller, parameters).await;
-        }
-        let wait = parameters.wait.min(self.context.limits.waits.longest());
-        let jti = caller.jti.clone();
-        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
-        let _open = if wait.is_zero() { None } else { Some(self.context.limits.event_streams.open(&jti)?) };
-        self.page(reader, wait, request.data::<Coding>().copied()).await
-    }
-
-    fn parameters(&self, query: &[(String, String)], headers: &HeaderMap) -> Result<EventParameters, ApiError> {
-        let mut parameters = EventParameters::parse(query).map_err(|mut errors| {
-            parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
-            errors
-        })?;
-        if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
-            parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
-        }
-        Ok(parameters)
     }
 
     /// One page, as soon as there is an event or the wait is over. If there is no memory for a large answer, the page is dropped and
@@ -189,6 +137,35 @@ impl Events {
             }
         }
     }
+}
+
+/// The events after a cursor, as a page or as a stream.
+pub(super) async fn answer(call: &Call<'_>, parameters: EventParameters, (): ()) -> ApiResult {
+    let (events, limits) = (&call.path.state.events, &call.context().limits);
+    let parameters = continued(parameters, call.request.headers());
+    if prefers_stream(call.request) {
+        return events.streamed(call.caller.clone(), parameters).await;
+    }
+    let wait = parameters.wait.min(limits.waits.longest());
+    let reader = Reader::new(Arc::clone(call.context()), call.caller.clone(), parameters).await?;
+    let _open = if wait.is_zero() { None } else { Some(limits.event_streams.open(&call.caller.jti)?) };
+    events.page(reader, wait, call.request.data::<Coding>().copied()).await
+}
+
+/// Whether a request waits for events.
+pub(super) fn waits(request: &Request) -> bool {
+    let waits = |query: Vec<(String, String)>| {
+        EventParameters::parse(EVENT_PARAMETERS, &query).is_ok_and(|parameters| !parameters.wait.is_zero())
+    };
+    prefers_stream(request) || body::query(request).is_ok_and(waits)
+}
+
+/// The same, from where the client has read a stream.
+fn continued(mut parameters: EventParameters, headers: &HeaderMap) -> EventParameters {
+    if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
+        parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
+    }
+    parameters
 }
 
 /// Whether a client wants a stream rather than JSON.

@@ -77,7 +77,9 @@ impl Group {
     pub(super) fn of(base: BasePath, shape: BodyKind) -> Vec<Self> {
         match base {
             BasePath::Typed(_, category) => vec![Self::typed(category)],
-            BasePath::Generic => categories::typed().map(|(_, it)| Self::typed(it)).filter(Self::is_target).collect(),
+            BasePath::Generic | BasePath::Service => {
+                categories::typed().map(|(_, it)| Self::typed(it)).filter(Self::is_target).collect()
+            }
             BasePath::V3 if shape == BodyKind::Update => Self::of_v3(),
             BasePath::V3 => Self::of_v3().into_iter().filter(Self::is_created).collect(),
         }
