@@ -21,15 +21,14 @@ use tokio::{
 };
 
 use crate::{
-    api::{
-        self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Stopping, Waits,
-    },
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, EventStreams, Limits, Lists, Stopping, Waits},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier, key_file},
     cleanup::{self, Kept},
     config::Settings,
     console::{self, Console, SignInLinks},
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
+    limits::RateLimiter,
     marketplace::{self, Circuits, ConnectError, PausableMarketplace},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions, ServeMedia},
     photos::PhotoWorker,
@@ -447,7 +446,7 @@ fn limits(
     Limits {
         body_within: settings.request_timeout.duration(),
         body_memory: BodyMemory::new(settings.body_memory.bytes()),
-        rate: settings.rate_limit.map(DealerRate::new),
+        rate: settings.rate_limit.map(RateLimiter::new),
         lists: Lists::new(database.list_connections()),
         processor,
         waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),

@@ -26,7 +26,7 @@
 //! | [`rules`] | the catalogue and the names of the settings |
 //! | [`registry`] | the register of vehicles that `validate` compares ads with |
 //! | [`processor`] | runs long computations apart from short requests |
-//! | `shares` | limited resources that dealers share fairly |
+//! | [`limits`] | what keeps limits: concurrency, rates, and resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
 //! | `operators` | what operators do and see, by commands and in the console |
 //! | [`commands`] | the subcommands of the binary |
@@ -57,6 +57,7 @@ pub mod demo;
 pub mod directory;
 pub mod events;
 pub mod http_server;
+pub mod limits;
 pub mod lines;
 pub mod marketplace;
 pub mod media;
@@ -70,7 +71,6 @@ pub mod rules;
 pub mod sandbox;
 mod scoring;
 pub mod secret;
-mod shares;
 mod stopping;
 pub mod store;
 pub mod system;

@@ -30,7 +30,7 @@ use tokio::{
 };
 
 use super::{ApiError, Limits, MAX_BODY, not_json};
-use crate::shares::Share;
+use crate::limits::{FairPermit, MinimumRate};
 
 /// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
@@ -73,7 +73,7 @@ pub(super) struct Payload {
     /// Warnings about keys that its text has more than once, where they are asked for.
     pub(super) repeated: Vec<Warning>,
     /// Held for as long as the object exists.
-    pub(super) memory: Option<Share>,
+    pub(super) memory: Option<FairPermit>,
 }
 
 impl Payload {
@@ -219,15 +219,14 @@ async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Resul
     Ok(bytes)
 }
 
-/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`].
+/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`] on average.
 async fn at_min_rate(mut body: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
-    let begun = Instant::now();
+    let mut rate = MinimumRate::new(MIN_RATE, GRACE, Duration::MAX);
     loop {
-        let due = Duration::from_secs(1) * u32::try_from(bytes.len() / MIN_RATE).unwrap_or(u32::MAX);
-        let read = timeout_at(begun + GRACE + due, body.read_buf(bytes)).await;
+        let read = timeout_at(rate.wait(), body.read_buf(bytes)).await;
         match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: MIN_RATE, grace: GRACE })? {
             Ok(0) => return Ok(()),
-            Ok(_) => {}
+            Ok(read) => rate.passed(read),
             Err(_) => return Err(broken()),
         }
     }

@@ -5,7 +5,6 @@
 //! one.
 
 use std::{
-    collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex},
     time::Duration,
@@ -13,6 +12,8 @@ use std::{
 
 use ad_core::lock::locked;
 use tokio::{sync::Notify, time::Instant};
+
+use crate::limits::{ConcurrencyLimit, Exceeded, Slot};
 
 /// Connections beyond the limits at the same time.
 const RESERVE: usize = 32;
@@ -62,6 +63,15 @@ pub enum ConnectionLimit {
     Address(usize),
 }
 
+impl From<Exceeded> for ConnectionLimit {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::Total(limit) => Self::Total(limit),
+            Exceeded::Key(limit) => Self::Address(limit),
+        }
+    }
+}
+
 impl ConnectionLimit {
     /// The message for its client.
     pub(crate) fn detail(self) -> String {
@@ -84,15 +94,14 @@ pub(super) struct Admission(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    limits: ConnectionLimits,
-    state: Mutex<AdmissionState>,
+    served: ConcurrencyLimit<IpAddr>,
+    proxies: Proxies,
+    beyond: Mutex<BeyondLimits>,
 }
 
 #[derive(Debug, Default)]
-struct AdmissionState {
-    connections: usize,
-    by_address: HashMap<IpAddr, usize>,
-    /// Connections beyond the limits, the oldest first.
+struct BeyondLimits {
+    /// The oldest first.
     reserve: Vec<Reserved>,
     last_warning: Option<Instant>,
 }
@@ -107,8 +116,8 @@ struct Reserved {
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     shared: Arc<Shared>,
-    /// Whose connections it counts among; `None` for a proxy.
-    address: Option<IpAddr>,
+    /// `None` beyond the limits.
+    _slot: Option<Slot<IpAddr>>,
     pub(super) beyond: Option<ConnectionLimit>,
     /// Notified when the connection has to end.
     pub(super) close: Arc<Notify>,
@@ -116,44 +125,34 @@ pub(super) struct ConnectionSlot {
 
 impl Admission {
     pub(super) fn new(limits: ConnectionLimits) -> Self {
-        Self(Arc::new(Shared { limits, state: Mutex::default() }))
+        let ConnectionLimits { total, per_address, proxies } = limits;
+        Self(Arc::new(Shared { served: ConcurrencyLimit::new(total, per_address), proxies, beyond: Mutex::default() }))
     }
 
     /// Open connections, with those beyond the limits.
     pub(super) fn connections(&self) -> usize {
-        let state = locked(&self.0.state);
-        state.connections + state.reserve.len()
+        self.0.served.count() + locked(&self.0.beyond).reserve.len()
     }
 
     pub(super) fn limit(&self) -> usize {
-        self.0.limits.total
+        self.0.served.total()
     }
 
     /// Gives a new connection its place.
     pub(super) fn admit(&self, remote: Option<IpAddr>) -> ConnectionSlot {
-        let Shared { limits, .. } = &*self.0;
-        let address = remote.filter(|address| !limits.proxies.contains(*address)).map(client);
+        let address = remote.filter(|address| !self.0.proxies.contains(*address)).map(client);
         let close = Arc::new(Notify::new());
-        let mut state = locked(&self.0.state);
-        let of_address = address.map_or(0, |address| state.by_address.get(&address).copied().unwrap_or(0));
-        let beyond = if of_address >= limits.per_address {
-            Some(ConnectionLimit::Address(limits.per_address))
-        } else if state.connections >= limits.total {
-            Some(ConnectionLimit::Total(limits.total))
-        } else {
-            None
-        };
-        if let Some(limit) = beyond {
-            state.reserve(Reserved { address, close: Arc::clone(&close) });
-            state.warn(limit, remote);
-        } else {
-            state.connections += 1;
-            if let Some(address) = address {
-                *state.by_address.entry(address).or_default() += 1;
+        let (slot, beyond) = match self.0.served.try_take(address) {
+            Ok(slot) => (Some(slot), None),
+            Err(exceeded) => {
+                let limit = ConnectionLimit::from(exceeded);
+                let mut beyond = locked(&self.0.beyond);
+                beyond.reserve(Reserved { address, close: Arc::clone(&close) });
+                beyond.warn(limit, remote);
+                (None, Some(limit))
             }
-        }
-        drop(state);
-        ConnectionSlot { shared: Arc::clone(&self.0), address, beyond, close }
+        };
+        ConnectionSlot { shared: Arc::clone(&self.0), _slot: slot, beyond, close }
     }
 }
 
@@ -165,7 +164,7 @@ fn client(address: IpAddr) -> IpAddr {
     }
 }
 
-impl AdmissionState {
+impl BeyondLimits {
     /// Takes in a connection beyond the limits. When all places are taken, the oldest connection ends of the address that
     /// has most of them.
     fn reserve(&mut self, reserved: Reserved) {
@@ -201,18 +200,8 @@ impl AdmissionState {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut state = locked(&self.shared.state);
         if self.beyond.is_some() {
-            state.reserve.retain(|reserved| !Arc::ptr_eq(&reserved.close, &self.close));
-            return;
-        }
-        state.connections -= 1;
-        let Some(address) = self.address else { return };
-        if let Some(connections) = state.by_address.get_mut(&address) {
-            *connections -= 1;
-            if *connections == 0 {
-                state.by_address.remove(&address);
-            }
+            locked(&self.shared.beyond).reserve.retain(|reserved| !Arc::ptr_eq(&reserved.close, &self.close));
         }
     }
 }
@@ -250,8 +239,7 @@ mod tests {
         assert!(proxied.iter().all(|place| place.beyond.is_none()));
         assert_eq!(admit(&admission, "10.0.0.7").beyond, Some(ConnectionLimit::Total(10)));
         drop((second, proxied));
-        let state = locked(&admission.0.state);
-        assert_eq!((state.connections, state.by_address.len(), state.reserve.len()), (0, 0, 0));
+        assert_eq!(admission.connections(), 0);
     }
 
     #[test]
@@ -273,6 +261,6 @@ mod tests {
         assert_eq!((other.beyond, newcomer.beyond), (Some(ConnectionLimit::Total(1)), Some(ConnectionLimit::Total(1))));
         assert!(has_to_end(&greedy[0]) && !has_to_end(&greedy[1]) && !has_to_end(&other) && !has_to_end(&newcomer));
         drop((other, newcomer, greedy));
-        assert!(locked(&admission.0.state).reserve.is_empty());
+        assert_eq!(admission.connections(), 1);
     }
 }

@@ -10,7 +10,7 @@ use futures_util::{Stream, TryStreamExt};
 use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
-use crate::shares::{Share, Shares};
+use crate::limits::{FairPermit, FairSemaphore};
 
 use super::{
     event_poller::EventPoller,
@@ -41,8 +41,8 @@ pub struct Database {
     event_poller: EventPoller,
     read_timeout: Duration,
     list_connections: u32,
-    large_writes: Shares,
-    look_ups: Shares,
+    large_writes: FairSemaphore,
+    look_ups: FairSemaphore,
 }
 
 #[derive(Debug, Clone)]
@@ -93,8 +93,8 @@ impl Database {
         } else {
             (Engine::Sqlite(Sqlite::open(url, options).await?), (options.lists, options.readers))
         };
-        let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
-        let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
+        let look_ups = FairSemaphore::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
+        let large_writes = FairSemaphore::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
         Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
     }
@@ -267,7 +267,7 @@ impl Database {
     }
 
     /// A slot for a large write. Each dealer, and the service itself, has one.
-    async fn place(&self, work: &impl Work) -> Option<Share> {
+    async fn place(&self, work: &impl Work) -> Option<FairPermit> {
         if work.text_bytes() < LARGE {
             return None;
         }

@@ -28,7 +28,7 @@ use super::{
     send::{Message, Outcome, Sender},
 };
 use crate::{
-    shares::Shares,
+    limits::FairSemaphore,
     store::{
         DatabaseStore,
         webhooks::{Attempt, Attempted, Due, Health, Webhook},
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) sender: Sender,
     pub(super) schedule: Schedule,
     pub(super) disable_after: Duration,
-    pub(super) attempts: Shares,
+    pub(super) attempts: FairSemaphore,
     pub(super) readers: Semaphore,
     /// The id of this process as an owner.
     pub(super) owner: Uuid,

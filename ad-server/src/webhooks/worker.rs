@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    shares::Shares,
+    limits::FairSemaphore,
     store::{
         DatabaseStore,
         webhooks::{ChangedWebhook, Ownership, Webhook},
@@ -98,7 +98,7 @@ impl WebhookWorker {
             metrics,
             schedule: Schedule::new(&settings.webhook_retries),
             disable_after: settings.webhook_disabled_after.duration(),
-            attempts: Shares::with_reserve(AT_ONCE, FOR_OTHERS),
+            attempts: FairSemaphore::with_reserve(AT_ONCE, FOR_OTHERS),
             readers: Semaphore::new(READERS),
             owner,
             stop,
