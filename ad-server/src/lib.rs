@@ -17,7 +17,7 @@
 //! | [`webhooks`] | events sent to endpoints of integrators |
 //! | `cleanup` | removes what is kept for a limited time |
 //! | `retention` | erases what is older than its retention time |
-//! | `scoring` | computes the quality scores of ads that an earlier version has stored |
+//! | `periodic` | what a process does every so often: one table |
 //! | [`console`] | pages at `/console/` for dealers, support and operators |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
@@ -63,13 +63,13 @@ pub mod marketplace;
 pub mod media;
 mod operators;
 mod outbound;
+mod periodic;
 mod photos;
 pub mod processor;
 pub mod registry;
 mod retention;
 pub mod rules;
 pub mod sandbox;
-mod scoring;
 pub mod secret;
 mod stopping;
 pub mod store;

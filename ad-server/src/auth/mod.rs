@@ -3,7 +3,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`keys`] | the key set: a JWK Set in a file or in the environment |
-//! | [`key_file`] | the key file, read again when it changes |
+//! | `key_file` | the key file, read again when it changes |
 //! | [`permissions`] | what a caller may do |
 //! | [`token`] | verifying a token: who calls |
 //! | [`mod@issue`] | making one |
@@ -13,13 +13,14 @@
 //! [`directory`](crate::directory); which endpoint needs which permission is decided by the [`api`](crate::api).
 
 pub mod issue;
-pub mod key_file;
+mod key_file;
 pub mod keys;
 pub mod permissions;
 pub mod token;
 mod used;
 
 pub use issue::{IssueError, IssueRequest, issue};
+pub(crate) use key_file::KeyFile;
 pub(crate) use keys::write_new;
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};

@@ -109,6 +109,7 @@ struct Inner {
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
     expired: Family<Labels<1>, Counter>,
+    periodic_tasks: Family<Labels<2>, Counter>,
     event_streams: Gauge,
     workers: Gauge,
     busy_workers: Gauge,
@@ -161,6 +162,7 @@ impl Metrics {
             image_store: add(to, "ad_image_store_writes", stored, counters(&STORE_OUTCOMES)),
             webhook_attempts: add(to, "ad_webhook_attempts", attempts, counters(&WEBHOOK_OUTCOMES)),
             expired: add(to, "ad_retention_erased", erased, Family::default()),
+            periodic_tasks: add(to, "ad_periodic_task_runs", "Runs of periodic tasks", Family::default()),
             event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
             workers: add(to, "ad_workers", running, Gauge::default()),
             busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
@@ -253,6 +255,12 @@ impl Metrics {
     /// So many were erased or removed because their retention time was over.
     pub(crate) fn expired(&self, kind: Expired, count: u64) {
         self.0.expired.get_or_create(&kind.labels()).inc_by(count);
+    }
+
+    /// A periodic task ran.
+    pub(crate) fn periodic_task_ran(&self, task: &'static str, is_done: bool) {
+        let outcome = if is_done { "done" } else { "failed" };
+        self.0.periodic_tasks.get_or_create(&[("task", task.into()), ("outcome", outcome.into())]).inc();
     }
 
     /// An event was sent to a webhook, or not.

@@ -31,10 +31,11 @@ use crate::{
         static_document::{CHECKED, StaticDocument},
         viewers::{ASSETS, Viewer, ViewerPage},
     },
-    cleanup::{self, Kept},
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
+    periodic::{MARKETPLACE_TASKS, MarketplaceParts, PeriodicRunner},
     secret::Secret,
     store::{Database, OpenError},
+    system::RandomIds,
 };
 
 /// Largest body of a call: an ad as large as can be, with its images.
@@ -83,10 +84,12 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
-    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Kept::FOR_EVER));
+    let (ids, (_stop, stopped)) = (Arc::new(RandomIds::new(Arc::clone(&clock))), tokio::sync::watch::channel(false));
+    let parts = MarketplaceParts { database: database.clone(), clock };
+    let periodic = PeriodicRunner { ids, metrics: None, stopped }.start(&MARKETPLACE_TASKS, parts);
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
-    cleanup.abort();
+    drop(periodic);
     database.close().await;
     Ok(())
 }
