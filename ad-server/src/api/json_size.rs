@@ -3,9 +3,6 @@
 //! Text needs little more memory than its length, but each item needs a value, each member of an object also a name, and even the
 //! smallest array and object reserve space: `{"":0},` has 7 bytes and takes nearly 700 when parsed.
 
-/// Up to this size, commas and brackets within texts do not matter.
-const ROUGHLY: usize = 512 * 1024;
-
 /// Nesting beyond which the parser fails.
 const PARSED_LEVELS: usize = 128;
 
@@ -23,17 +20,8 @@ struct JsonCounts {
 }
 
 impl JsonCounts {
-    /// Counts punctuation within texts too, so the result is never too low.
-    fn roughly(document: &[u8]) -> Self {
-        let mut shape = Self::default();
-        for byte in document {
-            shape.count(*byte);
-        }
-        shape
-    }
-
     /// Skips texts, and stops where parsing would fail.
-    fn exactly(document: &[u8]) -> Self {
+    fn of(document: &[u8]) -> Self {
         let (mut shape, mut level) = (Self::default(), 0_usize);
         let mut bytes = document.iter();
         while let Some(byte) = bytes.next() {
@@ -75,8 +63,7 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
 
 /// An estimate of the bytes that a parsed document needs, rather too high than too low.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
-    let rough = JsonCounts::roughly(document).size(document);
-    if rough <= ROUGHLY { rough } else { JsonCounts::exactly(document).size(document) }
+    JsonCounts::of(document).size(document)
 }
 
 #[cfg(test)]

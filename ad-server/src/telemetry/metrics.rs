@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -271,33 +271,22 @@ impl Metrics {
 
 /// Methods with counters of their own.
 static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-/// One more is for all other methods.
-const MOST_METHODS: usize = METHODS.len() + 1;
 
 /// The label of all other methods: clients may invent any number of them.
 const OTHER: &str = "other";
 
-/// Statuses whose counters are cached.
-const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
-
 /// The status of requests whose client disconnected before the answer.
 const GONE_AWAY: u16 = 499;
 
-/// The counters of one path, if there are metrics. Each counter is looked up once and cached.
+/// The counters of one path, if there are metrics.
 pub(crate) struct RouteMetrics {
     metrics: Option<Metrics>,
     path: Cow<'static, str>,
-    methods: [OnceLock<MethodMetrics>; MOST_METHODS],
-}
-
-struct MethodMetrics {
-    times: Histogram,
-    statuses: [OnceLock<Counter>; STATUSES.len()],
 }
 
 impl RouteMetrics {
     pub(crate) fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
-        Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
+        Self { metrics, path: path.into() }
     }
 
     /// Counts the begin of a request, until it is [`answered`](Self::answered).
@@ -311,29 +300,15 @@ impl RouteMetrics {
     pub(crate) fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
         let Some(Metrics(inner)) = &self.metrics else { return };
         inner.under_way.dec();
-        let index = METHODS.iter().position(|known| known == method);
-        let method = index.map_or(OTHER, |index| METHODS[index].as_str());
-        let of_method = self.methods[index.unwrap_or(METHODS.len())].get_or_init(|| MethodMetrics {
-            times: inner.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
-            statuses: [const { OnceLock::new() }; STATUSES.len()],
-        });
+        let method = METHODS.iter().find(|known| *known == method).map_or(OTHER, Method::as_str);
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
         // The last class, after 5xx, is for clients that disconnected.
         let class = if status == GONE_AWAY { CLASSES.len() - 1 } else { usize::from(status.clamp(200, 599) / 100 - 2) };
         inner.classes[class].inc();
-        let counter = || {
-            let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
-            inner.requests.get_or_create_owned(&labels)
-        };
-        match STATUSES.iter().position(|known| *known == status) {
-            Some(index) => of_method.statuses[index].get_or_init(counter).inc(),
-            None => counter().inc(),
-        };
-        of_method.times.observe(took.as_secs_f64());
-    }
-
-    fn label(&self) -> (&'static str, Cow<'static, str>) {
-        ("path", self.path.clone())
+        let (method, path) = (("method", Cow::from(method)), ("path", self.path.clone()));
+        let labels = [method.clone(), path.clone(), ("status", status.to_string().into())];
+        inner.requests.get_or_create(&labels).inc();
+        inner.answers.get_or_create(&[method, path]).observe(took.as_secs_f64());
     }
 }
 
