@@ -30,6 +30,7 @@ use tokio::{
 };
 
 use super::{ApiError, Limits, MAX_BODY, not_json};
+use crate::limits::table::{BODY_BEHIND, BODY_RATE};
 use crate::limits::{FairPermit, MinimumRate};
 
 /// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
@@ -40,10 +41,6 @@ const GZIP_OVERHEAD: usize = 1024;
 
 /// The byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Minimum rate of a body in bytes per second, and the time for which it may be slower.
-pub(super) const MIN_RATE: usize = 16 * 1024;
-pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// Whether the body of a request has been read.
 #[derive(Debug, Clone)]
@@ -219,12 +216,12 @@ async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Resul
     Ok(bytes)
 }
 
-/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`] on average.
+/// Reads to the end. After [`BODY_BEHIND`], the body must arrive at [`BODY_RATE`] on average.
 async fn at_min_rate(mut body: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
-    let mut rate = MinimumRate::new(MIN_RATE, GRACE, Duration::MAX);
+    let mut rate = MinimumRate::new(BODY_RATE, BODY_BEHIND, Duration::MAX);
     loop {
         let read = timeout_at(rate.wait(), body.read_buf(bytes)).await;
-        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: MIN_RATE, grace: GRACE })? {
+        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: BODY_RATE, grace: BODY_BEHIND })? {
             Ok(0) => return Ok(()),
             Ok(read) => rate.passed(read),
             Err(_) => return Err(broken()),

@@ -7,20 +7,11 @@ use ad_core::{ports::StoreError, service::Access};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
+use crate::limits::table::{REQUESTS, REQUESTS_RESERVED, TURN};
 use crate::{
     limits::{FairPermit, FairSemaphore, KeyedLock, KeyedLocks, RateLimiter},
     processor::Processor,
 };
-
-/// Requests that are processed at the same time.
-pub(super) const REQUESTS: usize = 64;
-
-/// How many of them are reserved for dealers that have none in progress. The others are enough for the database to commit many of them
-/// together, and few enough that nobody waits long behind those of one dealer.
-const FOR_OTHERS: usize = 40;
-
-/// Maximum time for which a request waits for its turn.
-const TURN: Duration = Duration::from_secs(10);
 
 /// The part of the memory for bodies that holds them as they come in; the rest holds them as JSON values.
 const RECEIVED_PART: usize = 4;
@@ -73,7 +64,7 @@ pub struct RequestSlots(FairSemaphore);
 
 impl Default for RequestSlots {
     fn default() -> Self {
-        Self(FairSemaphore::with_reserve(REQUESTS, FOR_OTHERS))
+        Self(FairSemaphore::with_reserve(REQUESTS, REQUESTS_RESERVED))
     }
 }
 
@@ -161,7 +152,7 @@ mod tests {
         while let Some(turn) = turns.take(&greedy).now_or_never() {
             held.push(turn.unwrap());
         }
-        assert_eq!(held.len(), REQUESTS - FOR_OTHERS);
+        assert_eq!(held.len(), REQUESTS - REQUESTS_RESERVED);
         let mut next = pin!(turns.take(&greedy));
         assert!(next.as_mut().now_or_never().is_none());
         assert!(turns.take(&other).now_or_never().is_some());

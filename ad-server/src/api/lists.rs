@@ -5,7 +5,7 @@
 //! have been read, unneeded memory when the length of the response is known, and the rest after the last byte has been sent. So
 //! no connection waits for a client to read, and every response in memory is counted.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use ad_core::ports::PAGE_BYTES;
 use bytes::Bytes;
@@ -17,20 +17,12 @@ use poem::{
 use tokio::time::timeout;
 
 use super::{ApiError, compression::CodedBytes};
+use crate::limits::table::{ANSWER_MEMORY, LISTS_OF_DEALER, TURN};
 use crate::limits::{ConcurrencyLimit, FairPermit, FairSemaphore, Slot};
-
-/// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
-const IN_FLIGHT: usize = 64;
-
-/// Memory for all answers together, in bytes. Ten pages of the largest kind for one dealer, and the reserve for others.
-const MEMORY: usize = 96 * 1024 * 1024;
 
 /// Maximum memory of a list: its rows, and their text.
 #[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
 const LARGEST: usize = 2 * PAGE_BYTES as usize;
-
-/// Longest time that a list waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How much of an answer is handed to the connection at once. A connection may copy what it is handed and then drop it, and
 /// copies do not count.
@@ -60,24 +52,24 @@ impl Lists {
     /// them are kept for dealers who read no list yet, and the lists of one dealer leave processors to what is quick.
     pub fn new(connections: usize) -> Self {
         Self {
-            in_flight: ConcurrencyLimit::new(usize::MAX, IN_FLIGHT),
+            in_flight: ConcurrencyLimit::new(usize::MAX, LISTS_OF_DEALER),
             connections: FairSemaphore::with_reserve(
                 connections,
                 if connections > 1 { connections / 2 + 1 } else { 0 },
             ),
-            memory: FairSemaphore::with_reserve(MEMORY, LARGEST),
+            memory: FairSemaphore::with_reserve(ANSWER_MEMORY, LARGEST),
         }
     }
 
     /// Waits for the turn of a list of a dealer or group.
     pub(crate) async fn turn(&self, holder: &str) -> Result<Turn, ApiError> {
-        let slot = self.in_flight.try_take(Some(holder.into())).map_err(|_| ApiError::TooManyLists(IN_FLIGHT))?;
+        let slot = self.in_flight.try_take(Some(holder.into())).map_err(|_| ApiError::TooManyLists(LISTS_OF_DEALER))?;
         let turn = async {
             let memory = self.memory.take(holder, LARGEST).await;
             let connection = self.connections.take(holder, 1).await;
             Turn { memory, connection: Some(connection), slot }
         };
-        timeout(PATIENCE, turn).await.map_err(|_| ApiError::Busy(PATIENCE))
+        timeout(TURN, turn).await.map_err(|_| ApiError::Busy(TURN))
     }
 
     /// Memory for an answer that is not a list; `None` if it is too small to count.
@@ -90,7 +82,7 @@ impl Lists {
 
     /// Waits for memory for an answer of this length.
     pub(super) async fn wait_for(&self, holder: &str, bytes: usize) -> Result<FairPermit, ApiError> {
-        timeout(PATIENCE, self.memory.take(holder, bytes)).await.map_err(|_| ApiError::Busy(PATIENCE))
+        timeout(TURN, self.memory.take(holder, bytes)).await.map_err(|_| ApiError::Busy(TURN))
     }
 }
 

@@ -7,10 +7,8 @@ use poem::Request;
 use tokio::sync::watch;
 
 use super::ApiError;
+use crate::limits::table::WAITING_MEMORY;
 use crate::limits::{FairPermit, FairSemaphore};
-
-/// Memory for the ads of waiting requests, in bytes.
-const MEMORY: usize = 64 << 20;
 
 /// Requests that wait until they are finished, shared by dealers. They do not count as concurrent requests
 /// ([`RequestSlots`](super::RequestSlots)), so they do not block others.
@@ -41,7 +39,13 @@ impl Default for Waits {
 impl Waits {
     /// Permits this number of requests, each for at most this time.
     pub fn new(total: usize, longest: Duration) -> Self {
-        Self { longest, total, places: FairSemaphore::new(total), memory: FairSemaphore::new(MEMORY), stopped: None }
+        Self {
+            longest,
+            total,
+            places: FairSemaphore::new(total),
+            memory: FairSemaphore::new(WAITING_MEMORY),
+            stopped: None,
+        }
     }
 
     /// Waits end early when the service is stopped.

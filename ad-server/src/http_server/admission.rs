@@ -13,10 +13,8 @@ use std::{
 use ad_core::lock::locked;
 use tokio::{sync::Notify, time::Instant};
 
+use crate::limits::table::CONNECTIONS_BEYOND;
 use crate::limits::{ConcurrencyLimit, Exceeded, Slot};
-
-/// Connections beyond the limits at the same time.
-const RESERVE: usize = 32;
 
 /// Pause between two warnings that a limit is met.
 const WARN_EVERY: Duration = Duration::from_mins(1);
@@ -168,7 +166,7 @@ impl BeyondLimits {
     /// Takes in a connection beyond the limits. When all places are taken, the oldest connection ends of the address that
     /// has most of them.
     fn reserve(&mut self, reserved: Reserved) {
-        if self.reserve.len() >= RESERVE {
+        if self.reserve.len() >= CONNECTIONS_BEYOND {
             let of = |address| self.reserve.iter().filter(|other| other.address == address).count();
             let most = self.reserve.iter().map(|other| of(other.address)).max();
             let oldest = self.reserve.iter().position(|other| Some(of(other.address)) == most);
@@ -255,7 +253,7 @@ mod tests {
         let admission = admission(1, 1);
         let _served = admit(&admission, "192.0.2.1");
         let other = admit(&admission, "192.0.2.2");
-        let greedy: Vec<_> = (0..RESERVE - 1).map(|_| admit(&admission, "192.0.2.1")).collect();
+        let greedy: Vec<_> = (0..CONNECTIONS_BEYOND - 1).map(|_| admit(&admission, "192.0.2.1")).collect();
         assert!(!greedy.iter().any(has_to_end) && !has_to_end(&other));
         let newcomer = admit(&admission, "192.0.2.3");
         assert_eq!((other.beyond, newcomer.beyond), (Some(ConnectionLimit::Total(1)), Some(ConnectionLimit::Total(1))));

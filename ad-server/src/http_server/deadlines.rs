@@ -15,8 +15,8 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-use super::pace::{GRACE, of_client};
-use crate::limits::MinimumRate;
+use super::pace::of_client;
+use crate::limits::{MinimumRate, table::ANSWER_BEHIND};
 
 /// How long a client may take.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub(super) struct Times {
 impl Times {
     /// How far a client may fall behind the minimum rate.
     pub(super) fn grace(&self) -> Duration {
-        self.idle.min(GRACE)
+        self.idle.min(ANSWER_BEHIND)
     }
 }
 

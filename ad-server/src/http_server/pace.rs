@@ -18,14 +18,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::limits::MinimumRate;
-
-/// Bytes a second that a client has to take on average.
-const MIN_RATE: usize = 16 * 1024;
-
-/// Longest time for which a client may take nothing, and the time that it may fall behind [`MIN_RATE`]. Long enough for a
-/// client that works on what it has read, or loses its network for a moment.
-pub(super) const GRACE: Duration = Duration::from_secs(20);
+use crate::limits::{MinimumRate, table::ANSWER_RATE};
 
 /// Largest piece of an answer that is handed to the connection at once, so that what the client has not taken is still
 /// here to be counted.
@@ -36,10 +29,10 @@ const SMALL: u64 = 16 * 1024;
 
 /// The rate at which a client has to take what it is sent.
 pub(super) fn of_client(grace: Duration) -> MinimumRate {
-    MinimumRate::new(MIN_RATE, grace, grace)
+    MinimumRate::new(ANSWER_RATE, grace, grace)
 }
 
-/// The body of an answer that a client has to take at [`MIN_RATE`].
+/// The body of an answer that a client has to take at [`ANSWER_RATE`].
 ///
 /// What the operating system does not take is seen where bytes are written. This is for HTTP/2, where a client can leave
 /// one stream unread and keep the connection busy with others.

@@ -9,6 +9,7 @@ mod fair_semaphore;
 mod keyed_lock;
 mod minimum_rate;
 mod rate_limiter;
+pub mod table;
 
 pub use self::{
     concurrency::{ConcurrencyLimit, Exceeded, Slot},

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     breaker::Open,
-    limits::MinimumRate,
+    limits::{MinimumRate, table},
     outbound::{self, NoAnswer, shown},
 };
 
@@ -64,17 +64,16 @@ impl Default for FetchOptions {
     fn default() -> Self {
         Self {
             allow_private: false,
-            max_bytes: 15_000_000,
-            connect: Duration::from_secs(5),
-            idle: Duration::from_secs(10),
-            total: Duration::from_secs(20),
-            // The slowest mobile networks are faster. At this rate, an image of 300 kB takes all of the timeout.
-            least_rate: 16 * 1024,
-            behind: Duration::from_secs(5),
-            redirects: 5,
-            at_once: 256,
-            per_host: 16,
-            memory: 128 * 1024 * 1024,
+            max_bytes: table::IMAGE_BYTES,
+            connect: table::IMAGE_CONNECT,
+            idle: table::IMAGE_IDLE,
+            total: table::IMAGE_TOTAL,
+            least_rate: table::IMAGE_RATE,
+            behind: table::IMAGE_BEHIND,
+            redirects: table::IMAGE_REDIRECTS,
+            at_once: table::FETCHES,
+            per_host: table::FETCHES_OF_HOST,
+            memory: table::IMAGE_MEMORY,
         }
     }
 }

@@ -10,6 +10,7 @@ use futures_util::{Stream, TryStreamExt};
 use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
+use crate::limits::table::{LARGE_WRITE, LARGE_WRITES};
 use crate::limits::{FairPermit, FairSemaphore};
 
 use super::{
@@ -25,12 +26,6 @@ use super::{
     statement::{Dialect, Statement},
     work::{Ran, Work},
 };
-
-/// Size of texts from which a write keeps the database busy for milliseconds.
-const LARGE: usize = 64 * 1024;
-
-/// Maximum number of concurrent large writes.
-const LARGE_WRITES: usize = 4;
 
 /// A database. Clones share everything.
 #[derive(Debug, Clone)]
@@ -268,7 +263,7 @@ impl Database {
 
     /// A slot for a large write. Each dealer, and the service itself, has one.
     async fn place(&self, work: &impl Work) -> Option<FairPermit> {
-        if work.text_bytes() < LARGE {
+        if work.text_bytes() < LARGE_WRITE {
             return None;
         }
         Some(self.large_writes.take(work.dealer().unwrap_or_default(), 1).await)

@@ -22,11 +22,12 @@ use tokio::{
 use uuid::Uuid;
 
 use super::{
-    Dealers, MOST_PENDING, Webhooks, message,
+    Dealers, Webhooks, message,
     schedule::Schedule,
     secret::OtherKey,
     send::{Message, Outcome, Sender},
 };
+use crate::limits::table::{ATTEMPTS_OF_FAILING_WEBHOOK, ATTEMPTS_OF_WEBHOOK, PENDING_DELIVERIES};
 use crate::{
     limits::FairSemaphore,
     store::{
@@ -35,10 +36,6 @@ use crate::{
     },
     telemetry::Metrics,
 };
-
-/// Attempts at the same time: fewer while the endpoint fails.
-const AT_ONCE: usize = 8;
-const AT_ONCE_FAILING: usize = 2;
 
 /// Events that become deliveries in one commit.
 const BATCH: u32 = 100;
@@ -203,7 +200,7 @@ impl Endpoint {
 
     /// How many attempts may be made at the same time.
     fn at_once(&self) -> usize {
-        if self.failing_since.is_some() { AT_ONCE_FAILING } else { AT_ONCE }
+        if self.failing_since.is_some() { ATTEMPTS_OF_FAILING_WEBHOOK } else { ATTEMPTS_OF_WEBHOOK }
     }
 
     /// Takes over what a client has changed, or other dealers of the group.
@@ -247,7 +244,7 @@ impl Endpoint {
 
     /// Whether there may be new events, and one more batch of deliveries may be pending.
     fn reads_news(&self) -> bool {
-        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
+        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(PENDING_DELIVERIES)
     }
 
     /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or

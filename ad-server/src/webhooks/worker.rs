@@ -27,6 +27,7 @@ use super::{
     schedule::Schedule,
     send::{Sender, SenderError},
 };
+use crate::limits::table::{ATTEMPTS, ATTEMPTS_RESERVED, WEBHOOKS_OF_PROCESS};
 use crate::{
     config::Settings,
     limits::FairSemaphore,
@@ -46,15 +47,8 @@ const OWNED: Duration = Duration::from_secs(10);
 /// When ownership is renewed.
 const RENEWED: Duration = Duration::from_secs(3);
 
-/// Most endpoints of one process: each takes some memory.
-const MOST_ENDPOINTS: usize = 10_000;
-
 /// How many endpoints read the database at the same time, so that requests of clients find it free.
 const READERS: usize = 4;
-
-/// Attempts at the same time, of all endpoints together, and how many of them are for endpoints that have none.
-const AT_ONCE: usize = 128;
-const FOR_OTHERS: usize = 96;
 
 /// How long attempts may go on during shutdown: a little longer than one takes at most.
 const GRACE: Duration = Duration::from_secs(17);
@@ -98,7 +92,7 @@ impl WebhookWorker {
             metrics,
             schedule: Schedule::new(&settings.webhook_retries),
             disable_after: settings.webhook_disabled_after.duration(),
-            attempts: FairSemaphore::with_reserve(AT_ONCE, FOR_OTHERS),
+            attempts: FairSemaphore::with_reserve(ATTEMPTS, ATTEMPTS_RESERVED),
             readers: Semaphore::new(READERS),
             owner,
             stop,
@@ -166,7 +160,7 @@ impl WebhookWorker {
             self.ended.clear();
         }
         let ownership = Ownership { owner: *owner, now, latest: now + OWNED };
-        let free = MOST_ENDPOINTS.saturating_sub(self.endpoints.len());
+        let free = WEBHOOKS_OF_PROCESS.saturating_sub(self.endpoints.len());
         database.claim_webhooks(ownership, self.undecrypted.iter(), free).await?;
         let changed = database.changed_webhooks(*owner).await?;
         let mut read = Vec::new();

@@ -31,9 +31,10 @@ use super::{
     bodies::{BodyKind, Group},
     first, name_of,
 };
+use crate::limits::table::{BODY_BEHIND, BODY_RATE, REQUESTS};
 use crate::{
     api::{
-        ApiError, Limits, MAX_BODY, body, errors, limits, lookups,
+        ApiError, Limits, MAX_BODY, body, errors, lookups,
         problem::{self, ProblemRequest},
         requests, versions,
     },
@@ -454,10 +455,10 @@ fn errors() -> Map<String, Value> {
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
         ("UnsupportedCoding", detail(ApiError::UnsupportedCoding("br".to_owned()))),
-        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: body::MIN_RATE, grace: body::GRACE })),
+        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: BODY_RATE, grace: BODY_BEHIND })),
         ("TooMany", detail(ApiError::TooMany { rate: RATE, seconds: 2 })),
         ("NoMemory", detail(ApiError::NoMemory(64 << 20))),
-        ("Crowded", detail(ApiError::Crowded(limits::REQUESTS))),
+        ("Crowded", detail(ApiError::Crowded(REQUESTS))),
         ("TooManyUnfinished", detail(ServiceError::from(StoreError::QueueFull(MOST_UNFINISHED)).into())),
         (
             "AdTooLarge",

@@ -9,13 +9,12 @@ use ad_core::{
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::limits::table::PENDING_DELIVERIES;
 use crate::{
     api::{ApiError, Context},
     events::{CursorScope, NotACursor},
     store::webhooks::{Delivery, NewWebhook, StoredSecret, Webhook, WebhookChange},
-    webhooks::{
-        Dealers, MOST_PENDING, SigningSecret, TEST_TYPE, Webhooks, fields, fields::ReplayAfter, replay::position_before,
-    },
+    webhooks::{Dealers, SigningSecret, TEST_TYPE, Webhooks, fields, fields::ReplayAfter, replay::position_before},
 };
 
 /// How long a replaced secret continues to sign.
@@ -96,9 +95,10 @@ impl ScopedWebhooks<'_> {
         let webhook = self.find_enabled(id).await?;
         let event_id = format!("evt_test_{}", self.context.ids.next().simple());
         let now = self.webhooks.clock.now();
-        if !self.webhooks.database.add_test(webhook.id, &event_id, TEST_TYPE, now, MOST_PENDING).await? {
-            let text =
-                format!("{MOST_PENDING} deliveries to this webhook are pending. Wait until some of them have ended.");
+        if !self.webhooks.database.add_test(webhook.id, &event_id, TEST_TYPE, now, PENDING_DELIVERIES).await? {
+            let text = format!(
+                "{PENDING_DELIVERIES} deliveries to this webhook are pending. Wait until some of them have ended."
+            );
             return Err(denied(Code::QuotaExceeded, text));
         }
         self.queued(&webhook, &event_id).await
