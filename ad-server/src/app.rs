@@ -20,28 +20,40 @@ use tokio::{
 };
 
 use crate::{
-    api::{self, ApiFaults, Authenticator, BodyMemory, Context, EventStreams, Limits, Lists, Stopping, Waits},
-    auth::{Caller, KeyFile, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier},
-    cleanup::Kept,
     config::Settings,
-    console::{self, Console, SignInLinks},
+    readings::{self, DatabaseQueue},
+    rules::{self, RulesError},
+    sandbox::Sandbox,
+};
+use ad_server_access::{
+    auth::{Caller, KeyFile, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier},
     directory::Directory,
+};
+use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     limits::RateLimiter,
+    processor::Processor,
+    system::{RandomIds, SystemClock},
+    telemetry::{MarketplaceCalls, Metrics, Observed},
+    values::{Period, PublicUrl},
+};
+use ad_server_http::{
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, EventStreams, Limits, Lists, Stopping, Waits},
+    console::{self, Console, SignInLinks},
+};
+use ad_server_outside::{
     marketplace::{self, Circuits, ConnectError, PausableMarketplace},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions, ServeMedia},
+    registry::RegistryError,
+    webhooks::{SenderError, WebhookKeyError, Webhooks, schedule::Schedule},
+};
+use ad_server_store::{Database, DatabaseStore, OpenError, Schema};
+use ad_server_work::{
+    cleanup::Kept,
     periodic::{self, PeriodicRunner, ServiceParts},
     photos::PhotoWorker,
-    processor::Processor,
-    registry::RegistryError,
     retention::{Retention, RetentionTimes},
-    rules::{self, RulesError},
-    sandbox::{self, Sandbox},
-    store::{Database, DatabaseStore, OpenError, Schema},
-    system::{RandomIds, SystemClock},
-    telemetry::{DatabaseQueue, MarketplaceCalls, Metrics, Observed, readings},
-    values::{Period, PublicUrl},
-    webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks},
+    webhook_worker::WebhookWorker,
     worker::Worker,
 };
 
@@ -76,7 +88,7 @@ pub enum AppError {
     #[error(transparent)]
     Listen(#[from] ServerError),
     #[error(transparent)]
-    Dealers(#[from] crate::dealers_file::DealersFileError),
+    Dealers(#[from] ad_server_access::dealers_file::DealersFileError),
     #[error("cannot create the HTTP client for images: {0}")]
     Fetcher(#[from] ClientError),
     #[error(transparent)]
@@ -126,7 +138,7 @@ struct Common {
 impl Common {
     /// `own_address` is what images are served from when no other address is set.
     async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
-        let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
+        let dealers = settings.dealers.as_deref().map(ad_server_access::dealers_file::read).transpose()?;
         let patience = settings.startup_timeout.duration();
         let options = settings.database_options(schema);
         let open = || Database::open_with(&settings.database_url, &options);
@@ -226,7 +238,11 @@ impl Common {
         (key_file, used_tokens): (Option<KeyFile>, Option<Arc<UsedTokens>>),
     ) -> JoinSet<()> {
         let retention = Retention {
-            times: RetentionTimes::of(settings),
+            times: RetentionTimes {
+                deleted_ads: settings.deleted_ads_kept.map(Period::duration),
+                log_messages: settings.log_messages_kept.map(Period::duration),
+                audit_log: settings.audit_log_kept.map(Period::duration),
+            },
             database: self.database.clone(),
             media: self.media.clone(),
             metrics: self.metrics.clone(),
@@ -260,7 +276,10 @@ impl Common {
             return Ok(Vec::new());
         }
         let (store, metrics, owner) = (Arc::clone(&self.store), self.metrics.clone(), self.ids.next());
-        let sender = WebhookWorker::new(webhooks.clone(), store, metrics, owner, settings, stopped.clone())?;
+        let (schedule, disable_after) =
+            (Schedule::new(&settings.webhook_retries), settings.webhook_disabled_after.duration());
+        let webhooks = webhooks.clone();
+        let sender = WebhookWorker::new(webhooks, store, metrics, owner, schedule, disable_after, stopped.clone())?;
         let worker = Worker {
             pipeline: self.pipeline(settings)?,
             queued: self.store.queued(),
@@ -322,7 +341,7 @@ pub struct Running {
     _sandbox: Option<Arc<Sandbox>>,
 }
 
-debug_by_name!(Running);
+ad_server_base::debug_by_name!(Running);
 
 impl Running {
     /// Stops it: accepts no more requests and finishes those in progress.
@@ -361,7 +380,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let (address, base_url) = (server.address(), server.base_url());
     if settings.sandbox {
         let base_url = settings.public_url.as_ref().map_or(base_url.as_str(), PublicUrl::as_str);
-        rulebook.settings.sample_images = Some(format!("{base_url}{}", sandbox::IMAGES));
+        rulebook.settings.sample_images = Some(format!("{base_url}{}", ad_server_http::sandbox::IMAGES));
     }
     let rulebook = Arc::new(rulebook);
     let serves_metrics = serves_metrics(settings, address);

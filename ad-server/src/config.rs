@@ -14,18 +14,20 @@ use std::{num::NonZero, path::Path, sync::Arc};
 use ad_core::{model::Market, pipeline::RetryPolicy, ports::VehicleRegistry, quotas::DealerQuotas};
 
 pub use self::table::{Layer, Settings, default_file, help};
-use crate::{
-    auth::KeySource,
+use ad_server_access::auth::KeySource;
+use ad_server_base::{
     breaker::BreakerOptions,
     http_server::{Proxies, TlsFiles},
-    marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
-    registry::{self, RegistryError},
     secret::{Secret, TokenSource},
-    store::{Database, Options, Schema},
     toml_file::{self, TomlFileError},
     values::AddressRange,
+};
+use ad_server_outside::{
+    marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
+    registry::{self, RegistryError},
     webhooks::WebhookKeySource,
 };
+use ad_server_store::{Database, Options, Schema};
 
 /// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
 const SANDBOX: &str = "

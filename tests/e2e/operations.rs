@@ -213,7 +213,7 @@ async fn json_logs_carry_the_id_of_the_request_from_the_api_to_the_worker() {
         let lines = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}")));
         let of_request: Vec<_> = lines.filter(|line| line["span"]["request_id"] == id).collect();
         let of = |target: &str| of_request.iter().find(|line| line["target"] == target).cloned();
-        of("ad_server::access").zip(of("ad_server::worker"))
+        of("ad_server::access").zip(of("ad_server_work::worker"))
     })
     .await;
     let access = logged.0;

@@ -1,5 +1,5 @@
 //! How PostgreSQL goes about lists: by the plans that it says it has used, for what the store really sent
-//! (`auto_explain`). What SQLite does is asked in `ad-server/src/store/tests/plans.rs`.
+//! (`auto_explain`). What SQLite does is asked in `ad-server/store/src/tests/plans.rs`.
 
 use std::collections::BTreeSet;
 

@@ -17,6 +17,7 @@ mod postgres;
 mod process;
 mod receiver;
 mod server;
+mod store;
 pub mod tools;
 
 pub use browser::{Browser, Cost};
@@ -33,6 +34,7 @@ pub use postgres::Postgres;
 pub use process::{Process, command, installed, run};
 pub use receiver::{Behaviour, Received, WebhookReceiver};
 pub use server::{Options, Server};
+pub use store::{TemporaryStore, sample_ad};
 
 use std::{
     future::Future,

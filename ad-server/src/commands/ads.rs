@@ -15,13 +15,15 @@ use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
 use crate::{
     app::AppError,
     config::{Layer, Settings},
-    directory::Directory,
-    operators::{Retried, retry_all},
     rules,
-    store::{AdByStatus, AskedBy, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter},
+};
+use ad_server_access::directory::Directory;
+use ad_server_base::{
     system::{RandomIds, SystemClock},
     values::Period,
 };
+use ad_server_store::{AdByStatus, AskedBy, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter};
+use ad_server_work::operators::{Retried, retry_all};
 
 /// Ads that are read, and retried, together.
 const BATCH: u32 = 500;

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::{CommandError, GlobalArgs, output};
-use crate::store::AuditEntry;
+use ad_server_store::AuditEntry;
 
 /// What to do with the audit log.
 #[derive(Debug, Subcommand)]

@@ -11,16 +11,17 @@ use serde::Serialize;
 
 use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, output, refused};
 use crate::{
-    auth::KeySource,
     config::{Layer, Settings},
-    dealers_file, marketplace,
-    media::{Media, MediaBase, MediaLocation},
     rules,
-    store::{Database, Schema, SchemaState},
-    system::SystemClock,
-    toml_file,
+};
+use ad_server_access::{auth::KeySource, dealers_file};
+use ad_server_base::{system::SystemClock, toml_file};
+use ad_server_outside::{
+    marketplace,
+    media::{Media, MediaBase, MediaLocation},
     webhooks::WebhookKeySource,
 };
+use ad_server_store::{Database, Schema, SchemaState};
 
 /// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
 const CLOCKS: Duration = Duration::from_secs(2);

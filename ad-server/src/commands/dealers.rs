@@ -7,13 +7,11 @@ use clap::{Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
-use crate::{
-    config::Layer,
-    dealers_file,
-    operators::{DealerFacts, Used},
-    store::{DatabaseStore, Hold},
-    system::SystemClock,
-};
+use crate::config::Layer;
+use ad_server_access::dealers_file;
+use ad_server_base::system::SystemClock;
+use ad_server_store::{DatabaseStore, Hold};
+use ad_server_work::operators::{DealerFacts, Used};
 
 /// What to do with dealers.
 #[derive(Debug, Subcommand)]

@@ -10,11 +10,11 @@ use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output, refused};
 use crate::{
     app,
     config::{Layer, Settings, help},
-    media::{Media, MediaLocation},
-    operators::{Erasure, ErasureError, remove_erased_images},
-    store::{Database, Erased},
-    system::{RandomIds, SystemClock},
 };
+use ad_server_base::system::{RandomIds, SystemClock};
+use ad_server_outside::media::{Media, MediaLocation};
+use ad_server_store::{Database, Erased};
+use ad_server_work::operators::{Erasure, ErasureError, remove_erased_images};
 
 /// Pause between two checks whether the ads are deleted.
 const LOOK: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub(super) struct EraseArgs {
     yes: bool,
     /// How long to wait until workers have deleted the ads, such as 10m
     #[arg(long, value_name = "TIME", default_value = "60s")]
-    wait: crate::values::Period,
+    wait: ad_server_base::values::Period,
     #[arg(help = help("media"), long, env = "AD_SERVER_MEDIA", value_name = "PLACE")]
     media: Option<MediaLocation>,
     #[command(flatten)]

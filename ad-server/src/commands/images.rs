@@ -6,10 +6,10 @@ use super::{CommandError, GlobalArgs, Opened, output};
 use crate::{
     app,
     config::{Layer, help},
-    media::MediaLocation,
-    photos::{Decode, Examined},
-    values::ByteSize,
 };
+use ad_server_base::values::ByteSize;
+use ad_server_outside::media::MediaLocation;
+use ad_server_work::photos::{Decode, Examined};
 
 /// Ads that are claimed at once. If the command is stopped, servers go on with them.
 const BATCH: u32 = 20;

@@ -7,11 +7,11 @@ use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
-use crate::{
+use ad_server_base::{
     lines::{ImportError, LineError},
-    marketplace::{ListingFilter, ListingRow, import_listings, list_listings},
     system::SystemClock,
 };
+use ad_server_outside::marketplace::{ListingFilter, ListingRow, import_listings, list_listings};
 
 /// Wrong lines that are printed; more would hide the first.
 const LINES_TOLD: usize = 5;

@@ -7,7 +7,9 @@ use clap::Args;
 use super::{CommandError, GlobalArgs, refused};
 use crate::{
     app::stop_signal,
-    marketplace::{self, ReceiverOptions, Rule, Rules},
+    receiver::{self, ReceiverOptions, Rule, Rules},
+};
+use ad_server_base::{
     secret::{Secret, TokenSource},
     system::SystemClock,
     toml_file,
@@ -54,7 +56,7 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplaceArgs) -> Result<(), C
         sandbox: args.sandbox,
         seed: args.seed,
     };
-    Ok(marketplace::serve(options, Arc::new(SystemClock), stop_signal()).await?)
+    Ok(receiver::serve(options, Arc::new(SystemClock), stop_signal()).await?)
 }
 
 fn token(file: Option<PathBuf>) -> Result<Secret, CommandError> {

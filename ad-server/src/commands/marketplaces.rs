@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, output, refused};
-use crate::store::{Held, Hold};
+use ad_server_store::{Held, Hold};
 
 /// Without a subcommand: the state of both marketplaces.
 #[derive(Debug, Args)]

@@ -3,10 +3,8 @@
 use clap::Args;
 
 use super::{CommandError, GlobalArgs, output};
-use crate::{
-    config::Layer,
-    store::{Database, Schema, SchemaState},
-};
+use crate::config::Layer;
+use ad_server_store::{Database, Schema, SchemaState};
 
 /// Flags of `migrate`.
 #[derive(Debug, Args)]

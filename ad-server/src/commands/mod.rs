@@ -32,17 +32,20 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     app::AppError,
-    auth::{IssueError, KeySource, KeysError},
     config::{self, ConfigError, Layer, Settings},
+};
+use ad_server_access::{
+    auth::{IssueError, KeySource, KeysError},
     dealers_file::DealersFileError,
-    marketplace::token_variable,
-    operators::Operator,
+};
+use ad_server_base::{
     secret::Secret,
-    store::{Database, OpenError, Schema},
     system::SystemClock,
     telemetry::{Telemetry, TelemetryError},
-    webhooks::WebhookKeySource,
 };
+use ad_server_outside::{marketplace::token_variable, webhooks::WebhookKeySource};
+use ad_server_store::{Database, OpenError, Schema};
+use ad_server_work::operators::Operator;
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
@@ -198,7 +201,7 @@ enum CommandError {
     #[error(transparent)]
     App(#[from] AppError),
     #[error(transparent)]
-    Marketplace(#[from] crate::marketplace::ReceiverError),
+    Marketplace(#[from] crate::receiver::ReceiverError),
     #[error(transparent)]
     Demo(#[from] crate::demo::DemoError),
     #[error(transparent)]

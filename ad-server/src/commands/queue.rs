@@ -7,12 +7,9 @@ use clap::{Args, Subcommand};
 use uuid::Uuid;
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
-use crate::{
-    app,
-    config::Layer,
-    store::{DealerQueue, Failing, QueueFilter, TakeError, Unfinished},
-    system::SystemClock,
-};
+use crate::{app, config::Layer};
+use ad_server_base::system::SystemClock;
+use ad_server_store::{DealerQueue, Failing, QueueFilter, TakeError, Unfinished};
 
 /// The log message of a request that an operator has dropped.
 const GIVEN_UP: &str = "Dropped by the operator of the service; a retry of the ad runs it again";

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{CommandError, GlobalArgs, ListArgs, output, refused};
-use crate::{store::AskedBy, system::SystemClock};
+use ad_server_base::system::SystemClock;
+use ad_server_store::AskedBy;
 
 #[derive(Debug, Args)]
 pub(super) struct RequestArgs {

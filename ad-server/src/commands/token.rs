@@ -9,14 +9,14 @@ use ad_core::{
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
 use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, Opened, output, refused};
-use crate::{
-    auth::{self, IssueRequest, Permission},
-    config::Layer,
-    store::TokenRecord,
+use crate::config::Layer;
+use ad_core::service::Access;
+use ad_server_access::auth::{self, IssueRequest, Permission};
+use ad_server_base::{
     system::{RandomIds, SystemClock},
     values::{InvalidPeriod, Period},
 };
-use ad_core::service::Access;
+use ad_server_store::TokenRecord;
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]

@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use super::table;
-use crate::limits::table::{Limit, TABLE, Value};
+use ad_server_base::limits::table::{Limit, TABLE, Value};
 
 const PAGE: &str = "docs/operations.md";
 const BEGIN: &str =

@@ -19,14 +19,12 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{
-    marketplace::MarketplaceAddress,
-    media::MediaLocation,
-    registry::RegistryAddress,
+use ad_server_base::{
     secret::Secret,
     telemetry::LogFormat,
     values::{AddressRange, ByteSize, Origin, OtlpEndpoint, Period, PublicUrl, Rate},
 };
+use ad_server_outside::{marketplace::MarketplaceAddress, media::MediaLocation, registry::RegistryAddress};
 
 /// A row of the table, as texts.
 struct Setting {

@@ -5,7 +5,8 @@ use std::{fs, num::NonZero, time::Duration};
 use ad_core::pipeline::PipelineSettings;
 
 use super::*;
-use crate::{media::MediaLocation, telemetry::LogFormat};
+use ad_server_base::telemetry::LogFormat;
+use ad_server_outside::media::MediaLocation;
 
 fn file(text: &str) -> tempfile::TempPath {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
@@ -26,7 +27,7 @@ fn the_defaults_are_those_of_the_documents() {
     assert!(!settings.allow_private_images);
     assert_eq!((settings.max_connections.get(), settings.connections_per_address()), (900, 225));
     assert!(settings.proxies().is_empty());
-    assert_eq!(settings.request_timeout.duration(), crate::api::Limits::default().body_within);
+    assert_eq!(settings.request_timeout.duration(), ad_server_http::api::Limits::default().body_within);
     assert_eq!(settings.tls(), None);
     assert_eq!((settings.public_url, settings.dealers, settings.catalogue), (None, None, None));
     assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));

@@ -20,13 +20,14 @@ use self::{
     stock::{DemoAd, dealers, listings, stock},
 };
 use crate::{
-    api::versions::SEGMENT,
     app::{self, AppError, Running},
-    auth::{self, IssueRequest},
     config::Settings,
-    http_server::ServerError,
-    marketplace, sandbox,
+    sandbox,
 };
+use ad_server_access::auth::{self, IssueRequest};
+use ad_server_base::http_server::ServerError;
+use ad_server_http::api::versions::SEGMENT;
+use ad_server_outside::marketplace;
 
 /// Pause between two reads of the ads.
 const LOOK: Duration = Duration::from_millis(50);
@@ -74,7 +75,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
     let running = start(&args, folder.path()).await?;
     let base = running.base_url.clone();
-    let images = format!("{base}{}", sandbox::IMAGES);
+    let images = format!("{base}{}", ad_server_http::sandbox::IMAGES);
     let stock = stock(&images);
     let dealer_token = token(&running, Access::Dealer("north-cars".to_owned())).await?;
     let group_token = token(&running, Access::Group("north".to_owned())).await?;

@@ -14,7 +14,8 @@ use poem::{
 };
 use serde_json::Value;
 
-use crate::{http_server::ServerError, sandbox::Loopback};
+use crate::sandbox::Loopback;
+use ad_server_base::http_server::ServerError;
 
 /// Maximum age of a message in seconds.
 const TOLERANCE: u64 = 300;

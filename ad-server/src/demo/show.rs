@@ -195,7 +195,7 @@ pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
-    let id = utf8_percent_encode(id, crate::api::versions::SEGMENT);
+    let id = utf8_percent_encode(id, ad_server_http::api::versions::SEGMENT);
     line(&styled(BOLD, "\nRead and change the ads above, with a token for the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
@@ -206,7 +206,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
-    line(&format!("Failures on demand: {}", crate::sandbox::GUIDE));
+    line(&format!("Failures on demand: {}", ad_server_http::sandbox::GUIDE));
     line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
 }
 

@@ -62,7 +62,7 @@ pub fn dealers() -> Vec<Dealer> {
     read(include_str!("data/dealers.json"))
 }
 
-/// What the primary marketplace listed before, as lines for [`import_listings`](crate::marketplace::import_listings). The
+/// What the primary marketplace listed before, as lines for [`import_listings`](ad_server_outside::marketplace::import_listings). The
 /// plates are those of two of the cars, so that these are linked instead of listed anew.
 pub fn listings() -> &'static str {
     include_str!("data/listings.ndjson")

@@ -1,10 +1,10 @@
 //! `serve --sandbox`: sample images, and failures that source ids and image names select, for tests of integrators.
 //!
-//! The failures are real: calls to the local marketplaces go over HTTP to [a server](crate::marketplace) that injects them, and
+//! The failures are real: calls to the local marketplaces go over HTTP to [a server](ad_server_outside::marketplace) that injects them, and
 //! the sample images come over HTTP from this process. [`failures`] lists them; [`page`] is the guide, `docs/sandbox.md`.
 
-pub mod failures;
-mod images;
+#[cfg(test)]
+mod tests;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -22,18 +22,20 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use url::Url;
 
-pub use self::failures::page;
-pub(crate) use self::images::{PATH as IMAGES, SampleFetcher, serve as serve_images};
-use crate::{
-    http_server::{HttpServer, ServerError},
-    marketplace::{self, MarketplaceAddress, MarketplaceSetting, MarketplaceSettings},
-    media::{ClientError, HttpFetcher},
-    secret::{Secret, TokenSource},
-    store::Database,
-};
+pub use ad_server_http::sandbox::{GUIDE, failures, page};
+use ad_server_http::sandbox::{SampleFetcher, images};
 
-/// Where integrators find the guide.
-pub const GUIDE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/sandbox.md");
+use ad_server_base::{
+    http_server::{HttpServer, ServerError},
+    secret::{Secret, TokenSource},
+};
+use ad_server_outside::{
+    marketplace::{MarketplaceAddress, MarketplaceSetting, MarketplaceSettings},
+    media::{ClientError, HttpFetcher},
+};
+use ad_server_store::Database;
+
+use crate::receiver;
 
 /// The example of a car, with sample images below this address, such as `http://127.0.0.1:8080/sandbox/images`: `docs/car.json`.
 pub fn first_ad(images: &str) -> Map<String, Value> {
@@ -64,7 +66,7 @@ impl Sandbox {
     ) -> Result<Self, ServerError> {
         let token = Secret::from(ids.next().to_string());
         Ok(Self {
-            marketplaces: Loopback::start(marketplace::sandbox(database, clock, token.clone())).await?,
+            marketplaces: Loopback::start(receiver::sandbox(database, clock, token.clone())).await?,
             token,
             images: Loopback::start(images::host()).await?,
             slow_image: Loopback::start(images::host()).await?,
@@ -117,7 +119,7 @@ pub(crate) struct Loopback {
 
 impl Loopback {
     pub(crate) async fn start(endpoint: impl Endpoint<Output = Response> + 'static) -> Result<Self, ServerError> {
-        let options = marketplace::server_options(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let options = receiver::server_options(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let server = HttpServer::bind(&options, "listen").await?;
         let address = server.base_url();
         let (stop, stopped) = oneshot::channel();

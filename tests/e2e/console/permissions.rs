@@ -80,7 +80,7 @@ async fn ads_of_other_dealers_are_neither_shown_nor_changed() {
 }
 
 /// The paths of the console, as they are mounted.
-const MOUNTED: &str = include_str!("../../../ad-server/src/console/mod.rs");
+const MOUNTED: &str = include_str!("../../../ad-server/http/src/console/mod.rs");
 
 #[test]
 fn every_path_with_a_session_is_in_a_test_of_permissions() {

@@ -27,10 +27,10 @@ pub(super) fn rules() -> Vec<Rule> {
             "claims",
             "dealer_code or dealer_group (exactly one), iss, iat, jti, optional exp/nbf (60 s leeway).",
         )
-        .see("ad-server/src/auth/token/tests.rs::wrong_claims_are_refused")
-        .see("ad-server/src/auth/token/tests.rs::right_claims_tell_who_calls"),
+        .see("ad-server/access/src/auth/token/tests.rs::wrong_claims_are_refused")
+        .see("ad-server/access/src/auth/token/tests.rs::right_claims_tell_who_calls"),
         decision(29, "algorithms", "HS256 and EdDSA, key chosen by kid; alg none and a foreign algorithm are refused.")
-            .see("ad-server/src/auth/token/tests.rs::the_algorithm_is_the_keys")
+            .see("ad-server/access/src/auth/token/tests.rs::the_algorithm_is_the_keys")
             .see("e2e::access::another_issuers_token_works_until_it_is_revoked"),
         decision(29, "a missing permission", "403 {detail}.")
             .accepts(get("/v4/ad?limit=1").by(Who::Reader), json!({}))

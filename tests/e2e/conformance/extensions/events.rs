@@ -143,7 +143,7 @@ fn streams() -> Vec<Rule> {
         rule("limits", "Streams and long polls have limits of their own; 429 with `Retry-After` beyond them.")
             .see("e2e::events::streams_of_one_token_are_limited_and_counted")
             .see("e2e::events::streams_of_a_process_are_limited")
-            .see("ad-server/src/api/event_streams.rs::each_token_and_all_together_have_a_limit"),
+            .see("ad-server/http/src/api/event_streams.rs::each_token_and_all_together_have_a_limit"),
         rule("rate limit", "Streams and long polls do not count as requests of the rate limit.")
             .see("e2e::events::streams_and_long_polls_do_not_count_in_the_rate_limit"),
     ]
@@ -160,14 +160,14 @@ fn guarantees() -> Vec<Rule> {
             "A transaction that commits later than one with a higher number is not skipped.",
         )
         .see(
-            "ad-server/src/store/tests/migrations.rs::\
+            "ad-server/store/src/tests/migrations.rs::\
                  no_reader_passes_a_transaction_that_is_still_running_in_postgresql",
         ),
         rule("a cursor beyond the end", "It is a 400 at `after` that says how to go on.")
             .by(|trial| Box::pin(beyond_the_end(trial)))
             .see("e2e::events::a_cursor_of_before_a_restored_backup_says_how_to_go_on"),
         rule("cost", "Reading costs the same at 8 million entries as at 8 thousand.")
-            .see("ad-server/src/store/tests/plans.rs::events_are_read_from_their_position_on"),
+            .see("ad-server/store/src/tests/plans.rs::events_are_read_from_their_position_on"),
     ]
 }
 

@@ -58,8 +58,8 @@ pub(super) fn rules() -> Vec<Rule> {
         .by(|trial| Box::pin(lists(trial))),
         rule("summary", "The numbers of the ads in scope.").by(|trial| Box::pin(summary(trial))),
         rule("lists and summary from an index", "Answered from an index, cheap enough to ask every few seconds.")
-            .see("ad-server/src/store/tests/plans.rs::every_list_is_answered_from_an_index")
-            .see("ad-server/src/store/tests/plans.rs::ads_are_counted_by_status_in_an_index"),
+            .see("ad-server/store/src/tests/plans.rs::every_list_is_answered_from_an_index")
+            .see("ad-server/store/src/tests/plans.rs::ads_are_counted_by_status_in_an_index"),
     ]
 }
 

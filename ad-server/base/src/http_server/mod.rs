@@ -1,0 +1,172 @@
+//! The HTTP server around any endpoint: address, TLS, timeouts, connection limits and shutdown.
+
+mod admission;
+mod connection;
+mod deadlines;
+mod pace;
+mod tls;
+
+use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use poem::{
+    Endpoint, Response,
+    listener::{Acceptor, AcceptorExt, BoxAcceptor, Listener, TcpListener},
+};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use self::{
+    admission::Admission,
+    connection::{Connection, address},
+    deadlines::Times,
+    tls::{Certificates, Expiry},
+};
+pub use self::{
+    admission::{ConnectionLimit, ConnectionLimits, Proxies},
+    connection::CloseConnection,
+    tls::{TlsError, TlsFiles},
+};
+
+/// How long responses in progress may take during shutdown.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Pause after a connection could not be accepted: a lack of file handles, for example, lasts for a moment.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How a server is run.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Where.
+    pub listen: SocketAddr,
+    /// Certificate and key; plain HTTP without.
+    pub tls: Option<TlsFiles>,
+    /// Time from the first byte of a request to the first byte of its response.
+    pub answer_within: Duration,
+    /// How long a connection may be silent between requests.
+    pub idle: Duration,
+    /// How many connections there may be at the same time.
+    pub connections: ConnectionLimits,
+}
+
+/// Why it cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error(
+        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --{setting}"
+    )]
+    Listen { address: SocketAddr, source: io::Error, setting: &'static str },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// A server that has its address and is not running yet.
+pub struct HttpServer {
+    acceptor: BoxAcceptor,
+    address: SocketAddr,
+    scheme: &'static str,
+    times: Times,
+    watch: ServerWatch,
+}
+
+crate::debug_by_name!(HttpServer);
+
+/// State of a running server, for metrics.
+#[derive(Clone)]
+pub struct ServerWatch {
+    admission: Admission,
+    expiry: Option<Expiry>,
+}
+
+crate::debug_by_name!(ServerWatch);
+
+impl ServerWatch {
+    pub fn connections(&self) -> usize {
+        self.admission.connections()
+    }
+
+    pub fn limit(&self) -> usize {
+        self.admission.limit()
+    }
+
+    /// When the first certificate of the chain expires, in seconds since 1970; `None` without TLS.
+    pub fn certificate_expires(&self) -> Option<i64> {
+        self.expiry.as_ref().map(Expiry::get)
+    }
+}
+
+impl HttpServer {
+    /// Binds the address. `setting` is the name of its setting, for the error.
+    ///
+    /// # Errors
+    /// When the address is taken, or certificate and key cannot be used.
+    pub async fn bind(options: &ServerOptions, setting: &'static str) -> Result<Self, ServerError> {
+        let certificates = options.tls.clone().map(Certificates::load).transpose()?;
+        let acceptor = TcpListener::bind(options.listen).into_acceptor().await;
+        let listen = |source| ServerError::Listen { address: options.listen, source, setting };
+        let acceptor = acceptor.map_err(listen)?;
+        let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
+        let address = address.unwrap_or(options.listen);
+        let expiry = certificates.as_ref().map(Certificates::expiry);
+        let (acceptor, scheme) = match certificates {
+            Some(certificates) => (acceptor.rustls(certificates.kept_fresh()).boxed(), "https"),
+            None => (acceptor.boxed(), "http"),
+        };
+        let times = Times { answer: options.answer_within, idle: options.idle };
+        let watch = ServerWatch { admission: Admission::new(options.connections.clone()), expiry };
+        Ok(Self { acceptor, address, scheme, times, watch })
+    }
+
+    /// Its state for metrics.
+    pub fn watch(&self) -> ServerWatch {
+        self.watch.clone()
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its own address as clients on this machine would write it.
+    pub fn base_url(&self) -> String {
+        format!("{}://{}", self.scheme, self.address)
+    }
+
+    /// Serves until `until` ends, then accepts no more requests and finishes those in progress.
+    ///
+    /// Requests on a connection beyond the limits carry the [`ConnectionLimit`] as data. The endpoint is to refuse them, except
+    /// what must be answered when the server is full: health checks and metrics.
+    pub async fn run<E>(mut self, endpoint: E, until: impl Future<Output = ()>)
+    where
+        E: Endpoint<Output = Response> + 'static,
+    {
+        let endpoint = Arc::new(endpoint);
+        let (stop, stopped) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut until = pin!(until);
+        loop {
+            tokio::select! {
+                () = &mut until => break,
+                accepted = self.acceptor.accept() => match accepted {
+                    Ok((io, local, remote, scheme)) => {
+                        let place = self.watch.admission.admit(address(&remote));
+                        let connection = Connection { io, local, remote, scheme, place };
+                        connections.spawn(connection.serve(Arc::clone(&endpoint), self.times, stopped.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept connection");
+                        sleep(PAUSE).await;
+                    }
+                },
+                // Its place has been freed; what is left of a task is.
+                Some(_ended) = connections.join_next() => {}
+            }
+        }
+        drop(self.acceptor);
+        stop.send_replace(true);
+        // What is not answered by then is cut off.
+        let _late = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+    }
+}

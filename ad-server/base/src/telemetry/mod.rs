@@ -1,0 +1,28 @@
+//! Logs, Prometheus counters and OpenTelemetry spans of a process.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | [`logs`] | the log on stderr, as text or JSON, and the set-up of log and traces |
+//! | [`metrics`] | counters and their text |
+//! | [`observed`] | counts and times calls of ports |
+//! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
+//! | `process` | metrics of the process from the operating system |
+//! | [`state`] | gauges that are read on request from the database: the queue |
+//! | [`traces`] | spans and their export to a collector |
+//!
+//! The API observes its own requests, because only it knows their path templates; the other parts do not know that they are observed.
+
+pub mod logs;
+pub mod metrics;
+pub mod observed;
+mod process;
+pub mod readings;
+pub mod state;
+pub mod traces;
+
+pub use logs::{LogFormat, Telemetry, TelemetryError};
+pub use metrics::Metrics;
+pub use observed::MarketplaceCalls;
+pub use observed::Observed;
+pub use state::{QueueLoad, QueueSource};
+pub use traces::in_request;

@@ -1,0 +1,412 @@
+//! Errors as the client sees them: the only place that maps errors to HTTP ('Errors', decisions 2, 4, 9, 29).
+//!
+//! What only the operator needs to know is logged here.
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    fields::FieldErrors,
+    ports::StoreError,
+    rulebook::versions::Refusal,
+    service::{ServiceError, TooManyRequests},
+    violation::Code,
+};
+use poem::{
+    Response,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{conditional, versions};
+use ad_server_access::auth::TokenError;
+use ad_server_base::{http_server::ConnectionLimit, values::Rate};
+
+/// `Retry-After` in seconds when the store failed.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+
+/// `Retry-After` in seconds when too many requests are unfinished: workers finish some all the time.
+const QUEUE_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// `Retry-After` in seconds when there are too many connections.
+const CONNECTION_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// The message when the store does not answer.
+pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
+
+/// Anything that is not a success.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// A use case refused the request.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The body is not a JSON object.
+    #[error("{0}")]
+    BadBody(String),
+    #[error(
+        "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
+    )]
+    BadTags(HeaderName),
+    #[error("Content-Encoding \"{0}\" is not supported; send the body in gzip, or without a coding.")]
+    UnsupportedCoding(String),
+    #[error("Request body is too large: at most {0} bytes.")]
+    TooLarge(usize),
+    #[error("The body of the request did not come within {} s.", .0.as_secs_f64())]
+    Slow(Duration),
+    #[error(
+        "The body of the request came too slowly: {bytes} bytes, where at least {rate} a second are expected after the \
+         first {} s. Send it again over a faster connection.",
+        .grace.as_secs()
+    )]
+    Trickle { bytes: usize, rate: usize, grace: Duration },
+    #[error(
+        "The server is receiving as many large bodies as body_memory ({} KiB) allows, or some of your own took all of it. \
+         Nothing was done. Try again, with fewer requests at the same time.",
+        .0 / 1024
+    )]
+    NoMemory(usize),
+    #[error(
+        "The server is processing as many requests as it can ({0} at the same time), and yours waited too long. Nothing was \
+         done. Try again, with fewer requests at the same time."
+    )]
+    Crowded(usize),
+    #[error(
+        "Authentication credentials were not provided. Send the token in the header X-Auth-Token{}.",
+        if *in_authorization { ", alone; the header Authorization is not read" } else { "" }
+    )]
+    NoToken { in_authorization: bool },
+    #[error("Invalid token: {0}")]
+    InvalidToken(TokenError),
+    #[error("This token does not have the permission \"{0}\".")]
+    Forbidden(ad_server_access::auth::Permission),
+    #[error(
+        "At most {0} lists and logs of one dealer or group can be read at the same time. Wait for the answers of the others, \
+         and read them to their end."
+    )]
+    TooManyLists(usize),
+    #[error(
+        "The service is sending as many large answers as it can; this one waited {} s for its turn. Ask for fewer at once, \
+         narrow lists by filters, fewer fields or a smaller limit, or try again.",
+        .0.as_secs_f64()
+    )]
+    Busy(std::time::Duration),
+    /// The connection exceeds a limit.
+    #[error("{}", .0.detail())]
+    TooManyConnections(ConnectionLimit),
+    #[error(
+        "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
+    )]
+    TooMany { rate: Rate, seconds: u64 },
+    #[error(
+        "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters, quoted or not, such as \
+         \"8e03978e-40d5-43dd-bc93-6894a57f9324\"."
+    )]
+    BadIdempotencyKey,
+    #[error(
+        "{0} requests at most can wait until they are finished (Prefer: wait), and dealers share them. Nothing was done. Send \
+         this one again later, or without the preference."
+    )]
+    TooManyWaiting(usize),
+    #[error(
+        "At most {most} event streams and long polls {} can be open at the same time. Close others, or read events without \
+         wait.",
+        if *of_token { "of one token" } else { "of all clients" }
+    )]
+    TooManyStreams { most: usize, of_token: bool },
+    #[error(
+        "This token is an operator's: it opens the pages for operators in the console, and gives no access to ads. Send a token of \
+         a dealer or group."
+    )]
+    OperatorToken,
+    /// A form of the console was probably sent by another site.
+    #[error("The request does not come from a page of this service. Open the console and try again.")]
+    ForeignOrigin,
+    /// The path, or what it names, does not exist.
+    #[error("{0}")]
+    NotFound(String),
+    #[error("{detail}")]
+    MethodNotAllowed { allow: String, detail: String },
+    /// poem refused the request before it was routed.
+    #[error("{text}")]
+    Malformed { status: StatusCode, text: String },
+    /// Something cannot be read now.
+    #[error("{0}")]
+    Unavailable(String),
+    #[error("Internal error.")]
+    Internal,
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+impl From<FieldErrors> for ApiError {
+    /// Of the query; a payload is checked by the use cases.
+    fn from(errors: FieldErrors) -> Self {
+        Self::Service(ServiceError::InvalidQuery(errors))
+    }
+}
+
+impl ApiError {
+    pub fn unknown_path() -> Self {
+        Self::NotFound("Not found.".to_owned())
+    }
+
+    /// Another method of a path that can only be read; `None` if it is not known here.
+    pub(super) fn read_only(method: Option<&Method>) -> Self {
+        Self::only(&["GET"], method)
+    }
+
+    /// Another method of a path that has these; `None` if it is not known here.
+    pub fn only(methods: &[&str], method: Option<&Method>) -> Self {
+        let method = method.map(|method| format!(" {method}")).unwrap_or_default();
+        let detail = format!("Method{method} is not allowed. This path has {}.", methods.join(", "));
+        let head = methods.contains(&"GET").then_some("HEAD");
+        let (first, others) = methods.split_at(usize::from(head.is_some()));
+        let allow: Vec<&str> =
+            first.iter().copied().chain(head).chain(others.iter().copied()).chain(["OPTIONS"]).collect();
+        Self::MethodNotAllowed { allow: allow.join(", "), detail }
+    }
+
+    /// The answer in the contract's shape. The error is in its data, so that it can be turned into problem details.
+    pub fn response(self) -> Response {
+        let mut response = self.default_response();
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+
+    pub fn default_response(&self) -> Response {
+        match self {
+            Self::Service(error) => service(error),
+            Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
+            Self::UnsupportedCoding(_) => {
+                // RFC 7694, 3.
+                let accepted = HeaderValue::from_static("gzip");
+                with(detail(StatusCode::UNSUPPORTED_MEDIA_TYPE, self), header::ACCEPT_ENCODING, accepted)
+            }
+            Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
+            Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
+            Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
+                retry_later(StatusCode::SERVICE_UNAVAILABLE, error)
+            }
+            Self::NoToken { .. } | Self::InvalidToken(_) => {
+                let scheme = HeaderValue::from_static("X-Auth-Token");
+                with(detail(StatusCode::UNAUTHORIZED, self), header::WWW_AUTHENTICATE, scheme)
+            }
+            Self::Forbidden(_) | Self::OperatorToken | Self::ForeignOrigin => detail(StatusCode::FORBIDDEN, self),
+            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
+                retry_later(StatusCode::SERVICE_UNAVAILABLE, self)
+            }
+            Self::TooManyConnections(limit) => {
+                let status = match limit {
+                    ConnectionLimit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    ConnectionLimit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
+                };
+                let response = later(detail(status, self), CONNECTION_RETRY_AFTER);
+                with(response, header::CONNECTION, HeaderValue::from_static("close"))
+            }
+            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => {
+                retry_later(StatusCode::TOO_MANY_REQUESTS, self)
+            }
+            Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
+            Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
+            Self::MethodNotAllowed { allow, .. } => {
+                let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, self);
+                response.headers_mut().extend(HeaderValue::from_str(allow).ok().map(|allow| (header::ALLOW, allow)));
+                response
+            }
+            Self::Malformed { status, .. } => detail(*status, self),
+            Self::Internal => detail(StatusCode::INTERNAL_SERVER_ERROR, self),
+        }
+    }
+
+    /// Its code (extensions E1.3).
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Service(error) => match error {
+                ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
+                ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
+                ServiceError::Version(error) => error.code(),
+                ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
+                ServiceError::PreconditionFailed(_) => Code::PreconditionFailed,
+                ServiceError::Duplicate { .. } => Code::DuplicateSourceId,
+                ServiceError::KeyUsed(_) => Code::IdempotencyKeyReused,
+                ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
+                ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
+                ServiceError::Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)) => Code::Unavailable,
+                ServiceError::Store(_) => Code::InternalError,
+            },
+            Self::BadBody(_) => Code::NotJson,
+            Self::UnsupportedCoding(_) => Code::UnsupportedContentEncoding,
+            Self::TooLarge(_) => Code::TooLarge,
+            Self::Slow(_) | Self::Trickle { .. } => Code::RequestTimeout,
+            Self::InvalidToken(TokenError::RevocationUnknown)
+            | Self::NoMemory(_)
+            | Self::Crowded(_)
+            | Self::Busy(_)
+            | Self::Unavailable(_)
+            | Self::TooManyConnections(ConnectionLimit::Total(_)) => Code::Unavailable,
+            Self::NoToken { .. } => Code::TokenMissing,
+            Self::InvalidToken(_) => Code::TokenInvalid,
+            Self::Forbidden(_) | Self::OperatorToken => Code::PermissionMissing,
+            Self::TooManyLists(_)
+            | Self::TooManyWaiting(_)
+            | Self::TooManyStreams { .. }
+            | Self::TooMany { .. }
+            | Self::TooManyConnections(ConnectionLimit::Address(_)) => Code::RateLimited,
+            Self::NotFound(_) => Code::NotFound,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
+            Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey | Self::ForeignOrigin => {
+                Code::BadRequest
+            }
+            Self::Internal => Code::InternalError,
+        }
+    }
+
+    /// Its text for problem details, which also has what the contract's shape has no place for.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
+                Ok(Refusal { message: Some(message), suggestion, .. }) => {
+                    [Some(message), suggestion].into_iter().flatten().collect::<Vec<_>>().join(" ")
+                }
+                Ok(_) => self.code().about().explanation.to_owned(),
+                Err(text) => text,
+            },
+            Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
+            Self::Service(ServiceError::Duplicate { .. }) => DUPLICATE.join(" "),
+            Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
+            Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
+            Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
+            error => match error.fields().map(|(errors, _)| errors.located().len()) {
+                Some(1) => "The request has 1 error; see `errors`.".to_owned(),
+                Some(errors) => format!("The request has {errors} errors; see `errors`."),
+                None => error.to_string(),
+            },
+        }
+    }
+
+    /// Its errors by field.
+    pub fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
+        match self {
+            Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),
+            Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, RequestPart::Query)),
+            _ => None,
+        }
+    }
+}
+
+/// The part of a request that field errors are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestPart {
+    Query,
+    Payload,
+}
+
+fn service(error: &ServiceError) -> Response {
+    match error {
+        ServiceError::Invalid(errors) | ServiceError::InvalidQuery(errors) => {
+            json_response(StatusCode::BAD_REQUEST, errors)
+        }
+        ServiceError::Refused(denials) => json_response(StatusCode::BAD_REQUEST, denials),
+        ServiceError::Version(error) => match versions::refusal(error) {
+            Ok(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
+            Err(text) => json_response(StatusCode::BAD_REQUEST, &[text]),
+        },
+        ServiceError::NotFound => detail(StatusCode::NOT_FOUND, error),
+        ServiceError::Elsewhere { found, asked } => {
+            detail(StatusCode::NOT_FOUND, &versions::found_elsewhere(found, asked))
+        }
+        ServiceError::PreconditionFailed(tag) => {
+            with(detail(StatusCode::PRECONDITION_FAILED, error), header::ETAG, conditional::etag(*tag))
+        }
+        ServiceError::KeyUsed(_) => detail(StatusCode::UNPROCESSABLE_ENTITY, error),
+        ServiceError::Duplicate { .. } => json_response(StatusCode::CONFLICT, &duplicate()),
+        ServiceError::Store(StoreError::TimedOut(limit)) => {
+            tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
+            retry_later(StatusCode::SERVICE_UNAVAILABLE, &timed_out(*limit))
+        }
+        ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, error), QUEUE_RETRY_AFTER),
+        ServiceError::Store(StoreError::Unavailable(reason)) => {
+            tracing::warn!(%reason, "store unavailable");
+            retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
+        }
+        ServiceError::Store(error) => {
+            tracing::error!(%error, "the store failed");
+            detail(StatusCode::INTERNAL_SERVER_ERROR, &ApiError::Internal)
+        }
+    }
+}
+
+/// The message about a read that took too long.
+fn timed_out(limit: Duration) -> String {
+    format!(
+        "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a smaller limit, \
+         or try again.",
+        limit.as_secs_f64()
+    )
+}
+
+fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
+    later(detail(status, text), RETRY_AFTER)
+}
+
+/// The message about a source id that is in use.
+const DUPLICATE: [&str; 2] = [
+    "This source_id has been used for this dealer and cannot be used again, even after deletion.",
+    "Update the ad with PUT or PATCH, or choose another source_id.",
+];
+
+/// The same in the contract's shape.
+pub(super) fn duplicate() -> Value {
+    json!({"source_id": DUPLICATE})
+}
+
+/// An answer that says when to try again.
+fn later(response: Response, seconds: HeaderValue) -> Response {
+    with(response, header::RETRY_AFTER, seconds)
+}
+
+fn with(mut response: Response, name: HeaderName, value: HeaderValue) -> Response {
+    response.headers_mut().insert(name, value);
+    response
+}
+
+fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
+    json_response(status, &json!({"detail": text.to_string()}))
+}
+
+pub fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
+    match json_bytes(body) {
+        Ok(bytes) => Response::builder().status(status).content_type("application/json").body(bytes),
+        Err(_) => Response::builder()
+            .status(StatusCode::INTERNAL_SERVER_ERROR)
+            .content_type("application/json")
+            .body(r#"{"detail":"Internal error."}"#),
+    }
+}
+
+pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    serde_json::to_vec(body).map_err(|error| {
+        tracing::error!(%error, "cannot serialize response");
+        ApiError::Internal
+    })
+}
+
+/// What poem itself refuses, in the contract's shape.
+pub fn from_poem(error: &poem::Error) -> Response {
+    let status = error.status();
+    match status {
+        StatusCode::NOT_FOUND => ApiError::unknown_path().response(),
+        // Paths with writes answer wrong methods themselves, so poem only answers for paths that are read.
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::read_only(None).response(),
+        StatusCode::SERVICE_UNAVAILABLE => ApiError::Unavailable(error.to_string()).response(),
+        _ if status.is_client_error() => ApiError::Malformed { status, text: error.to_string() }.response(),
+        _ => {
+            tracing::error!(%error, "a request failed");
+            ApiError::Internal.response()
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! `GET /v4/events`: the events of a scope as pages, by long poll, and as a stream of server-sent events (extensions E4).
+
+mod shared;
+mod stream;
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    fields::FieldErrors,
+    model::{EventPage, EventPosition, EventQuery},
+    parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
+    ports::{EventWatch, Scope},
+    service::Access,
+    violation::{Code, Violation},
+};
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+use serde_json::json;
+use shared::SharedReads;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{
+    ApiError, Context,
+    accept::weighted,
+    body,
+    compression::{CodedBytes, Coding},
+    errors::json_bytes,
+    headers,
+    lists::{AnswerMemory, held},
+    observe::Routes,
+};
+use ad_server_access::auth::{Caller, Permission};
+use ad_server_outside::events::{CursorScope, EventView};
+
+pub(super) const PATH: &str = "/v4/events";
+
+/// A stream goes on from here, whatever its address says.
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Time between two reads of a reader that waits for events, at least.
+const REST: Duration = Duration::from_millis(10);
+
+/// After a read, a reader pauses for so many times as long as the read took.
+const REST_FACTOR: u32 = 5;
+
+pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
+    route.at(PATH, Events::new(context, Rhythm::AtOnce))
+}
+
+/// Reads events for clients.
+pub struct Events {
+    context: Arc<Context>,
+    reads: Arc<SharedReads>,
+    rhythm: Rhythm,
+}
+
+ad_server_base::debug_by_name!(Events);
+
+/// How long a reader rests after a read.
+#[derive(Debug, Clone, Copy)]
+pub enum Rhythm {
+    /// Hardly, so that events arrive at once.
+    AtOnce,
+    /// Until the next tick of a clock that all readers share. They then share their reads, and each gets the events of a tick in one piece.
+    Ticks { since: Instant, every: Duration },
+}
+
+impl Rhythm {
+    /// The rest after a read that began then.
+    fn rest(self, begun: Instant) -> Duration {
+        let least = REST.max(begun.elapsed() * REST_FACTOR);
+        match self {
+            Self::AtOnce => least,
+            Self::Ticks { since, every } => {
+                let at = since.elapsed() + least;
+                let into_tick = Duration::from_nanos((at.as_nanos() % every.as_nanos()).try_into().unwrap_or_default());
+                least + every.saturating_sub(into_tick)
+            }
+        }
+    }
+}
+
+impl Endpoint for Events {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let response = self.answer(&request).await.unwrap_or_else(ApiError::response);
+        let mut response = headers::to_token(response, headers::PRIVATE);
+        if response.status().is_success() {
+            response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+        }
+        Ok(response)
+    }
+}
+
+impl Events {
+    /// Streams that read the same events share the reads of one value.
+    pub fn new(context: &Arc<Context>, rhythm: Rhythm) -> Self {
+        Self { context: Arc::clone(context), reads: Arc::default(), rhythm }
+    }
+
+    /// A stream of the events of a caller who may read them, from where a query or the header `Last-Event-ID` says.
+    pub async fn stream(
+        &self,
+        caller: Caller,
+        query: &[(String, String)],
+        headers: &HeaderMap,
+    ) -> Result<Response, ApiError> {
+        let parameters = self.parameters(query, headers)?;
+        self.streamed(caller, parameters).await
+    }
+
+    async fn streamed(&self, caller: Caller, parameters: EventParameters) -> Result<Response, ApiError> {
+        let jti = caller.jti.clone();
+        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        reader.check_position().await?;
+        let open = self.context.limits.event_streams.open(&jti)?;
+        Ok(stream::answer(reader, Arc::clone(&self.reads), self.rhythm, open))
+    }
+
+    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(ApiError::read_only(Some(request.method())));
+        }
+        let caller = self.context.authenticated(request)?;
+        let (is_stream, parameters) = (prefers_stream(request), body::query(request));
+        let parameters = parameters.and_then(|query| self.parameters(&query, request.headers()));
+        // Those that wait have limits of their own.
+        if !is_stream && parameters.as_ref().map_or(true, |parameters| parameters.wait.is_zero()) {
+            self.context.count(&caller, request)?;
+        }
+        if !caller.permissions.contains(Permission::Read) {
+            return Err(ApiError::Forbidden(Permission::Read));
+        }
+        let parameters = parameters?;
+        if is_stream {
+            return self.streamed(caller, parameters).await;
+        }
+        let wait = parameters.wait.min(self.context.limits.waits.longest());
+        let jti = caller.jti.clone();
+        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        let _open = if wait.is_zero() { None } else { Some(self.context.limits.event_streams.open(&jti)?) };
+        self.page(reader, wait, request.data::<Coding>().copied()).await
+    }
+
+    fn parameters(&self, query: &[(String, String)], headers: &HeaderMap) -> Result<EventParameters, ApiError> {
+        let mut parameters = EventParameters::parse(query).map_err(|mut errors| {
+            parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
+            errors
+        })?;
+        if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
+            parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
+        }
+        Ok(parameters)
+    }
+
+    /// One page, as soon as there is an event or the wait is over. If there is no memory for a large answer, the page is dropped and
+    /// read again when there is.
+    async fn page(&self, mut reader: Reader, wait: Duration, coding: Option<Coding>) -> Result<Response, ApiError> {
+        let begin = reader.query.after;
+        let mut memory = None;
+        loop {
+            reader.query.after = begin;
+            let page = reader.wait(if memory.is_none() { wait } else { Duration::ZERO }).await?;
+            if page.events.is_empty() && !page.has_more {
+                reader.check_position().await?;
+            }
+            let events: Vec<_> = page.events.iter().map(|event| EventView::new(event, &reader.cursors)).collect();
+            let cursor = reader.cursors.encode(page.position);
+            let bytes = json_bytes(&json!({"events": events, "cursor": cursor, "has_more": page.has_more}))?;
+            let (limits, holder) = (&self.context.limits, reader.caller.scope.name());
+            let length = bytes.len();
+            let granted = memory.take().map_or_else(|| limits.lists.memory_for(holder, length), AnswerMemory::Granted);
+            match granted {
+                AnswerMemory::NotNeeded => {
+                    return Ok(Response::builder().content_type("application/json").body(bytes));
+                }
+                AnswerMemory::Granted(mut share) => {
+                    let body = CodedBytes::of(bytes, coding, &limits.processor, holder).await?;
+                    share.shrink(body.bytes.len());
+                    return Ok(held(StatusCode::OK, body, share));
+                }
+                AnswerMemory::Taken => {
+                    drop((bytes, page));
+                    memory = Some(limits.lists.wait_for(holder, length).await?);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a client wants a stream rather than JSON.
+fn prefers_stream(request: &Request) -> bool {
+    let weight = |wanted: &str| {
+        let weights = weighted(request.headers(), header::ACCEPT).filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        weights.map(|(_, weight)| weight).max()
+    };
+    weight("text/event-stream").is_some_and(|stream| stream > 0 && stream >= weight("application/json").unwrap_or(0))
+}
+
+/// Who reads events, and how far.
+struct Reader {
+    context: Arc<Context>,
+    caller: Caller,
+    dealer_code: Option<String>,
+    dealers: Arc<[String]>,
+    cursors: CursorScope,
+    query: EventQuery,
+}
+
+impl Reader {
+    async fn new(context: Arc<Context>, caller: Caller, parameters: EventParameters) -> Result<Self, ApiError> {
+        let EventParameters { after, types, source_id, dealer_code, limit, wait: _ } = parameters;
+        let cursors = CursorScope::of(&caller.scope);
+        let after = match after {
+            EventsAfter::Nothing => EventPosition::default(),
+            EventsAfter::Now => context.store.newest_event().await?,
+            EventsAfter::Cursor(cursor) => {
+                cursors.decode(&cursor).map_err(|_| wrong_after(Code::InvalidCursor, NOT_A_CURSOR))?
+            }
+        };
+        let dealers = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
+        let query = EventQuery { after, types, source_id, limit };
+        Ok(Self { context, caller, dealer_code, dealers, cursors, query })
+    }
+
+    /// The next page, which moves the position.
+    async fn next(&mut self) -> Result<EventPage, ApiError> {
+        let page = read(&self.context, &self.caller.scope, &self.dealers, &self.query).await?;
+        self.query.after = page.position;
+        Ok(page)
+    }
+
+    /// The next page with an event, or the last one within this time.
+    async fn wait(&mut self, time: Duration) -> Result<EventPage, ApiError> {
+        let until = Instant::now() + time;
+        let mut watch = (!time.is_zero()).then(|| self.watch());
+        loop {
+            let begun = Instant::now();
+            let page = self.next().await?;
+            let Some(watch) = watch.as_mut().filter(|_| page.events.is_empty() && Instant::now() < until) else {
+                return Ok(page);
+            };
+            if page.has_more {
+                continue;
+            }
+            let changed = async {
+                sleep(Rhythm::AtOnce.rest(begun)).await;
+                watch.changed().await;
+            };
+            tokio::select! {
+                () = changed => {}
+                () = sleep_until(until) => return Ok(page),
+                () = self.context.limits.event_streams.stopped() => return Ok(page),
+            }
+        }
+    }
+
+    /// Waits for new events of the dealers.
+    fn watch(&self) -> EventWatch {
+        self.context.store.watch_events(Scope::Dealers(&self.dealers))
+    }
+
+    /// Refuses a position beyond the newest event.
+    async fn check_position(&self) -> Result<(), ApiError> {
+        if self.query.after > self.context.store.newest_event().await? {
+            return Err(wrong_after(Code::CursorBeyondEnd, BEYOND));
+        }
+        Ok(())
+    }
+}
+
+/// A page of events of these dealers, in a turn of this scope.
+async fn read(
+    context: &Context,
+    scope: &Access,
+    dealers: &[String],
+    query: &EventQuery,
+) -> Result<EventPage, ApiError> {
+    let _turn = context.limits.turns.take(scope).await?;
+    Ok(context.store.events(Scope::Dealers(dealers), query).await?)
+}
+
+const NOT_A_CURSOR: &str = "Not a cursor of this token's events. Send a cursor from an answer to a token of the same dealer or \
+    group, \"now\" for events from now on, or nothing for all events.";
+
+const BEYOND: &str = "The cursor lies beyond the newest event: the service was restored from a backup, and events were lost. \
+    Send \"now\" for events from now on, or nothing for all events.";
+
+fn wrong_after(code: Code, text: &'static str) -> ApiError {
+    let mut errors = FieldErrors::default();
+    errors.push("after", Violation::stated(code, text));
+    errors.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn readers_of_one_clock_rest_until_the_same_tick() {
+        let (since, every) = (Instant::now(), Duration::from_millis(500));
+        let ticks = Rhythm::Ticks { since, every };
+        for read_at in [0, 3, 250, 489, 498] {
+            sleep_until(since + Duration::from_millis(2000 + read_at)).await;
+            let rest = ticks.rest(Instant::now());
+            let next = since.elapsed() + rest;
+            assert_eq!(next.as_millis() % every.as_millis(), 0, "{read_at}");
+            assert!(rest >= REST && rest < every + REST, "{read_at}: {rest:?}");
+        }
+        assert_eq!(Rhythm::AtOnce.rest(Instant::now()), REST);
+    }
+}

@@ -1,0 +1,299 @@
+//! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
+//!
+//! `around` gives a request its id and an answer its headers. `paths` finds the operation, authenticates, parses the
+//! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
+
+mod accept;
+mod access_log;
+mod around;
+pub mod body;
+mod compression;
+mod conditional;
+mod cors;
+pub mod errors;
+mod event_streams;
+pub mod events;
+mod headers;
+mod idempotency;
+mod json_size;
+mod limits;
+mod limits_met;
+pub mod links;
+mod lists;
+mod lookups;
+mod me;
+mod missing;
+mod not_json;
+pub mod observe;
+mod openapi;
+mod operations;
+pub mod pages;
+mod paths;
+mod prefer;
+mod problem;
+mod reads;
+pub mod requests;
+mod respond;
+mod sandbox;
+pub mod static_document;
+mod summary;
+pub mod versions;
+pub mod webhooks;
+mod writes;
+
+use std::sync::Arc;
+
+use ad_core::{
+    model::RequestOrigin,
+    ports::{Ids, Store},
+    service::{Access, Service},
+};
+use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
+use uuid::Uuid;
+
+use access_log::Seen;
+use ad_server_access::auth::{Caller, Permission, TokenError};
+pub use ad_server_base::stopping::Stopping;
+use ad_server_base::{
+    http_server::Proxies,
+    limits::RateLimited,
+    telemetry::{Metrics, traces},
+    values::Origin,
+};
+use ad_server_outside::webhooks::Webhooks;
+use around::Around;
+pub use errors::ApiError;
+pub use event_streams::EventStreams;
+pub use limits::{BodyMemory, Limits, RequestSlots, Writes};
+pub use limits_met::LimitMet;
+pub use limits_met::LimitsMet;
+pub use lists::Lists;
+pub use openapi::first_request;
+pub use pages::viewers;
+pub use prefer::Waits;
+pub use sandbox::ApiFaults;
+
+/// Largest body of a request, in bytes (decision 9).
+pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
+
+/// Authenticates callers by their tokens.
+pub trait Authenticator: Send + Sync {
+    /// The caller of a token.
+    ///
+    /// # Errors
+    /// What is wrong with the token, for the client's eyes.
+    fn authenticate(&self, token: &str) -> Result<Caller, TokenError>;
+
+    /// Checks that the token of a caller is still valid. It is asked twice a second for each open event stream.
+    ///
+    /// # Errors
+    /// What is wrong with the token now.
+    fn check(&self, caller: &Caller) -> Result<(), TokenError>;
+}
+
+/// What the API needs.
+#[derive(Clone)]
+pub struct Context {
+    /// The use cases.
+    pub service: Service,
+    /// For `/readyz`, kept answers, and the end of requests.
+    pub store: Arc<dyn Store>,
+    /// Authenticates callers by their tokens.
+    pub authenticator: Arc<dyn Authenticator>,
+    /// Ids of requests.
+    pub ids: Arc<dyn Ids>,
+    /// Address under which clients reach the API; the request's own host if `None`.
+    pub public_url: Option<String>,
+    /// Proxies whose headers about the client's request are trusted.
+    pub trusted_proxies: Proxies,
+    /// Origins of web pages whose scripts may use the API (CORS).
+    pub cors_origins: Arc<[Origin]>,
+    /// Limits of what clients use.
+    pub limits: Limits,
+    /// Metrics of requests, if there are any.
+    pub metrics: Option<Metrics>,
+    /// Whether the process is about to stop, for `/readyz`.
+    pub stopping: Stopping,
+    /// Whether the API serves the counters, at `/metrics`.
+    pub serves_metrics: bool,
+    /// Makes this a sandbox, which fails requests when source ids ask for it and serves sample images; `None` in production.
+    pub faults: Option<ApiFaults>,
+    /// Manages webhooks; `None`: there are none.
+    pub webhooks: Option<Webhooks>,
+}
+
+ad_server_base::debug_by_name!(Context);
+
+/// The whole API as a router: the endpoints, their documentation, health, and stored images.
+///
+/// It runs in any poem app, also below a path of its own, over any store. Links in lists follow the path of the request.
+/// `images` serves the stored images at `/media/*name`: [`ServeMedia`](ad_server_outside::media::ServeMedia) does for a folder or a bucket.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use ad_core::{memory::{Kit, ManualClock}, model::Dealer, ports::Store, service::Access};
+/// use ad_server::{
+///     api::{self, Authenticator, Context, Limits, Stopping},
+///     auth::{Caller, Permissions, TokenError},
+///     http_server::Proxies,
+/// };
+/// use poem::{Endpoint, Request, Route, endpoint::make_sync, http::StatusCode};
+///
+/// /// How callers are known is this program's business. Here each token is the code of a dealer.
+/// struct Codes;
+///
+/// impl Authenticator for Codes {
+///     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
+///         let scope = Access::Dealer(token.to_owned());
+///         Ok(Caller::new(scope, Permissions::ALL, token))
+///     }
+///
+///     fn check(&self, _: &Caller) -> Result<(), TokenError> {
+///         Ok(())
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let kit = Kit::new(Arc::new(ManualClock::default()), [Dealer::named("north-cars")]);
+/// let context = Context {
+///     service: kit.service.clone(),
+///     store: kit.store.clone(),
+///     authenticator: Arc::new(Codes),
+///     ids: kit.ids.clone(),
+///     public_url: Some("https://dealers.example".to_owned()),
+///     trusted_proxies: Proxies::default(),
+///     cors_origins: [].into(),
+///     limits: Limits::default(),
+///     metrics: None,
+///     stopping: Stopping::default(),
+///     serves_metrics: false,
+///     faults: None,
+///     webhooks: None,
+/// };
+/// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
+/// let app = Route::new().nest("/ads", api::router(context, no_images));
+///
+/// let payload = r#"{"source_id": "c1", "category_id": 1020,
+///     "category_fields": {"registration_number": "ABC123", "brand": "volvo", "model_year": 2022}}"#;
+/// let request = Request::builder().method(poem::http::Method::POST).uri_str("/ads/v4/car");
+/// let request = request.header("X-Auth-Token", "north-cars").header("Content-Length", payload.len());
+/// let response = app.get_response(request.body(payload)).await;
+/// assert_eq!(response.status(), StatusCode::CREATED);
+/// assert_eq!(kit.pipeline.run_due().await.unwrap(), 1);
+/// # }
+/// ```
+///
+/// This serves the API and accepts requests; a [`Worker`](ad_server_work::worker::Worker) in this program, or `ad-server serve` on
+/// the same database and media folder, does the work.
+pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Output = Response>
+where
+    M::Endpoint: 'static,
+{
+    router_with(context, images, |routes, _| routes)
+}
+
+/// The same with further routes, which `mount` adds.
+pub fn router_with<M: IntoEndpoint>(
+    context: Context,
+    images: M,
+    mount: impl FnOnce(observe::Routes, &Arc<Context>) -> observe::Routes,
+) -> impl Endpoint<Output = Response>
+where
+    M::Endpoint: 'static,
+{
+    let context = Arc::new(context);
+    let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
+    let route = requests::mount(route, &context);
+    let route = lookups::mount(route, &context);
+    let route = me::mount(route, &context);
+    let route = events::mount(route, &context);
+    let route = summary::mount(route, &context);
+    let route = webhooks::mount(route, &context);
+    let route = mount(route, &context);
+    let route = pages::mount(route, &context).at("/media/*name", images);
+    let route = match context.faults {
+        Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),
+        None => route,
+    };
+    let stopping = context.stopping.clone();
+    Around::new(route.done(), context).around(move |endpoint, request: Request| {
+        let (stopping, version) = (stopping.clone(), request.version());
+        async move { Ok(stopping.closing(version, endpoint.get_response(request).await)) }
+    })
+}
+
+/// `/metrics`, `/healthz` and `/readyz`, for a process without API and for a separate address of metrics. These requests are not
+/// counted.
+pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stopping) -> impl Endpoint<Output = Response> {
+    let route = Route::new()
+        .at("/metrics", pages::metrics_page(metrics))
+        .at("/healthz", pages::health())
+        .at("/readyz", pages::readiness(store, stopping));
+    route
+        .catch_all_error(async |error| errors::from_poem(&error))
+        .map_to_response()
+        .map(async |response| headers::safe(response))
+}
+
+/// The id of a request, given to it as it comes in.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestId(pub Uuid);
+
+/// Where a request of a caller comes from.
+pub fn origin(caller: &Caller) -> RequestOrigin {
+    RequestOrigin { asked_by: Some(caller.jti.clone()), trace: traces::current() }
+}
+
+impl Context {
+    /// Fails a request about an ad whose source id asks for it, in a sandbox.
+    fn check_faults(&self, access: &Access, source_id: Option<&str>) -> Result<(), ApiError> {
+        match self.faults.as_ref().zip(source_id) {
+            Some((faults, source_id)) => faults.check(access, source_id),
+            None => Ok(()),
+        }
+    }
+
+    /// The caller of a request, whose rate is counted.
+    fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
+        let caller = self.authenticated(request)?;
+        self.count(&caller, request)?;
+        Ok(caller)
+    }
+
+    pub fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
+        if let Some(seen) = request.data::<Arc<Seen>>() {
+            seen.caller.get_or_init(|| caller.clone());
+        }
+        let Some(rate) = &self.limits.rate else { return Ok(()) };
+        // A dealer and a group may have the same name.
+        let key = format!("{} {}", caller.scope.claim(), caller.scope.name());
+        let refused = |RateLimited { rate, seconds }| ApiError::TooMany { rate, seconds };
+        rate.take(&key, request.data()).map_err(refused)
+    }
+
+    fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {
+        let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };
+        let token = request.headers().get("x-auth-token").ok_or_else(none)?;
+        let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?.trim();
+        if token.is_empty() {
+            return Err(none());
+        }
+        let caller = self.authenticator.authenticate(token).map_err(|error| {
+            let has_scheme = token.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case("bearer"));
+            ApiError::InvalidToken(if has_scheme { TokenError::WithScheme } else { error })
+        })?;
+        // The API has no operations for operators.
+        if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
+    }
+
+    fn permitted(&self, request: &Request, permission: Permission) -> Result<Caller, ApiError> {
+        let caller = self.caller(request)?;
+        if caller.permissions.contains(permission) { Ok(caller) } else { Err(ApiError::Forbidden(permission)) }
+    }
+
+    fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
+        Ok(self.permitted(request, permission)?.scope)
+    }
+}

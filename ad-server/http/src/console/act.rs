@@ -1,0 +1,265 @@
+//! Actions on existing ads, through the use cases and limits of the API.
+
+use ad_core::{
+    model::Exclusions,
+    service::{Accepted, Incoming, Target},
+};
+use maud::{Markup, html};
+use poem::http::StatusCode;
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use super::{
+    page::{self, NoticeKind, Section, Text},
+    texts::Texts,
+    visitor::{Answer, Visit, value},
+};
+use crate::api::ApiError;
+use ad_server_access::auth::Permission;
+
+/// Maximum number of ads of one form, as of a page of a list.
+const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AdAction {
+    Retry,
+    Bump,
+    PolePosition,
+    Show,
+    Hide,
+    Delete,
+}
+
+impl AdAction {
+    pub(super) const ALL: [Self; 6] =
+        [Self::Retry, Self::Bump, Self::PolePosition, Self::Show, Self::Hide, Self::Delete];
+
+    /// Its name in forms; the label of its button; what it does, and what it costs.
+    const fn about(self) -> (&'static str, Text, Text) {
+        match self {
+            Self::Retry => ("retry", |texts| texts.retry, |texts| texts.retry_does),
+            Self::Bump => ("bump", |texts| texts.bump, |texts| texts.bump_does),
+            Self::PolePosition => ("pole_position", |texts| texts.pole_position, |texts| texts.pole_position_does),
+            Self::Show => ("show", |texts| texts.show_ad, |texts| texts.show_ad_does),
+            Self::Hide => ("hide", |texts| texts.hide_ad, |texts| texts.hide_ad_does),
+            Self::Delete => ("delete", |texts| texts.delete_ad, |texts| texts.delete_ad_does),
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        self.about().0
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.name() == name)
+    }
+
+    /// The permission that the API demands for the same.
+    pub(super) const fn permission(self) -> Permission {
+        match self {
+            Self::Bump | Self::PolePosition => Permission::Promote,
+            Self::Retry | Self::Show | Self::Hide | Self::Delete => Permission::Write,
+        }
+    }
+
+    /// Whether it costs money or cannot be undone.
+    pub(super) const fn needs_confirmation(self) -> bool {
+        matches!(self, Self::Bump | Self::PolePosition | Self::Delete)
+    }
+
+    pub(super) fn label(self, texts: &Texts) -> &'static str {
+        self.about().1(texts)
+    }
+
+    fn consequence(self, texts: &Texts) -> &'static str {
+        self.about().2(texts)
+    }
+
+    pub(super) const fn class(self) -> &'static str {
+        if matches!(self, Self::Delete) { "danger" } else { "" }
+    }
+}
+
+/// An ad as links and forms name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AdKey {
+    pub(super) source_id: String,
+    pub(super) dealer_code: Option<String>,
+}
+
+impl AdKey {
+    /// The ad that a query names.
+    pub(super) fn of(pairs: &[(String, String)]) -> Option<Self> {
+        let value = |name| value(pairs, name).filter(|value| !value.is_empty()).map(str::to_owned);
+        Some(Self { source_id: value("source_id")?, dealer_code: value("dealer_code") })
+    }
+
+    /// The same as a query: any text can be a source id.
+    pub(super) fn query(source_id: &str, dealer_code: &str) -> String {
+        form_urlencoded::Serializer::new(String::new())
+            .append_pair("source_id", source_id)
+            .append_pair("dealer_code", dealer_code)
+            .finish()
+    }
+
+    fn parse(query: &str) -> Option<Self> {
+        Self::of(&form_urlencoded::parse(query.as_bytes()).into_owned().collect::<Vec<_>>())
+    }
+
+    pub(super) fn target(&self) -> Target<'_> {
+        Target::from(&self.source_id).of_dealer(self.dealer_code.as_deref())
+    }
+}
+
+/// Runs it on an ad, as the API would for the same caller.
+async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<Accepted, ApiError> {
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
+    let _only = context.limits.writes.only(scope, &ad.source_id).await?;
+    let _turn = context.limits.turns.take(scope).await?;
+    let (service, target, origin) = (&context.service, ad.target(), visit.origin());
+    let id = Incoming { id, keep: None, origin: Some(&origin) };
+    Ok(match action {
+        AdAction::Retry => service.retry(scope, id, target).await?,
+        AdAction::Bump => service.bump(scope, id, target, Exclusions::default()).await?,
+        AdAction::PolePosition => service.pole_position(scope, id, target).await?,
+        AdAction::Delete => service.delete(scope, id, target).await?,
+        AdAction::Show | AdAction::Hide => {
+            let version = service.read_without_log(scope, target).await?.ad.api_version;
+            let visible = Value::Bool(action == AdAction::Show);
+            service.update(scope, id, version, target, &Map::from_iter([("visible".to_owned(), visible)])).await?
+        }
+    })
+}
+
+/// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
+pub(super) async fn act(visit: Visit) -> Answer {
+    let texts = visit.visitor.texts;
+    let action = visit.field("action").and_then(AdAction::from_name);
+    let action = action.ok_or_else(|| ApiError::BadBody("The form has no known action.".to_owned()))?;
+    if !visit.may(action.permission()) {
+        return Err(ApiError::Forbidden(action.permission()));
+    }
+    let named = visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query));
+    let ads: Option<Vec<_>> = named.collect();
+    let ads = ads.ok_or_else(|| ApiError::BadBody("The form names an ad without source_id.".to_owned()))?;
+    if ads.len() > MOST_ADS {
+        return Err(ApiError::BadBody(format!("The form names {} ads; {MOST_ADS} are allowed.", ads.len())));
+    }
+    if ads.is_empty() {
+        let content = html! { p { (texts.nothing_selected) } (back(&visit)) };
+        let content = page::notice(NoticeKind::Error, &content);
+        return Ok(page::page_with_status(
+            &visit,
+            StatusCode::BAD_REQUEST,
+            Section::Stock,
+            texts.nothing_selected,
+            &content,
+        ));
+    }
+    if action.needs_confirmation() && visit.field("confirmed").is_none() {
+        let content = confirmation(&visit, action, &ads).await?;
+        return Ok(page::page(&visit, Section::Stock, action.label(texts), &content));
+    }
+    let mut refused = Vec::new();
+    for (place, ad) in ads.iter().enumerate() {
+        // The first action has the id of the HTTP request, so that its answer leads to it.
+        let id = if place == 0 { visit.request_id } else { visit.visitor.context.ids.next() };
+        if let Err(error) = perform(&visit, id, ad, action).await {
+            refused.push((ad, error));
+        }
+    }
+    if refused.is_empty() {
+        let next = super::session::next(&visit.form);
+        let joint = if next.contains('?') { '&' } else { '?' };
+        return Ok(visit.visitor.redirect(&format!("{next}{joint}done={}", action.name())));
+    }
+    let content = refusals(&visit, action, ads.len() - refused.len(), &refused);
+    let status = refused[0].1.default_response().status();
+    Ok(page::page_with_status(&visit, status, Section::Stock, texts.not_done, &content))
+}
+
+/// Asks for confirmation, with the effect and the number of ads. The cost of a bump depends on the marketplaces on which the dealers
+/// may bump.
+async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<Markup, ApiError> {
+    let texts = visit.visitor.texts;
+    let mut dealers = Vec::new();
+    if action == AdAction::Bump {
+        dealers = visit.visitor.context.service.dealers(&visit.caller.scope).await?;
+        dealers
+            .retain(|(dealer, _)| ads.iter().any(|ad| ad.dealer_code.as_ref().is_none_or(|code| *code == dealer.code)));
+    }
+    Ok(html! {
+        div.panel {
+            h1 { (action.label(texts)) " (" (ads.len()) " " (if ads.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
+            p.lead { (action.consequence(texts)) }
+            @for (dealer, _) in &dealers {
+                @let markets: Vec<_> = dealer.bump.iter().map(|market| texts.market(*market)).collect();
+                p { strong { (dealer.name) } ": " (texts.may_bump_on) " " (if markets.is_empty() { texts.nowhere.to_owned() } else { markets.join(", ") }) }
+            }
+            ul.plain.selection { @for ad in ads { li { code { (ad.source_id) } @if let Some(code) = &ad.dealer_code { " " span.faint { (code) } } } } }
+            form.actions method="post" action=(visit.visitor.address("/act")) {
+                @for (name, value) in visit.form.iter().filter(|(name, _)| name == "ad" || name == "next") {
+                    input type="hidden" name=(name) value=(value);
+                }
+                input type="hidden" name="confirmed" value="yes";
+                button.primary name="action" value=(action.name()) { (action.label(texts)) }
+                (back(visit))
+            }
+        }
+    })
+}
+
+fn back(visit: &Visit) -> Markup {
+    let next = super::session::next(&visit.form);
+    html! { a.button href=(visit.visitor.address(next)) { (visit.visitor.texts.back) } }
+}
+
+/// The failures, with reasons.
+fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, ApiError)]) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        h1 { (action.label(texts)) }
+        @if done > 0 { (page::notice(NoticeKind::Success, &html! { p { (texts.accepted) ": " (done) } })) }
+        div.notice.error role="alert" {
+            h2 { (texts.refused) ": " (refused.len()) }
+            ul {
+                @for (ad, error) in refused {
+                    li {
+                        a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, ad.dealer_code.as_deref().unwrap_or_default())))) { (ad.source_id) }
+                        @for text in page::reasons(error) { p { (text) } }
+                    }
+                }
+            }
+        }
+        p { (back(visit)) }
+    }
+}
+
+/// The result of the action before this page, from the parameter `done`.
+pub(super) fn done(visit: &Visit) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        @if let Some(action) = visit.parameter("done").and_then(AdAction::from_name) {
+            @let said = html! { p { strong { (action.label(texts)) } ": " (texts.accepted_and_done_soon) } };
+            (page::notice(NoticeKind::Success, &said))
+        }
+    }
+}
+
+/// The form for an action on one ad.
+pub(super) fn button(visit: &Visit, action: AdAction, source_id: &str, dealer_code: &str, class: &str) -> Markup {
+    let texts = visit.visitor.texts;
+    let key = AdKey::query(source_id, dealer_code);
+    html! {
+        @if visit.may(action.permission()) {
+            form method="post" action=(visit.visitor.address("/act")) {
+                input type="hidden" name="ad" value=(key);
+                input type="hidden" name="next" value={ "/ad?" (key) };
+                button class={ (class) " " (action.class()) } name="action" value=(action.name()) title=(action.consequence(texts)) {
+                    (action.label(texts)) @if action.needs_confirmation() { "…" }
+                }
+            }
+        }
+    }
+}

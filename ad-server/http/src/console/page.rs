@@ -1,0 +1,337 @@
+//! The layout of the pages, their headers, and pieces that several of them have.
+
+use ad_core::{
+    model::{Action, ActionState, Page, Timestamp},
+    service::{Access, ServiceError},
+};
+use maud::{DOCTYPE, Markup, html};
+use poem::{
+    Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use url::form_urlencoded;
+
+use super::{
+    assets::{MODULE, STYLESHEET},
+    texts::{Language, Texts},
+    visitor::{Visit, Visitor},
+};
+use crate::api::ApiError;
+use ad_server_access::auth::{Caller, Permission};
+
+/// A part of the console in its navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Overview,
+    Stock,
+    NewAd,
+    Webhooks,
+    Requests,
+    Developers,
+    Operators,
+}
+
+/// A text in each language.
+pub(super) type Text = fn(&Texts) -> &'static str;
+
+/// The navigation: each part with its path, its name, and the permission without which it is not offered.
+const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[
+    (Section::Overview, "/", |texts| texts.overview, Some(Permission::Read)),
+    (Section::Stock, "/stock", |texts| texts.stock, Some(Permission::Read)),
+    (Section::NewAd, "/new", |texts| texts.new_ad, Some(Permission::Write)),
+    (Section::Webhooks, "/webhooks", |texts| texts.webhooks, Some(Permission::Webhooks)),
+    (Section::Requests, "/requests", |texts| texts.requests, Some(Permission::Read)),
+    (Section::Developers, "/developers", |texts| texts.developers, None),
+    (Section::Operators, "/operators", |texts| texts.operators, Some(Permission::Operate)),
+];
+
+/// A page for a signed-in visitor.
+pub(super) fn page(visit: &Visit, section: Section, title: &str, content: &Markup) -> Response {
+    page_with_status(visit, StatusCode::OK, section, title, content)
+}
+
+/// The same with another status, as when a form is shown again with its errors.
+pub(super) fn page_with_status(
+    visit: &Visit,
+    status: StatusCode,
+    section: Section,
+    title: &str,
+    content: &Markup,
+) -> Response {
+    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content))
+}
+
+/// A page for everybody.
+pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str, content: &Markup) -> Response {
+    answer(visitor, status, layout(visitor, None, None, title, content))
+}
+
+/// The page of an error, with the status that the API would answer.
+pub(super) fn error(visitor: &Visitor, caller: Option<&Caller>, error: &ApiError) -> Response {
+    let texts = visitor.texts;
+    let answered = error.default_response();
+    let status = answered.status();
+    let title = match status {
+        StatusCode::NOT_FOUND => texts.not_found,
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => texts.not_permitted,
+        _ => texts.error,
+    };
+    let content = html! {
+        div.notice.error role="alert" {
+            h1 { (title) }
+            @if let ApiError::Forbidden(permission) = error {
+                p { (texts.permission_needed) " " code { (permission) } }
+            } @else {
+                @for text in reasons(error) { p lang="en" { (text) } }
+            }
+            p { code { (error.code().name()) } }
+        }
+        p {
+            @if caller.is_some() {
+                a.button href=(visitor.address("/")) { (texts.to_overview) }
+            } @else {
+                a.button href=(visitor.address("/sign-in")) { (texts.sign_in) }
+            }
+        }
+    };
+    let mut response = answer(visitor, status, layout(visitor, caller, None, title, &content));
+    for name in [header::RETRY_AFTER, header::ALLOW] {
+        if let Some(value) = answered.headers().get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
+}
+
+/// The message of an error, as the API answers it.
+pub(super) fn reasons(error: &ApiError) -> Vec<String> {
+    let located =
+        |(path, text): (String, _)| if path.is_empty() { String::from(text) } else { format!("{path}: {text}") };
+    match (error, error.fields()) {
+        (_, Some((fields, _))) => fields.flatten().into_iter().map(located).collect(),
+        (ApiError::Service(ServiceError::Refused(denials)), _) => {
+            denials.iter().map(|denial| denial.text.clone()).collect()
+        }
+        _ => vec![error.detail()],
+    }
+}
+
+fn answer(visitor: &Visitor, status: StatusCode, page: Markup) -> Response {
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: {}; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        visitor.console.media_origin.as_deref().unwrap_or_default(),
+    );
+    let mut response =
+        Response::builder().status(status).content_type("text/html; charset=utf-8").body(page.into_string());
+    let headers = response.headers_mut();
+    let policy = HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    // After sign-out, the browser's Back button must show nothing.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(visitor.language.code()));
+    headers.append(header::VARY, HeaderValue::from_static("Cookie, Accept-Language"));
+    response
+}
+
+fn layout(
+    visitor: &Visitor,
+    caller: Option<&Caller>,
+    section: Option<Section>,
+    title: &str,
+    content: &Markup,
+) -> Markup {
+    let texts = visitor.texts;
+    let assets = visitor.address("/");
+    html! {
+        (DOCTYPE)
+        html lang=(visitor.language.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                // The header forbids referrers altogether, and browsers then send no origin with forms either. Other sites get none.
+                meta name="referrer" content="same-origin";
+                meta name="robots" content="noindex";
+                // None, so that browsers do not request one.
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href=(STYLESHEET.address(&assets));
+                script type="module" src=(MODULE.address(&assets)) {}
+                title { (title) " – " (texts.console) }
+            }
+            @let reads = caller.filter(|it| it.permissions.contains(Permission::Read));
+            body data-events=[reads.map(|_| visitor.address("/events"))] data-event-types=[reads.map(|_| event_types())] {
+                a.skip href="#content" { (texts.skip_to_content) }
+                header.top {
+                    a.brand href=(visitor.address("/")) { (texts.console) }
+                    @if let Some(caller) = caller {
+                        nav aria-label=(texts.navigation) {
+                            ul {
+                                @for (own, path, name, permission) in NAVIGATION {
+                                    @if permission.is_none_or(|it| caller.permissions.contains(it)) {
+                                        li {
+                                            a href=(visitor.address(path))
+                                                aria-current=[(section == Some(*own)).then_some("page")] { (name(texts)) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    div.account {
+                        @if let Some(caller) = caller { (account(visitor, caller)) }
+                        (languages(visitor))
+                    }
+                }
+                main #content tabindex="-1" { (content) }
+                div #announcements .unseen aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// The types of all events, for the script: browsers pass on only the types that are named.
+fn event_types() -> String {
+    let of = |action: &'static str| ActionState::NAMES.iter().map(move |state| format!("ad.{action}.{state}"));
+    Action::NAMES.iter().copied().flat_map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// The signed-in visitor, and the sign-out button.
+fn account(visitor: &Visitor, caller: &Caller) -> Markup {
+    let texts = visitor.texts;
+    let scope = match &caller.scope {
+        Access::Dealer(_) => texts.dealer,
+        Access::Group(_) => texts.dealer_group,
+        Access::Operator => texts.operator,
+    };
+    html! {
+        span.who {
+            span.unseen { (texts.signed_in_as) " " }
+            span.scope { (scope) " " }
+            // The scope of operators is everything.
+            @if caller.scope != Access::Operator { strong { (caller.scope.name()) } }
+            @if let Some(label) = &caller.label { " " span.faint { (label) } }
+        }
+        form method="post" action=(visitor.address("/sign-out")) {
+            button.quiet { (texts.sign_out) }
+        }
+    }
+}
+
+/// The choice of the language.
+fn languages(visitor: &Visitor) -> Markup {
+    html! {
+        form.languages method="post" action=(visitor.address("/language")) aria-label=(visitor.texts.language) {
+            input type="hidden" name="next" value=(visitor.here);
+            @for language in Language::ALL {
+                button.quiet name="language" value=(language.code()) lang=(language.code())
+                    aria-pressed=(if language == visitor.language { "true" } else { "false" }) { (language.name()) }
+            }
+        }
+    }
+}
+
+/// A point in time. The script shows it in the visitor's time zone.
+pub(super) fn time(at: Timestamp) -> Markup {
+    let text = at.to_string();
+    let shown = text.get(..16).unwrap_or(&text).replace('T', " ");
+    html! { time datetime=(text) { (shown) " UTC" } }
+}
+
+/// A point in time that may be missing.
+pub(super) fn maybe_time(at: Option<Timestamp>) -> Markup {
+    html! { @match at { Some(at) => (time(at)), None => "–" } }
+}
+
+/// A notice at the top of a page, read out when it appears.
+pub(super) fn notice(kind: NoticeKind, content: &Markup) -> Markup {
+    match kind {
+        NoticeKind::Success => html! { div.notice.success role="status" { (content) } },
+        NoticeKind::Error => html! { div.notice.error role="alert" { (content) } },
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoticeKind {
+    Success,
+    Error,
+}
+
+/// How many rows a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Total {
+    Exactly(u64),
+    /// The list has more items than were counted.
+    MoreThan(u64),
+}
+
+/// The links between the pages of a list: `path` is that of the list, `query` what it was asked for.
+pub(super) fn paging(
+    visit: &Visit,
+    path: &str,
+    query: &[(String, String)],
+    page: Page,
+    shown: usize,
+    total: Total,
+) -> Markup {
+    let texts = visit.visitor.texts;
+    let limit = u64::from(page.limit);
+    let end = page.offset.saturating_add(shown as u64);
+    let link = |offset: u64| {
+        let others = query.iter().filter(|(name, _)| name != "offset");
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair("offset", &offset.to_string())
+            .finish();
+        visit.visitor.address(&format!("{path}?{query}"))
+    };
+    html! {
+        nav.paging aria-label=(texts.pages) {
+            @if page.offset > 0 {
+                a.button rel="prev" href=(link(page.offset.saturating_sub(limit))) { "← " (texts.previous) }
+            }
+            @if shown > 0 {
+                span { (number(page.offset + 1)) "–" (number(end)) " " (texts.of_in_all) " " @match total { Total::Exactly(count) => (number(count)), Total::MoreThan(count) => { (texts.more_than) " " (number(count)) } } }
+            }
+            @if !matches!(total, Total::Exactly(count) if count <= end) {
+                a.button rel="next" href=(link(end)) { (texts.next) " →" }
+            }
+        }
+    }
+}
+
+/// A table that scrolls, with a name for those who do not see it.
+pub(super) fn table<const N: usize>(name: &str, header: [&str; N], rows: impl Iterator<Item = Markup>) -> Markup {
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(name) {
+            table {
+                thead { tr { @for title in header { th { (title) } } } }
+                tbody { @for row in rows { tr { (row) } } }
+            }
+        }
+    }
+}
+
+/// A number with thin spaces between thousands.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join("\u{202f}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_thousands_apart() {
+        for (value, expected) in
+            [(0, "0"), (999, "999"), (1000, "1\u{202f}000"), (1_234_567, "1\u{202f}234\u{202f}567")]
+        {
+            assert_eq!(number(value), expected);
+        }
+    }
+}

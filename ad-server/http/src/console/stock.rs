@@ -1,0 +1,357 @@
+//! The stock: ads as a table or as cards, with the filters, the search, the orders and the pages of the API's lists, and what can be
+//! done with many ads at once.
+
+use ad_core::{
+    categories,
+    fields::FieldErrors,
+    model::{AdOrder, AdQuery, AdStatus, Included, Market, QualitySummary},
+    ports::{ListedAd, PageOf},
+    service::Access,
+};
+use maud::{Markup, html};
+use poem::http::StatusCode;
+use url::form_urlencoded;
+
+use super::{
+    act::{self, AdAction, AdKey},
+    badges,
+    page::{self, NoticeKind, Section, Text, Total},
+    show,
+    texts::Texts,
+    visitor::{Answer, Visit},
+};
+use ad_server_access::auth::Permission;
+
+/// Search results are counted up to this number.
+const COMMON: u32 = 1000;
+
+/// Parameters of the page that are not those of a list.
+const OWN: [&str; 2] = ["view", "done"];
+
+/// Parameters that the form shows at once, or that it leaves out.
+const FILTERS: [&str; 5] = ["search", "status", "ordering", "offset", "done"];
+
+/// Parameters that the form shows on demand.
+const MORE: [&str; 3] = ["registration_number", "category_id", "quality_score__lt"];
+
+/// The orders of a list, by their value.
+const ORDERS: [(&str, Text); 6] = [
+    ("-created", |texts| texts.newest_first),
+    ("created", |texts| texts.oldest_first),
+    ("-updated", |texts| texts.changed_first),
+    ("updated", |texts| texts.changed_last),
+    ("source_id", |texts| texts.by_source_id),
+    ("-source_id", |texts| texts.by_source_id_reversed),
+];
+
+/// `GET /console/stock`, with the parameters of `GET /v4/ad`.
+pub(super) async fn page(visit: Visit) -> Answer {
+    let texts = visit.visitor.texts;
+    // A form sends empty fields too.
+    let asked: Vec<_> = visit
+        .query
+        .iter()
+        .filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()))
+        .cloned()
+        .collect();
+    let (status, query, errors) = match AdQuery::parse(&asked) {
+        Ok(query) => (StatusCode::OK, Some(query), None),
+        Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
+    };
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
+    // Reserves memory for the rows and the page.
+    let mut turn = context.limits.lists.turn(scope.name()).await?;
+    let list = match query {
+        Some(query) => Some(list(&visit, query).await?),
+        None => None,
+    };
+    turn.has_read();
+    let main = html! {
+        div.heading {
+            h1 { (texts.stock) }
+            @if visit.may(Permission::Write) { a.button.primary href=(visit.visitor.address("/new")) { (texts.new_ad) } }
+            (views(&visit))
+        }
+        (act::done(&visit))
+        @if let Some(errors) = &errors { (wrong(errors)) }
+        (filters(&visit))
+        @if let Some(list) = &list { (results(&visit, &asked, list)) }
+    };
+    Ok(page::page_with_status(&visit, status, Section::Stock, texts.stock, &main))
+}
+
+/// A page of ads with their quality.
+struct Stock {
+    query: AdQuery,
+    page: PageOf<ListedAd>,
+    total: Total,
+    qualities: Vec<Option<QualitySummary>>,
+}
+
+async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiError> {
+    let query = AdQuery { fields: None, included: Included { quality: true, ..Included::default() }, ..query };
+    let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
+    let common = match scope {
+        Access::Dealer(code) => visit.visitor.console.database.common_search(code, &query, COMMON).await?,
+        Access::Group(_) | Access::Operator => None,
+    };
+    let is_common = common.is_some();
+    let page = match common {
+        Some(page) => page,
+        None => context.service.list(scope, None, query.clone()).await?,
+    };
+    let end = query.page.offset.saturating_add(page.rows.len() as u64);
+    let total = if is_common && page.count > end {
+        Total::MoreThan(end.max(COMMON.into()))
+    } else {
+        Total::Exactly(page.count)
+    };
+    let qualities = context.service.quality_summaries(scope, &page.rows);
+    Ok(Stock { query, page, total, qualities })
+}
+
+fn wrong(errors: &FieldErrors) -> Markup {
+    let errors = errors.flatten();
+    page::notice(
+        NoticeKind::Error,
+        &html! {
+            ul { @for (parameter, text) in &errors { li { code { (parameter) } ": " (text) } } }
+        },
+    )
+}
+
+fn is_cards(visit: &Visit) -> bool {
+    visit.parameter("view") == Some("cards")
+}
+
+/// The choice between table and cards.
+fn views(visit: &Visit) -> Markup {
+    let texts = visit.visitor.texts;
+    let link = |view: &str| {
+        let others = visit.query.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+        let query =
+            form_urlencoded::Serializer::new(String::new()).extend_pairs(others).append_pair("view", view).finish();
+        visit.visitor.address(&format!("/stock?{query}"))
+    };
+    let current = |is: bool| is.then_some("true");
+    html! {
+        nav.actions aria-label=(texts.view) {
+            a.button href=(link("table")) aria-current=[current(!is_cards(visit))] { (texts.table) }
+            a.button href=(link("cards")) aria-current=[current(is_cards(visit))] { (texts.cards) }
+        }
+    }
+}
+
+/// The search and the filters that most need; the URL takes every parameter of a list.
+fn filters(visit: &Visit) -> Markup {
+    let texts = visit.visitor.texts;
+    let value = |name: &str| visit.parameter(name).unwrap_or_default();
+    let option =
+        |name: &str, own: &str, text: &str| html! { option value=(own) selected[value(name) == own] { (text) } };
+    let others = visit.query.iter().filter(|(name, value)| {
+        !FILTERS.contains(&name.as_str()) && !MORE.contains(&name.as_str()) && !value.is_empty()
+    });
+    html! {
+        form.panel.row.filters method="get" action=(visit.visitor.address("/stock")) role="search" {
+            @for (name, value) in others { input type="hidden" name=(name) value=(value); }
+            div.search {
+                label for="search" { (texts.search) }
+                input #search type="search" name="search" value=(value("search")) maxlength="200" placeholder=(texts.search_hint);
+            }
+            div {
+                label for="status" { (texts.status) }
+                select #status name="status" {
+                    (option("status", "", texts.all))
+                    @for status in AdStatus::NAMES.iter().filter_map(|name| AdStatus::from_name(name)) {
+                        (option("status", status.name(), texts.ad_status(status)))
+                    }
+                }
+            }
+            div {
+                label for="ordering" { (texts.order) }
+                select #ordering name="ordering" {
+                    @for (order, text) in ORDERS { (option("ordering", order, text(texts))) }
+                }
+            }
+            button.primary { (texts.show) }
+            a.button href=(visit.visitor.address("/stock")) { (texts.reset) }
+            details #more-filters open[MORE.iter().any(|name| !value(name).is_empty())] {
+                summary { (texts.more_filters) }
+                div.row {
+                    div {
+                        label for="registration_number" { (texts.plate) }
+                        input #registration_number name="registration_number" value=(value("registration_number")) maxlength="20" size="8";
+                    }
+                    div {
+                        label for="category_id" { (texts.vehicle_type) }
+                        select #category_id name="category_id" {
+                            (option("category_id", "", texts.all))
+                            @for (vehicle_type, category) in categories::typed() {
+                                (option("category_id", &category.id.to_string(), vehicle_type))
+                            }
+                        }
+                    }
+                    div {
+                        label for="quality_score__lt" { (texts.quality) }
+                        select #quality_score__lt name="quality_score__lt" {
+                            (option("quality_score__lt", "", texts.all))
+                            (option("quality_score__lt", "50", texts.below_good))
+                            (option("quality_score__lt", "80", texts.below_excellent))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
+    let texts = visit.visitor.texts;
+    let Stock { query, page, total, qualities } = stock;
+    if page.rows.is_empty() {
+        return html! { div.panel #ads data-live { p { (texts.no_ads_found) } } };
+    }
+    let own = visit.query.iter().filter(|(name, _)| name == "view").cloned();
+    let linked: Vec<_> = asked.iter().cloned().chain(own).collect();
+    let mut ads = page.rows.iter().zip(qualities);
+    html! {
+        form method="post" action=(visit.visitor.address("/act")) {
+            input type="hidden" name="next" value=(visit.visitor.here_without("done"));
+            (bulk(visit))
+            div.panel #ads data-live {
+                @if is_cards(visit) {
+                    ul.cards { @for (ad, quality) in ads.by_ref() { (card(visit, ad, *quality)) } }
+                } @else {
+                    div.scrolls tabindex="0" role="region" aria-label=(texts.stock) {
+                        table {
+                            (head(visit, query))
+                            tbody { @for (ad, quality) in ads.by_ref() { (row(visit, ad, *quality)) } }
+                        }
+                    }
+                }
+                (page::paging(visit, "/stock", &linked, query.page, page.rows.len(), *total))
+            }
+        }
+    }
+}
+
+/// What can be done with the ads that are selected, as far as the token may.
+fn bulk(visit: &Visit) -> Markup {
+    let texts = visit.visitor.texts;
+    let permitted: Vec<_> = AdAction::ALL.into_iter().filter(|action| visit.may(action.permission())).collect();
+    html! {
+        @if !permitted.is_empty() {
+            div.actions.bulk role="group" aria-label=(texts.with_selected) {
+                // Selecting all needs the script.
+                label.choose-all hidden { input type="checkbox" data-select-all; (texts.select_all) }
+                span { (texts.with_selected) " (" span data-selected { "0" } "):" }
+                @for action in permitted {
+                    button class=(action.class()) name="action" value=(action.name()) data-needs-selection {
+                        (action.label(texts)) @if action.needs_confirmation() { "…" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn can_select(visit: &Visit) -> bool {
+    AdAction::ALL.into_iter().any(|action| visit.may(action.permission()))
+}
+
+/// The heads of the columns; those by which lists can be ordered say so.
+fn head(visit: &Visit, query: &AdQuery) -> Markup {
+    let texts = visit.visitor.texts;
+    let sorted =
+        |order: AdOrder| (query.order == order).then_some(if query.descending { "descending" } else { "ascending" });
+    html! {
+        caption.unseen { (texts.stock) }
+        thead {
+            tr {
+                @if can_select(visit) {
+                    th scope="col" { span.unseen { (texts.select) } }
+                }
+                th scope="col" { span.unseen { (texts.photo) } }
+                th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (texts.ad) }
+                th scope="col" { (texts.plate) }
+                th.number scope="col" { (texts.price) }
+                th scope="col" { (texts.status) }
+                th scope="col" { (texts.market_primary) }
+                th scope="col" { (texts.market_secondary) }
+                th scope="col" { (texts.quality) }
+                th scope="col" aria-sort=[sorted(AdOrder::Created)] { (texts.age) }
+            }
+        }
+    }
+}
+
+fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Markup {
+    let texts = visit.visitor.texts;
+    let ListedAd { ad, words, .. } = listed;
+    html! {
+        tr {
+            @if can_select(visit) { td { (selects(visit, listed)) } }
+            td.photo { (photo(visit, listed)) }
+            th.title scope="row" {
+                (link(visit, listed))
+                br; span.faint { (ad.source_id) " · " (ad.dealer_code) }
+            }
+            td { @if let Some(plate) = ad.content.registration_number() { span.plate { (plate) } } }
+            td.number { (show::price(texts, &ad.content)) }
+            td { (badges::ad_status(texts, words.status)) }
+            @for market in [Market::Primary, Market::Secondary] {
+                td { @match words.channel(market) { Some(status) => (badges::channel_status(texts, status)), None => span.faint { "–" } } }
+            }
+            td.together { (score(texts, quality)) }
+            td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
+        }
+    }
+}
+
+fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Markup {
+    let texts = visit.visitor.texts;
+    let ListedAd { ad, words, .. } = listed;
+    html! {
+        li.card {
+            div.photo { (photo(visit, listed)) }
+            div.about {
+                h2 { (link(visit, listed)) }
+                p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
+                p.faint { (show::facts(&ad.content).join(" · ")) }
+                p { (badges::ad_status(texts, words.status)) }
+                p.together { (score(texts, quality)) }
+                p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
+                @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
+            }
+        }
+    }
+}
+
+fn link(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
+    let address = visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)));
+    html! { a href=(address) { (show::title(ad)) } }
+}
+
+/// The box that selects an ad.
+fn selects(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
+    let label = format!("{} {}", visit.visitor.texts.select, show::title(ad));
+    html! { input type="checkbox" name="ad" value=(AdKey::query(&ad.source_id, &ad.dealer_code)) data-select aria-label=(label); }
+}
+
+fn photo(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
+    html! {
+        @match ad.image_refs.first() {
+            Some(image) => img src=(show::rendition(visit, image, 320)) alt="" loading="lazy" width="96" height="72";
+            None => span.no-photo role="img" aria-label=(visit.visitor.texts.no_photo) {},
+        }
+    }
+}
+
+fn score(texts: &Texts, quality: Option<QualitySummary>) -> Markup {
+    html! {
+        @if let Some(QualitySummary { score, level, findings }) = quality {
+            (badges::score(texts, score, level))
+            @if findings > 0 { " " span.faint title=(texts.findings) { "⚑ " (findings) span.unseen { " " (texts.findings) } } }
+        }
+    }
+}

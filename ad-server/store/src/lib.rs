@@ -1,0 +1,76 @@
+//! The store: ads, logs, the queue, dealers and tokens in one database, SQLite or PostgreSQL.
+//!
+//! | Module | Purpose |
+//! |---|---|
+//! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
+//! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `erase`, `retention` | erasure of the data of deleted ads, and of what is older than its retention time |
+//! | `operators` | paused marketplaces and suspended dealers, the audit log |
+//! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
+//! | `quality` | the quality scores of ads that an earlier version has stored |
+//! | `webhooks` | webhook endpoints, and deliveries to them |
+//! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
+//! | `database` | a database of either kind: runs statements and returns rows |
+//! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
+//! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
+//! | `batch` | statements of concurrent callers as one statement of many inputs |
+//! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
+//! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
+//! | `schema` | which migrations a database has, and whether this program can use it |
+//! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
+//!
+//! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
+//! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
+
+mod ads;
+mod batch;
+mod by_status;
+mod database;
+mod dealers;
+mod erase;
+mod event_poller;
+mod events;
+mod export;
+mod failure;
+mod finished;
+mod import;
+mod lists;
+mod newest;
+mod nul;
+mod operators;
+mod options;
+mod photos;
+mod postgres;
+mod quality;
+mod queue;
+mod retention;
+mod rows;
+mod schema;
+mod search;
+pub mod sql;
+mod sqlite;
+pub mod statement;
+#[cfg(test)]
+mod tests;
+mod tokens;
+pub mod webhooks;
+mod work;
+
+pub use ads::DatabaseStore;
+pub use by_status::{AdByStatus, StatusFilter};
+pub use database::Database;
+pub use dealers::DirectoryVersion;
+pub use erase::{Erased, ErasureCounts};
+pub use import::{ImportAdsError, Importer};
+pub use newest::PublishedByHour;
+pub use operators::{AskedBy, AuditEntry, DealerQueue, Held, Hold, Promotion};
+pub use options::{OpenError, Options, Schema};
+pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
+pub(crate) use rows::from_columns;
+pub use schema::SchemaState;
+pub use tokens::TokenRecord;
+pub use {
+    rows::{Columns, Row},
+    statement::{Sql, Statement},
+    work::{Link, Work},
+};

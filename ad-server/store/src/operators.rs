@@ -1,0 +1,212 @@
+//! Data of operators: paused marketplaces, suspended dealers, the audit log, and dealers with waiting requests.
+
+use std::time::Duration;
+
+use ad_core::{
+    model::{Action, ActionState, Market, Timestamp},
+    ports::StoreError,
+    violation::Code,
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Columns, Database, Row, from_columns, sql::operators as sql};
+
+/// Number of log entries of a dealer that are read to estimate how fast its requests are finished.
+const MOST_ENTRIES: u32 = 20_000;
+
+/// A hold by an operator: a marketplace is not called, or a dealer cannot change its ads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Held {
+    /// A marketplace is paused.
+    Marketplace(Market),
+    /// A dealer is suspended.
+    Dealer(String),
+}
+
+impl Held {
+    const MARKETPLACE: &str = "marketplace";
+    const DEALER: &str = "dealer";
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Marketplace(_) => Self::MARKETPLACE,
+            Self::Dealer(_) => Self::DEALER,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Marketplace(market) => market.name(),
+            Self::Dealer(code) => code,
+        }
+    }
+}
+
+/// A hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hold {
+    /// Since when.
+    pub since: Timestamp,
+    /// Why, in the words of the operator.
+    pub reason: String,
+}
+
+/// Something that an operator has done by a command or in the console.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditEntry {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub operator: String,
+    /// What, such as `marketplaces pause`.
+    pub act: String,
+    /// To what, such as `primary`.
+    pub subject: String,
+    /// Details, such as the reason.
+    pub details: String,
+}
+
+/// A bump or pole position that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Promotion {
+    /// Bump or boost.
+    pub action: Action,
+    /// Done or error.
+    pub state: ActionState,
+    /// When it was requested.
+    pub accepted: Timestamp,
+    /// The request.
+    pub request_id: Uuid,
+    /// The token with which it was requested; `None` if unknown.
+    pub asked_by: AskedBy,
+}
+
+/// Who sent a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedBy {
+    /// Id of the token (`jti`); `None` if unknown.
+    pub token: Option<String>,
+    /// Its label, if it was issued here with one.
+    pub label: Option<String>,
+}
+
+impl AuditEntry {
+    /// A backup was made, as its script records it.
+    pub const BACKUP: &str = "backup";
+}
+
+/// A dealer with unfinished requests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DealerQueue {
+    /// The dealer.
+    pub dealer_code: String,
+    /// Its unfinished requests.
+    pub unfinished: u64,
+    /// Those of them that a worker could take now.
+    pub due: u64,
+    /// When the oldest was accepted.
+    pub oldest: Timestamp,
+    /// Requests of the dealer that were finished in the last minutes.
+    pub finished: u64,
+    /// Estimated seconds until they are finished; `None` if none was finished.
+    pub drains_in: Option<u64>,
+}
+
+from_columns! {
+    Hold { since, reason }
+    AuditEntry { at, operator, act, subject, details }
+    Promotion { action, state, accepted, request_id, asked_by }
+    AskedBy { token, label }
+}
+
+impl Database {
+    /// Pauses a marketplace or suspends a dealer. Running servers obey within a second.
+    pub async fn hold(&self, target: &Held, hold: &Hold) -> Result<(), StoreError> {
+        let Hold { since, reason } = hold;
+        self.run(sql::SetHold { kind: target.kind(), name: target.name(), since: *since, reason }).await.map(drop)
+    }
+
+    /// Ends a pause or suspension; returns whether there was one. Servers then take up what has waited for a marketplace.
+    pub async fn end_hold(&self, target: &Held) -> Result<bool, StoreError> {
+        Ok(!self.run(sql::RemoveHold { kind: target.kind(), name: target.name() }).await?.rows.is_empty())
+    }
+
+    /// All paused marketplaces and suspended dealers.
+    pub async fn holds(&self) -> Result<Vec<(Held, Hold)>, StoreError> {
+        let hold = |row: &Row| {
+            let mut columns = Columns::of(row);
+            let (kind, name) = (columns.string()?, columns.string()?);
+            let target = match kind.as_str() {
+                // Kinds and marketplaces of newer versions are ignored.
+                Held::MARKETPLACE => Market::from_name(&name).map(Held::Marketplace),
+                Held::DEALER => Some(Held::Dealer(name)),
+                _ => None,
+            };
+            let hold = columns.read()?;
+            Ok(target.map(|target| (target, hold)))
+        };
+        self.read(sql::AllHolds {}).await?.iter().filter_map(|row| hold(row).transpose()).collect()
+    }
+
+    /// How many unfinished requests failed with a code at their latest attempt.
+    pub async fn unfinished_with(&self, code: Code) -> Result<u64, StoreError> {
+        self.read_number(sql::CountWithCode { code: code.name() }).await
+    }
+
+    /// The time of the database's clock, which on PostgreSQL is that of another machine.
+    pub async fn time(&self) -> Result<Timestamp, StoreError> {
+        let time = Columns::first(&self.read(sql::DatabaseTime {}).await?)?;
+        time.ok_or_else(|| StoreError::Faulty("the time is missing".into()))
+    }
+
+    /// Records what an operator does, before it is done.
+    pub async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        let AuditEntry { at, operator, act, subject, details } = entry;
+        self.run(sql::AddAudit { at: *at, operator, act, subject, details }).await.map(drop)
+    }
+
+    /// What operators have done, newest first.
+    pub async fn audit_entries(&self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        Columns::all(&self.read(sql::AuditEntries { limit }).await?)
+    }
+
+    /// When the last backup was recorded.
+    pub async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
+        Columns::first(&self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?)
+    }
+
+    /// The latest bumps and pole positions of an ad that have ended, newest first.
+    pub async fn promotions(
+        &self,
+        dealer_code: &str,
+        source_id: &str,
+        limit: u32,
+    ) -> Result<Vec<Promotion>, StoreError> {
+        Columns::all(&self.read(sql::PromotionsOfAd { dealer_code, source_id, limit }).await?)
+    }
+
+    /// Records the last use of tokens.
+    pub async fn touch_tokens(&self, jtis: Vec<String>, now: Timestamp) -> Result<(), StoreError> {
+        self.run(sql::TouchTokens { jtis, now }).await.map(drop)
+    }
+
+    /// The dealers with most unfinished requests, and how fast they are finished, from what was finished within a time.
+    pub async fn queue_by_dealer(
+        &self,
+        now: Timestamp,
+        within: Duration,
+        limit: u32,
+    ) -> Result<Vec<DealerQueue>, StoreError> {
+        let mut dealers = Vec::new();
+        for row in Columns::all(&self.read(sql::QueueByDealer { now, limit }).await?)? {
+            let (dealer_code, (unfinished, due, oldest)): (String, (u64, _, _)) = row;
+            let since = now - within;
+            let finished = sql::FinishedOfDealer { dealer_code: &dealer_code, since, most: MOST_ENTRIES };
+            let finished = self.read_number(finished).await?;
+            let drains_in = unfinished.saturating_mul(within.as_secs()).checked_div(finished);
+            dealers.push(DealerQueue { dealer_code, unfinished, due, oldest, finished, drains_in });
+        }
+        Ok(dealers)
+    }
+}

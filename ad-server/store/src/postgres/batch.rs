@@ -1,0 +1,111 @@
+//! Batches of statements on connections of PostgreSQL.
+
+use std::time::Duration;
+
+use ad_core::ports::StoreError;
+use sqlx::{PgPool, Postgres, pool::PoolConnection};
+
+use super::{TRIES, insist, is_conflict, readers::has_timed_out};
+use crate::{
+    batch::{BatchRunner, MOST_READS, MOST_WRITES},
+    failure::{DatabaseFailure, store_error},
+    statement::Statement,
+    work::{Isolation, Link, Ran, Work, run_batch},
+};
+
+/// Attempts of a batch with conflicts, before each input is run by itself.
+const BATCH_TRIES: u32 = 3;
+
+/// What the statements of batches do.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BatchKind {
+    Writes,
+    /// Read for clients, with this time limit.
+    Reads(Duration),
+}
+
+/// Runs batches on a connection of a pool.
+pub(super) struct PostgresBatches {
+    pool: PgPool,
+    /// Open while there is something to run. Otherwise it is in the pool, which checks that it is still open.
+    connection: Option<PoolConnection<Postgres>>,
+    kind: BatchKind,
+}
+
+impl PostgresBatches {
+    pub(super) fn new(pool: &PgPool, kind: BatchKind) -> Self {
+        Self { pool: pool.clone(), connection: None, kind }
+    }
+
+    async fn outcomes(&mut self, batch: Batch) -> Vec<Result<Ran, StoreError>> {
+        let all_failed = |error| {
+            let failure = DatabaseFailure::from(&error);
+            batch.0.iter().map(|_| Err(failure.clone().into())).collect()
+        };
+        let open = match &mut self.connection {
+            Some(open) => open,
+            None => match self.pool.acquire().await {
+                Ok(open) => self.connection.insert(open),
+                Err(error) => return all_failed(error),
+            },
+        };
+        match insist(open, &batch, BATCH_TRIES).await {
+            Ok(rans) => rans.into_iter().map(Ok).collect(),
+            // Nothing was done; one of them may be the cause.
+            Err(error) if is_conflict(&error) || !DatabaseFailure::from(&error).is_temporary => {
+                let mut outcomes = Vec::with_capacity(batch.0.len());
+                for statement in &batch.0 {
+                    outcomes.push(insist(open, statement, TRIES).await.map_err(store_error));
+                }
+                outcomes
+            }
+            Err(error) => {
+                self.connection = None;
+                match self.kind {
+                    BatchKind::Reads(limit) if has_timed_out(&error) => {
+                        batch.0.iter().map(|_| Err(StoreError::TimedOut(limit))).collect()
+                    }
+                    _ => all_failed(error),
+                }
+            }
+        }
+    }
+}
+
+impl BatchRunner for PostgresBatches {
+    fn most(&self) -> usize {
+        match self.kind {
+            BatchKind::Writes => MOST_WRITES,
+            BatchKind::Reads(_) => MOST_READS,
+        }
+    }
+
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+        let outcomes = self.outcomes(Batch(statements)).await;
+        if matches!(self.kind, BatchKind::Reads(_)) {
+            // The pool is also for reads outside batches: whoever waits for a connection longest gets it.
+            self.connection = None;
+        }
+        outcomes
+    }
+
+    fn rest(&mut self) {
+        self.connection = None;
+    }
+}
+
+/// Inputs of one statement.
+struct Batch(Vec<Statement>);
+
+impl Work for Batch {
+    type Answer = Vec<Ran>;
+
+    const ISOLATION: Isolation = Isolation::SingleStatement;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Ran>> {
+        match link {
+            Link::Postgres(connection) => run_batch(connection, &self.0).await,
+            Link::Sqlite(_) => unreachable!("batches of writes are for PostgreSQL"),
+        }
+    }
+}

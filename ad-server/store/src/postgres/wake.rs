@@ -1,0 +1,173 @@
+//! Wakes workers and waiters of other processes by `NOTIFY`.
+//! It is not sent in the transactions of requests: PostgreSQL would commit such transactions one by one. It is sent a moment later,
+//! once for everything that happened meanwhile. If a notification is lost, or where `LISTEN` does not work, others find changes by
+//! polling: workers twice a second, waiters for requests and events ten times.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::{PgPool, postgres::PgListener};
+use tokio::{
+    sync::{Notify, mpsc, watch},
+    time::sleep,
+};
+use uuid::Uuid;
+
+use crate::{event_poller::EventPoller, finished::FinishedRequests};
+
+/// The channel of requests that are queued.
+const CHANNEL: &str = "ad_server_queue";
+/// The channel of finished requests: their ids, separated by spaces.
+const FINISHED: &str = "ad_server_finished";
+/// The channel of log entries.
+const LOGGED: &str = "ad_server_logged";
+/// Most ids of one notification, which has less than 8,000 bytes.
+const MOST_FINISHED: usize = 200;
+/// Maximum number of finished requests that wait for a notification.
+const WAITING: usize = 10_000;
+/// Delay of a notification, in which more is collected.
+const GATHER: Duration = Duration::from_millis(20);
+/// Pause between two notifications of log entries.
+const LOGGED_PAUSE: Duration = Duration::from_millis(10);
+/// Pause before listening is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Sends notifications to other processes and receives theirs.
+#[derive(Debug)]
+pub(crate) struct Wake {
+    tell: mpsc::Sender<()>,
+    tell_finished: mpsc::Sender<Uuid>,
+    tell_logged: mpsc::Sender<()>,
+    stop: watch::Sender<bool>,
+    listening: AtomicBool,
+    pool: PgPool,
+    woken: Woken,
+}
+
+/// What received notifications wake.
+#[derive(Debug, Clone)]
+pub(crate) struct Woken {
+    pub(crate) queued: Arc<Notify>,
+    pub(crate) finished: FinishedRequests,
+    pub(crate) event_poller: EventPoller,
+}
+
+impl Wake {
+    pub(super) fn start(pool: &PgPool, woken: Woken) -> Self {
+        let (tell, told) = mpsc::channel(1);
+        let (tell_finished, finished_here) = mpsc::channel(WAITING);
+        let (tell_logged, logged) = mpsc::channel(1);
+        let (stop, _) = watch::channel(false);
+        tokio::spawn(tell_others(pool.clone(), told));
+        tokio::spawn(tell_others_of_finished(pool.clone(), finished_here));
+        tokio::spawn(tell_others_of_logged(pool.clone(), logged));
+        Self { tell, tell_finished, tell_logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
+    }
+
+    /// Notifies others of a new request.
+    pub(crate) fn others(&self) {
+        // A notification that is due already is enough.
+        let _told = self.tell.try_send(());
+    }
+
+    /// Notifies others that a request is finished.
+    pub(crate) fn tell_finished(&self, request: Uuid) {
+        // Waiters find a lost one by polling.
+        let _told = self.tell_finished.try_send(request);
+    }
+
+    /// Notifies others of new log entries.
+    pub(crate) fn tell_logged(&self) {
+        let _told = self.tell_logged.try_send(());
+    }
+
+    /// Starts to send and receive notifications.
+    pub(crate) fn listen(&self) {
+        if !self.listening.swap(true, Ordering::Relaxed) {
+            tokio::spawn(listen(self.pool.clone(), self.woken.clone(), self.stop.subscribe()));
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+}
+
+async fn tell_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
+    while told.recv().await.is_some() {
+        sleep(GATHER).await;
+        // This notification includes what came in during the delay.
+        let _more = told.try_recv();
+        notify(&pool, CHANNEL, "").await;
+    }
+}
+
+async fn tell_others_of_finished(pool: PgPool, mut finished: mpsc::Receiver<Uuid>) {
+    let mut ids = Vec::with_capacity(MOST_FINISHED);
+    while finished.recv_many(&mut ids, 1).await > 0 {
+        sleep(GATHER).await;
+        let more = std::iter::from_fn(|| finished.try_recv().ok());
+        ids.extend(more.take(MOST_FINISHED - 1));
+        let payload = ids.drain(..).map(|id| id.to_string()).collect::<Vec<_>>().join(" ");
+        notify(&pool, FINISHED, &payload).await;
+    }
+}
+
+async fn tell_others_of_logged(pool: PgPool, mut logged: mpsc::Receiver<()>) {
+    while logged.recv().await.is_some() {
+        notify(&pool, LOGGED, "").await;
+        sleep(LOGGED_PAUSE).await;
+    }
+}
+
+/// A lost notification does no harm, so its commit does not wait for the disk.
+async fn notify(pool: &PgPool, channel: &str, payload: &str) {
+    let sql = "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";
+    if let Err(error) = sqlx::query(sql).bind(channel).bind(payload).execute(pool).await {
+        tracing::debug!(%error, channel, "cannot notify other processes; they poll");
+    }
+}
+
+/// Listens until it is stopped or its last handle is dropped.
+async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
+    let mut warned = false;
+    loop {
+        tokio::select! {
+            biased;
+            _ = stop.changed() => return,
+            Err(error) = hear(&pool, &woken) => {
+                if !warned {
+                    tracing::warn!(%error, "cannot listen for notifications; polling the queue");
+                }
+                warned = true;
+            }
+        }
+        tokio::select! {
+            _ = stop.changed() => return,
+            () = sleep(AGAIN) => {}
+        }
+    }
+}
+
+/// Passes on received notifications, for ever.
+async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infallible> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.ignore_pool_close_event(false);
+    listener.listen_all([CHANNEL, FINISHED, LOGGED]).await?;
+    loop {
+        match listener.try_recv().await? {
+            Some(heard) if heard.channel() == FINISHED => {
+                let ids = heard.payload().split(' ').filter_map(|id| id.parse().ok());
+                ids.for_each(|id| woken.finished.end(id));
+            }
+            Some(heard) if heard.channel() == LOGGED => woken.event_poller.notify(),
+            // `None` means that the connection was lost: notifications may have been missed.
+            Some(_) | None => woken.queued.notify_one(),
+        }
+    }
+}

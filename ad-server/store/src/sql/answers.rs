@@ -1,0 +1,77 @@
+//! Kept answers of requests with an idempotency key.
+
+use ad_core::{
+    model::Timestamp,
+    ports::{KeptAnswer, StoreError},
+};
+use uuid::Uuid;
+
+use crate::{
+    rows::json,
+    statement::{statements, values},
+};
+
+values! {
+    /// An answer to keep; nulls, if there is none.
+    AnswerValues<'a> {
+        holder: Option<&'a str>, digest: Option<&'a str>, fingerprint: Option<&'a str>, for_request: Uuid, kept: Timestamp,
+        status: u16, headers: Option<String>, answer: Option<&'a str>,
+    }
+}
+
+statements! {
+    /// Keeps the answer of a request that does nothing, unless one is kept under the same key or the ad is erased. Writes keep theirs
+    /// in the commit of their request.
+    KeepAnswer<'a> { ad: Uuid, ..keep: AnswerValues<'a> }
+    both "
+        INSERT INTO kept_answers (ad, holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        SELECT seq, :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+        FROM ads WHERE id = :ad AND erased IS NULL
+        ON CONFLICT (holder, digest) DO NOTHING";
+
+    /// The answer that is kept under a key.
+    FindAnswer<'a> { holder: &'a str, digest: &'a str }
+    both "
+        SELECT fingerprint, request_id, accepted, status, headers, body FROM kept_answers
+        WHERE holder = :holder AND digest = :digest";
+
+    /// Removes the oldest answers, if they are older than a time. In PostgreSQL, their order is that of the ids of requests, which
+    /// begin with the time. Those of a clock that was ahead keep the later ones for a while.
+    RemoveAnswers { before: Timestamp, at_most: u32 }
+    sqlite "
+        DELETE FROM kept_answers WHERE seq IN (
+            SELECT seq FROM (SELECT seq, accepted FROM kept_answers ORDER BY seq LIMIT :at_most) AS oldest
+            WHERE accepted < :before
+        )"
+    postgres "
+        DELETE FROM kept_answers WHERE request_id IN (
+            SELECT request_id FROM (SELECT request_id, accepted FROM kept_answers ORDER BY request_id LIMIT :at_most) AS oldest
+            WHERE accepted < :before
+        )";
+
+    /// The kept answers of a holder of keys, counted up to a limit.
+    AnswersOfHolder<'a> { holder: &'a str, at_most: u64 }
+    both "
+        SELECT count(*) FROM (
+            SELECT 1 FROM kept_answers WHERE holder = :holder LIMIT :at_most
+        ) AS counted";
+}
+
+impl<'a> AnswerValues<'a> {
+    /// The values of an answer; of none, if the client sent no key.
+    pub fn of(answer: Option<&'a KeptAnswer>) -> Result<Self, StoreError> {
+        let Some(KeptAnswer { key, fingerprint, request_id, accepted, answer }) = answer else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            holder: Some(&key.holder),
+            digest: Some(&key.digest),
+            fingerprint: Some(fingerprint),
+            for_request: *request_id,
+            kept: *accepted,
+            status: answer.status,
+            headers: Some(json(&answer.headers)?),
+            answer: Some(&answer.body),
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! All data of a dealer, as JSON objects. What may be much is read in pages.
+
+use uuid::Uuid;
+
+use crate::statement::statements;
+
+statements! {
+    /// The dealer.
+    ExportDealer<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT json_object(
+            'kind', 'dealer', 'dealer', json(dealer))
+        FROM dealers
+        WHERE code = :dealer_code"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'dealer', 'dealer', CAST(dealer AS JSON)) AS TEXT)
+        FROM dealers
+        WHERE code = :dealer_code";
+
+    /// Its suspension.
+    ExportHolds<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT json_object(
+            'kind', 'suspension', 'since', since, 'reason', reason)
+        FROM holds
+        WHERE kind = 'dealer' AND name = :dealer_code"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'suspension', 'since', since, 'reason', reason) AS TEXT)
+        FROM holds
+        WHERE kind = 'dealer' AND name = :dealer_code";
+
+    /// Tokens that were issued for it, without the tokens themselves, which are not stored.
+    ExportTokens<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT json_object(
+            'kind', 'token', 'jti', jti, 'permissions', json(permissions), 'issued', issued, 'expires', expires,
+            'revoked', revoked, 'last_used', last_used, 'label', label, 'issued_by', issued_by, 'kid', kid)
+        FROM tokens
+        WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY jti"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'token', 'jti', jti, 'permissions', CAST(permissions AS JSON), 'issued', issued, 'expires', expires,
+            'revoked', revoked, 'last_used', last_used, 'label', label, 'issued_by', issued_by, 'kid', kid) AS TEXT)
+        FROM tokens
+        WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY jti";
+
+    /// Some of its ads, by source id, those after a given one: source id, number and the ad.
+    ExportAds<'a> { dealer_code: &'a str, after: &'a str, limit: u32 }
+    sqlite "
+        SELECT source_id, seq, json_object(
+            'kind', 'ad', 'id', id, 'source_id', source_id, 'category_id', category_id, 'state', state,
+            'api_version', api_version, 'status', status, 'status_since', status_since, 'created', created,
+            'updated', updated, 'erased', erased, 'registration_number', registration_number, 'vin', vin,
+            'marketplace_ad_id', marketplace_ad_id, 'offer_id', offer_id, 'pole_position_until', pole_position_until,
+            'quality_score', quality_score, 'content', json(content), 'image_refs', json(image_refs),
+            'image_sources', json(image_sources), 'publication', json(publication), 'leftover', json(leftover))
+        FROM ads
+        WHERE dealer_code = :dealer_code AND source_id > :after ORDER BY source_id LIMIT :limit"
+    postgres "
+        SELECT source_id, seq, CAST(json_build_object(
+            'kind', 'ad', 'id', id, 'source_id', source_id, 'category_id', category_id, 'state', state,
+            'api_version', api_version, 'status', status, 'status_since', status_since, 'created', created,
+            'updated', updated, 'erased', erased, 'registration_number', registration_number, 'vin', vin,
+            'marketplace_ad_id', marketplace_ad_id, 'offer_id', offer_id, 'pole_position_until', pole_position_until,
+            'quality_score', quality_score, 'content', CAST(content AS JSON), 'image_refs', CAST(image_refs AS JSON),
+            'image_sources', CAST(image_sources AS JSON), 'publication', CAST(publication AS JSON),
+            'leftover', CAST(leftover AS JSON)) AS TEXT)
+        FROM ads
+        WHERE dealer_code = :dealer_code AND source_id > :after ORDER BY source_id LIMIT :limit";
+
+    /// The log of some ads.
+    ExportLog { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
+            'action', log.action, 'state', log.state, 'code', log.code, 'message', json(log.message),
+            'content_changes', json(log.content_changes), 'accepted', log.accepted, 'asked_by', log.asked_by)
+        FROM log
+        JOIN ads ON ads.seq = log.ad
+        WHERE log.ad IN (SELECT value FROM json_each(:ads)) ORDER BY log.ad, log.n"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
+            'action', log.action, 'state', log.state, 'code', log.code, 'message', CAST(log.message AS JSON),
+            'content_changes', CAST(log.content_changes AS JSON), 'accepted', log.accepted, 'asked_by', log.asked_by) AS TEXT)
+        FROM log
+        JOIN ads ON ads.seq = log.ad
+        WHERE log.ad = ANY (:ads) ORDER BY log.ad, log.n";
+
+    /// Earlier prices of some ads.
+    ExportPrices { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'earlier_price', 'source_id', ads.source_id, 'until', prices.until, 'price', json(prices.price))
+        FROM prices
+        JOIN ads ON ads.seq = prices.ad
+        WHERE prices.ad IN (SELECT value FROM json_each(:ads)) ORDER BY prices.ad, prices.revision"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'earlier_price', 'source_id', ads.source_id, 'until', prices.until, 'price', CAST(prices.price AS JSON)) AS TEXT)
+        FROM prices
+        JOIN ads ON ads.seq = prices.ad
+        WHERE prices.ad = ANY (:ads) ORDER BY prices.ad, prices.revision";
+
+    /// What is computed from photos of some ads.
+    ExportPhotos { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'photo_hash', 'source_id', ads.source_id, 'hash', photo_looks.hash, 'color', photo_looks.color)
+        FROM photo_looks
+        JOIN ads ON ads.seq = photo_looks.ad
+        WHERE photo_looks.ad IN (SELECT value FROM json_each(:ads)) ORDER BY photo_looks.ad, photo_looks.hash"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'photo_hash', 'source_id', ads.source_id, 'hash', photo_looks.hash, 'color', photo_looks.color) AS TEXT)
+        FROM photo_looks
+        JOIN ads ON ads.seq = photo_looks.ad
+        WHERE photo_looks.ad = ANY (:ads) ORDER BY photo_looks.ad, photo_looks.hash";
+
+    /// Accepted requests of some ads that are not finished.
+    ExportRequests { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'unfinished_request', 'request_id', requests.id, 'source_id', ads.source_id,
+            'accepted', requests.accepted, 'plan', json(requests.plan), 'progress', json(requests.progress))
+        FROM requests
+        JOIN ads ON ads.seq = requests.ad
+        WHERE requests.ad IN (SELECT value FROM json_each(:ads)) ORDER BY requests.seq"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'unfinished_request', 'request_id', requests.id, 'source_id', ads.source_id,
+            'accepted', requests.accepted, 'plan', CAST(requests.plan AS JSON), 'progress', CAST(requests.progress AS JSON)) AS TEXT)
+        FROM requests
+        JOIN ads ON ads.seq = requests.ad
+        WHERE requests.ad = ANY (:ads) ORDER BY requests.seq";
+
+    /// Some listings of local marketplaces, those after a given one: number, and the listing if it is of the dealer.
+    ExportListings<'a> { dealer_code: &'a str, after: i64, limit: u32 }
+    sqlite "
+        SELECT seq, CASE WHEN dealer_code = :dealer_code THEN json_object(
+            'kind', 'local_listing', 'marketplace', market, 'source_id', source_id,
+            'registration_number', registration_number, 'title', title, 'state', state, 'changed', changed,
+            'pole_until', pole_until, 'content', json(content)) END
+        FROM listings
+        WHERE seq > :after ORDER BY seq LIMIT :limit"
+    postgres "
+        SELECT seq, CASE WHEN dealer_code = :dealer_code THEN CAST(json_build_object(
+            'kind', 'local_listing', 'marketplace', market, 'source_id', source_id,
+            'registration_number', registration_number, 'title', title, 'state', state, 'changed', changed,
+            'pole_until', pole_until, 'content', CAST(content AS JSON)) AS TEXT) END
+        FROM listings
+        WHERE seq > :after ORDER BY seq LIMIT :limit";
+
+    /// Its webhooks, without their secrets: id and the webhook.
+    ExportWebhooks<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT id, json_object(
+            'kind', 'webhook', 'id', id, 'url', url, 'types', json(types), 'description', description, 'created', created,
+            'updated', updated, 'deleted', deleted, 'disabled', disabled, 'last_success', last_success,
+            'last_failure', last_failure)
+        FROM webhooks
+        WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY id"
+    postgres "
+        SELECT id, CAST(json_build_object(
+            'kind', 'webhook', 'id', id, 'url', url, 'types', CAST(types AS JSON), 'description', description,
+            'created', created, 'updated', updated, 'deleted', deleted, 'disabled', disabled, 'last_success', last_success,
+            'last_failure', last_failure) AS TEXT)
+        FROM webhooks
+        WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY id";
+
+    /// Some deliveries to one of its webhooks, those after a given one: number and the delivery.
+    ExportDeliveries { webhook: Uuid, after: i64, limit: u32 }
+    sqlite "
+        SELECT seq, json_object(
+            'kind', 'delivery', 'webhook', webhook, 'event_id', event_id, 'type', type,
+            'state', state, 'created', created, 'attempts', json(attempts))
+        FROM deliveries
+        WHERE webhook = :webhook AND seq > :after ORDER BY seq LIMIT :limit"
+    postgres "
+        SELECT seq, CAST(json_build_object(
+            'kind', 'delivery', 'webhook', webhook, 'event_id', event_id, 'type', type,
+            'state', state, 'created', created, 'attempts', CAST(attempts AS JSON)) AS TEXT)
+        FROM deliveries
+        WHERE webhook = :webhook AND seq > :after ORDER BY seq LIMIT :limit";
+
+    /// Answers about some ads that are kept for idempotency keys.
+    ExportAnswers { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
+            'accepted', kept.accepted, 'status', kept.status, 'body', kept.body)
+        FROM answers_of_ads AS found JOIN kept_answers AS kept ON kept.seq = found.answer JOIN ads ON ads.seq = found.ad
+        WHERE found.ad IN (SELECT value FROM json_each(:ads))
+        ORDER BY kept.seq"
+    postgres "
+        WITH found AS (
+            SELECT ad, request_id FROM kept_answers WHERE ad = ANY (:ads)
+            UNION ALL
+            SELECT ad, request_id FROM log WHERE ad = ANY (:ads) AND accepted IS NOT NULL
+            UNION ALL
+            SELECT ad, id FROM requests WHERE ad = ANY (:ads)
+        )
+        SELECT CAST(json_build_object(
+            'kind', 'kept_answer', 'source_id', ads.source_id, 'request_id', kept.request_id,
+            'accepted', kept.accepted, 'status', kept.status, 'body', kept.body) AS TEXT)
+        FROM found JOIN kept_answers AS kept USING (request_id) JOIN ads ON ads.seq = found.ad
+        ORDER BY kept.request_id";
+}

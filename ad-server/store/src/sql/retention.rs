@@ -1,0 +1,54 @@
+//! What is removed or erased when its retention time is over.
+
+use ad_core::model::Timestamp;
+
+use crate::statement::statements;
+
+statements! {
+    /// Ads that were deleted before a time, have content and no unfinished request, with their images. The longest deleted come first.
+    ErasableBefore { before: Timestamp, limit: u32 }
+    both "
+        SELECT seq, image_refs FROM ads
+        WHERE state = 'deleted' AND content <> '{}' AND updated < :before
+            AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq)
+        ORDER BY updated LIMIT :limit";
+
+    /// The oldest log entries that may have messages: the transaction and time of each, and the transaction up to which none has one.
+    /// On PostgreSQL, later transactions than these may still be running.
+    OldestLogEntries { limit: u32 }
+    sqlite "
+        SELECT transaction_id, created, (SELECT transaction_id FROM log_retention)
+        FROM log INDEXED BY log_transaction WHERE transaction_id > (SELECT transaction_id FROM log_retention)
+        ORDER BY log.transaction_id LIMIT :limit"
+    postgres "
+        SELECT transaction_id, created, (SELECT transaction_id FROM log_retention)
+        FROM log WHERE transaction_id > (SELECT transaction_id FROM log_retention) AND transaction_id < (
+            SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + added FROM log_transactions)
+        ORDER BY log.transaction_id LIMIT :limit";
+
+    /// Notes that the ads of log entries look different from now on.
+    TouchAdsOfLog { after: i64, up_to: i64 }
+    both "
+        UPDATE ads SET visible_changes = visible_changes + 1
+        WHERE seq IN (
+            SELECT ad FROM log
+            WHERE transaction_id > :after AND transaction_id <= :up_to AND (message <> '\"Erased\"' OR content_changes IS NOT NULL)
+        )";
+
+    /// Replaces the messages of log entries, and removes what requests have changed.
+    EraseLogMessages { after: i64, up_to: i64 }
+    both "
+        UPDATE log SET message = '\"Erased\"', content_changes = NULL
+        WHERE transaction_id > :after AND transaction_id <= :up_to AND (message <> '\"Erased\"' OR content_changes IS NOT NULL)";
+
+    /// Notes up to which transaction log entries have no messages.
+    SetLogRetention { up_to: i64 }
+    both "UPDATE log_retention SET transaction_id = :up_to";
+
+    /// Removes the oldest entries of the audit log, if they are older than a time.
+    RemoveAudit { before: Timestamp, at_most: u32 }
+    both "
+        DELETE FROM audit WHERE seq IN (
+            SELECT seq FROM (SELECT seq, at FROM audit ORDER BY seq LIMIT :at_most) AS oldest WHERE at < :before
+        )";
+}

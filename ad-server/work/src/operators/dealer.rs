@@ -1,0 +1,72 @@
+//! What a dealer has, and what it uses of its limits.
+
+use std::collections::BTreeMap;
+
+use ad_core::{
+    model::{AdStatus, Dealer, Timestamp},
+    ports::{Scope, Store, StoreError, Usage},
+    quotas::DealerQuotas,
+};
+use serde::Serialize;
+
+use ad_server_store::{Database, Held, Hold, TokenRecord};
+
+/// A dealer, imported or not.
+#[derive(Debug)]
+pub struct DealerFacts {
+    /// `None` if it was not imported.
+    pub dealer: Option<Dealer>,
+    pub suspended: Option<Hold>,
+    pub ads: BTreeMap<AdStatus, u64>,
+    /// Its valid tokens.
+    pub tokens: usize,
+    pub limits: [Used; 4],
+}
+
+/// What a dealer uses, and the limit of the settings.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Used {
+    pub what: &'static str,
+    pub number: u64,
+    pub limit: Option<u64>,
+    pub setting: &'static str,
+}
+
+impl DealerFacts {
+    /// Whether there is such a dealer: it was imported, is suspended, or has ads or valid tokens.
+    pub fn is_known(&self) -> bool {
+        let Self { dealer, suspended, ads, tokens, limits: _ } = self;
+        dealer.is_some() || suspended.is_some() || !ads.is_empty() || *tokens > 0
+    }
+
+    pub async fn read(
+        database: &Database,
+        store: &dyn Store,
+        quotas: DealerQuotas,
+        code: &str,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let dealer = database.dealers().await?.into_iter().find(|dealer| dealer.code == code);
+        let holds = database.holds().await?;
+        let suspended =
+            holds.into_iter().find(|(held, _)| *held == Held::Dealer(code.to_owned())).map(|(_, hold)| hold);
+        let mut ads = BTreeMap::<AdStatus, u64>::new();
+        for count in store.count_by_status(Scope::Dealer(code)).await? {
+            *ads.entry(count.words.status).or_default() += count.ads;
+        }
+        let is_valid = |token: &TokenRecord| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
+        let tokens = database.tokens().await?;
+        let tokens = tokens.iter().filter(|token| token.is_of(code) && is_valid(token)).count();
+        let used = async |what, of, limit, setting| -> Result<Used, StoreError> {
+            let number = store.usage(code, of, u64::from(u32::MAX)).await?;
+            Ok(Used { what, number, limit, setting })
+        };
+        let limits = [
+            used("unfinished requests", Usage::Requests, quotas.requests, "dealer_requests").await?,
+            used("ads", Usage::Ads, quotas.ads, "dealer_ads").await?,
+            used("image bytes", Usage::ImageBytes, quotas.image_bytes, "dealer_image_bytes").await?,
+            used("idempotency keys", Usage::Answers, quotas.answers, "dealer_idempotency_keys").await?,
+        ];
+        Ok(Self { dealer, suspended, ads, tokens, limits })
+    }
+}

@@ -1,0 +1,81 @@
+//! The steps of an erasure. Each can be repeated, and continues where an earlier one stopped.
+
+use std::io;
+
+use ad_core::{
+    model::Timestamp,
+    ports::{Ids, StoreError},
+    service::{Access, Service, ServiceError},
+};
+
+use ad_server_outside::media::Media;
+use ad_server_store::{Database, Erased};
+
+/// The ads of a dealer, or one of them, that are to be erased.
+#[derive(Debug)]
+pub struct Erasure<'a> {
+    pub database: &'a Database,
+    pub dealer_code: &'a str,
+    pub source_id: Option<&'a str>,
+}
+
+/// Why images of erased ads are still there.
+#[derive(Debug, thiserror::Error)]
+pub enum ErasureError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot remove image {name}: {error}")]
+    Image { name: String, error: io::Error },
+}
+
+impl Erasure<'_> {
+    /// Accepts the deletion of some ads that are not deleted, after a given one. Returns the last one, or `None` if there were none.
+    pub async fn delete_some(
+        &self,
+        service: &Service,
+        ids: &dyn Ids,
+        behind: i64,
+    ) -> Result<Option<i64>, ServiceError> {
+        let access = Access::Dealer(self.dealer_code.to_owned());
+        let batch = self.database.to_be_deleted(self.dealer_code, self.source_id, behind).await?;
+        for (_, source_id) in &batch {
+            match service.delete(&access, ids.next(), source_id.into()).await {
+                Ok(_) | Err(ServiceError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(batch.last().map(|(last, _)| *last))
+    }
+
+    /// Erases some deleted ads, and adds them to what was erased; `false` when none is left.
+    pub async fn erase_some(&self, erased: &mut Erased, now: Timestamp) -> Result<bool, StoreError> {
+        let Some(more) = self.database.erase_ads(self.dealer_code, self.source_id, now).await? else {
+            return Ok(false);
+        };
+        *erased += more;
+        Ok(true)
+    }
+}
+
+/// Removes the images of erased ads that no other ad shows. `media` opens the image store when there are any. Returns how many there
+/// were.
+pub async fn remove_erased_images<E: From<ErasureError>, F: Future<Output = Result<Media, E>>>(
+    database: &Database,
+    media: impl Fn() -> F,
+) -> Result<u64, E> {
+    let mut removed = 0;
+    loop {
+        let (unused, used) = database.erased_images().await.map_err(ErasureError::Store)?;
+        if unused.is_empty() && used.is_empty() {
+            return Ok(removed);
+        }
+        if !unused.is_empty() {
+            let media = media().await?;
+            for name in &unused {
+                media.remove(name).await.map_err(|error| ErasureError::Image { name: name.clone(), error })?;
+            }
+        }
+        removed += unused.len() as u64;
+        database.forget_erased_images(unused, used).await.map_err(ErasureError::Store)?;
+    }
+}

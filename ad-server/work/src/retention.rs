@@ -1,0 +1,111 @@
+//! Erases deleted ads and messages of logs, and removes entries of the audit log, when their retention time is over. It works
+//! a little at a time, so that no write waits for it. Without a setting, nothing is erased.
+
+use std::{future::ready, sync::Arc, time::Duration};
+
+use ad_core::ports::Clock;
+
+use crate::operators::{ErasureError, remove_erased_images};
+use ad_server_base::telemetry::{Metrics, metrics::Expired};
+use ad_server_outside::media::Media;
+use ad_server_store::{Database, Erased};
+
+/// Pause between two transactions, for the writes of others.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Most entries of the audit log that one statement removes.
+const AUDIT_BATCH: u32 = 500;
+
+/// How long what is kept; `None`: for ever.
+#[derive(Debug, Clone, Copy)]
+pub struct RetentionTimes {
+    /// Content and images of deleted ads.
+    pub deleted_ads: Option<Duration>,
+    /// Messages in the logs of ads.
+    pub log_messages: Option<Duration>,
+    /// Entries of the audit log.
+    pub audit_log: Option<Duration>,
+}
+
+impl RetentionTimes {
+    /// `None` if everything is kept for ever.
+    pub fn shortest(self) -> Option<Duration> {
+        [self.deleted_ads, self.log_messages, self.audit_log].into_iter().flatten().min()
+    }
+}
+
+/// What erases in the background, with the parts that it needs.
+pub struct Retention {
+    pub times: RetentionTimes,
+    pub database: Database,
+    pub media: Media,
+    pub metrics: Metrics,
+    pub clock: Arc<dyn Clock>,
+}
+
+ad_server_base::debug_by_name!(Retention);
+
+impl Retention {
+    /// Erases all whose time is over.
+    pub async fn erase(&self) -> Result<(), ErasureError> {
+        if let Some(kept) = self.times.deleted_ads {
+            self.erase_ads(kept).await?;
+        }
+        if let Some(kept) = self.times.log_messages {
+            self.erase_messages(kept).await?;
+        }
+        if let Some(kept) = self.times.audit_log {
+            self.remove_audit(kept).await?;
+        }
+        Ok(())
+    }
+
+    /// Erases ads and their images. Images of ads that were erased before a crash are removed as well.
+    async fn erase_ads(&self, kept: Duration) -> Result<(), ErasureError> {
+        let mut all = Erased::default();
+        loop {
+            let now = self.clock.now();
+            let Some(erased) = self.database.erase_deleted_before(now - kept, now).await? else { break };
+            self.metrics.expired(Expired::Ads, erased.ads);
+            all += erased;
+            tokio::time::sleep(PAUSE).await;
+        }
+        let images = remove_erased_images(&self.database, || ready(Ok::<_, ErasureError>(self.media.clone()))).await?;
+        self.metrics.expired(Expired::Images, images);
+        if all.ads + images > 0 {
+            let Erased { ads, log_entries, listings } = all;
+            tracing::info!(ads, log_entries, listings, images, "erased ads after deleted_ads_kept");
+        }
+        Ok(())
+    }
+
+    async fn erase_messages(&self, kept: Duration) -> Result<(), ErasureError> {
+        let mut entries = 0;
+        while let Some(erased) = self.database.erase_messages_before(self.clock.now() - kept).await? {
+            self.metrics.expired(Expired::LogMessages, erased);
+            entries += erased;
+            tokio::time::sleep(PAUSE).await;
+        }
+        if entries > 0 {
+            tracing::info!(entries, "erased messages of log entries after log_messages_kept");
+        }
+        Ok(())
+    }
+
+    async fn remove_audit(&self, kept: Duration) -> Result<(), ErasureError> {
+        let mut entries = 0;
+        loop {
+            let removed = self.database.remove_audit_before(self.clock.now() - kept, AUDIT_BATCH).await?;
+            self.metrics.expired(Expired::AuditEntries, removed);
+            entries += removed;
+            if removed < u64::from(AUDIT_BATCH) {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        if entries > 0 {
+            tracing::info!(entries, "removed entries of the audit log after audit_log_kept");
+        }
+        Ok(())
+    }
+}
