@@ -88,7 +88,6 @@ impl FairSemaphore {
     }
 
     /// Units that nobody holds.
-    #[cfg(test)]
     pub fn free(&self) -> usize {
         locked(&self.0).free
     }
