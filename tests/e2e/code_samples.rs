@@ -3,9 +3,13 @@
 
 use std::{fmt::Write, fs, path::Path};
 
+use ad_tests::tools::Tool;
 use serde_json::Value;
 
-use crate::{generated_clients::Workshop, openapi::Contract};
+use crate::{
+    generated_clients::{TYPESCRIPT, Workshop},
+    openapi::Contract,
+};
 
 /// The life of an ad, by operation ids without their vehicle type.
 const LIFE: &[&str] = &["validate", "create", "list", "read", "put", "patch", "bump", "log", "retry", "delete"];
@@ -28,7 +32,7 @@ fn samples(contract: &Contract, language: &str) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn curl_samples_run() {
-    let Some(workshop) = Workshop::with(&["curl"]).await else { return };
+    let Some(workshop) = Workshop::with(&[Tool::Program("curl")]).await else { return };
     let contract = Contract::of(&workshop.server).await;
     for (_, source) in samples(&contract, "Shell") {
         workshop.run(&source).await;
@@ -39,7 +43,7 @@ async fn curl_samples_run() {
 
 #[tokio::test]
 async fn typescript_samples_compile_and_run() {
-    let Some(workshop) = Workshop::with(&["node", "tsc"]).await else { return };
+    let Some(workshop) = Workshop::with(&[TYPESCRIPT]).await else { return };
     let contract = Contract::of(&workshop.server).await;
     let options = r#"{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext", "types": ["node"], "outDir": "out" } }"#;
     fs::write(workshop.dir.path().join("tsconfig.json"), options).unwrap();
@@ -53,7 +57,7 @@ async fn typescript_samples_compile_and_run() {
 
 #[tokio::test]
 async fn python_samples_run() {
-    let Some(workshop) = Workshop::with(&["schemathesis"]).await else { return };
+    let Some(workshop) = Workshop::with(&[Tool::Python("import requests")]).await else { return };
     let contract = Contract::of(&workshop.server).await;
     let mut script = String::new();
     for (id, source) in samples(&contract, "Python") {

@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path, process::Stdio};
 
-use ad_tests::{BucketServer, Client, ImageHost, Postgres, Process, command, eventually, ports, tools};
+use ad_tests::{
+    BucketServer, Client, ImageHost, Postgres, Process, command, eventually, ports,
+    tools::{self, Tool},
+};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -12,8 +15,8 @@ use crate::payloads::car;
 const PAGE: &str = include_str!("../../docs/operations/README.md");
 const IMAGE: &str = include_str!("../../Dockerfile");
 
-/// Says where the tools come from.
-const INSTALL: &str = "run .ci/run, which installs it in target/tools";
+/// Reads YAML.
+const YAML: Tool = Tool::Python("import yaml");
 
 /// Where metrics are, and which process is alive and ready.
 const METRICS: &str = "AD_SERVER_METRICS_LISTEN";
@@ -39,22 +42,20 @@ fn commands(with: &str) -> &'static str {
     blocks.find(|block| block.contains(with)).unwrap_or_else(|| panic!("no commands with {with}"))
 }
 
-/// The secrets that the commands of the page write into a file.
-async fn secrets(folder: &Path, file: &str) -> Environment {
+/// The secrets that the commands of the page write into a file. Nothing where OpenSSL is missing.
+async fn secrets(folder: &Path, file: &str) -> Option<Environment> {
+    tools::find(Tool::Program("openssl"))?;
     // What follows the secrets needs an engine or a cluster.
     let making = commands(&format!("cat > {file} <<END")).split("kubectl").next().unwrap();
     output(Command::new("sh").args(["-euc", making]).current_dir(folder)).await;
     let text = fs::read_to_string(folder.join(file)).unwrap();
-    text.lines()
-        .map(|line| line.split_once('=').unwrap())
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    let lines = text.lines().map(|line| line.split_once('=').unwrap());
+    Some(lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
 /// The documents of a YAML file.
-async fn yaml(path: &Path) -> Vec<Value> {
+async fn yaml(python: &Path, path: &Path) -> Vec<Value> {
     let program = "import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)";
-    let python = tools::find("python", &[], INSTALL).unwrap();
     serde_json::from_str(&output(Command::new(python).args(["-c", program]).arg(path)).await).unwrap()
 }
 
@@ -125,7 +126,8 @@ impl Deployment {
     /// served from the bucket. The containers' checks are at these paths.
     async fn publishes(&self, checks: &[&str]) {
         let (Some(postgres), Some(bucket)) = (Postgres::shared().await, BucketServer::start().await) else { return };
-        let Some(_curl) = tools::find("curl", &[], "apt-get install curl") else { return };
+        let Some(_curl) = tools::find(Tool::Program("curl")) else { return };
+        let Some(bash) = tools::find(Tool::Program("bash")) else { return };
         self.names_settings_only().await;
         let database = postgres.database().await;
         let folder = tempfile::tempdir().unwrap();
@@ -156,7 +158,7 @@ impl Deployment {
         let script = [commands("dealers import"), commands("v4/car"), "echo \"token=$TOKEN\""].concat();
         let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
         let script = script.replace("http://127.0.0.1:8080", &base);
-        let said = output(Command::new("bash").args(["-euc", &script]).current_dir(dir).env("PATH", path)).await;
+        let said = output(Command::new(bash).args(["-euc", &script]).current_dir(dir).env("PATH", path)).await;
         let token = said.lines().find_map(|line| line.strip_prefix("token=")).unwrap().to_owned();
         let client = Client::new(base, Some(token));
         client.published("car-1").await;
@@ -195,9 +197,11 @@ fn is_pinned(image: &str) -> bool {
 
 #[tokio::test]
 async fn the_processes_of_the_compose_file_publish_an_ad() {
-    let Some(program) = tools::find("docker-compose", &[], INSTALL) else { return };
+    let (Some(program), Some(python)) = (tools::find(Tool::Program("docker-compose")), tools::find(YAML)) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    secrets(folder.path(), ".env").await;
+    let Some(_written) = secrets(folder.path(), ".env").await else { return };
     let operations = project("docs/operations");
     let file = operations.join("compose.yml");
     let mut config = Command::new(program);
@@ -237,7 +241,7 @@ async fn the_processes_of_the_compose_file_publish_an_ad() {
     for key in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
         assert_eq!(ours[key], store[key]);
     }
-    let scraped = &yaml(&operations.join("prometheus.yml")).await[0]["scrape_configs"][0]["dns_sd_configs"][0];
+    let scraped = &yaml(&python, &operations.join("prometheus.yml")).await[0]["scrape_configs"][0]["dns_sd_configs"][0];
     assert_eq!(scraped["names"], json!(["api", "worker"]));
     let metrics = format!("0.0.0.0:{}", scraped["port"]);
     for container in [&deployment.api, &deployment.worker] {
@@ -257,8 +261,7 @@ fn the_image_is_built_from_images_by_version_and_digest() {
 }
 
 /// Runs the validator over manifests for a version of Kubernetes.
-async fn validated(file: &Path, version: &str) -> bool {
-    let program = tools::find("kubernetes-validate", &[], INSTALL).unwrap();
+async fn validated(program: &Path, file: &Path, version: &str) -> bool {
     let mut command = Command::new(program);
     command.args(["--strict", "--quiet", "--kubernetes-version", version]).arg(file).kill_on_drop(true);
     command.output().await.unwrap().status.success()
@@ -266,29 +269,29 @@ async fn validated(file: &Path, version: &str) -> bool {
 
 #[tokio::test]
 async fn the_manifests_for_kubernetes_fit_its_schemas() {
-    let Some(_program) = tools::find("kubernetes-validate", &[], INSTALL) else { return };
+    let Some(program) = tools::find(Tool::Program("kubernetes-validate")) else { return };
     let file = project("docs/operations").join("kubernetes.yml");
     for version in ["1.30.0", "1.34.0", "1.37.0"] {
-        assert!(validated(&file, version).await, "{version}");
+        assert!(validated(&program, &file, version).await, "{version}");
     }
     let folder = tempfile::tempdir().unwrap();
     let broken = folder.path().join("broken.yml");
     let manifests = fs::read_to_string(&file).unwrap();
     assert!(manifests.contains("replicas: 2"));
     fs::write(&broken, manifests.replace("replicas: 2", "replica: 2")).unwrap();
-    assert!(!validated(&broken, "1.37.0").await, "the validator notices mistakes");
+    assert!(!validated(&program, &broken, "1.37.0").await, "the validator notices mistakes");
 }
 
 #[tokio::test]
 async fn the_processes_of_the_manifests_publish_an_ad() {
-    let Some(_python) = tools::find("kubernetes-validate", &[], INSTALL) else { return };
-    let manifests = yaml(&project("docs/operations").join("kubernetes.yml")).await;
+    let Some(python) = tools::find(YAML) else { return };
+    let manifests = yaml(&python, &project("docs/operations").join("kubernetes.yml")).await;
     let find = |kind: &str, name: &str| {
         let of = |it: &&Value| it["kind"] == kind && it["metadata"]["name"] == name;
         manifests.iter().find(of).unwrap_or_else(|| panic!("no {kind} {name}"))
     };
     let folder = tempfile::tempdir().unwrap();
-    let secret = secrets(folder.path(), "ads.env").await;
+    let Some(secret) = secrets(folder.path(), "ads.env").await else { return };
     let settings = environment(&find("ConfigMap", "ad-server")["data"]);
     let container = |kind: &str, name: &str| {
         let it = &find(kind, name)["spec"]["template"]["spec"]["containers"][0];
@@ -321,12 +324,15 @@ async fn the_processes_of_the_manifests_publish_an_ad() {
 
 #[tokio::test]
 async fn the_release_workflow_fits_its_schema_and_names_actions_by_commit() {
-    let Some(program) = tools::find("check-jsonschema", &[], INSTALL) else { return };
+    let (Some(program), Some(python)) = (tools::find(Tool::Program("check-jsonschema")), tools::find(YAML)) else {
+        return;
+    };
+    let Some(bash) = tools::find(Tool::Program("bash")) else { return };
     let file = project(".github/workflows").join("release.yml");
     let schema = ["--builtin-schema", "vendor.github-workflows"];
     output(Command::new(program).args(schema).arg(&file)).await;
 
-    let workflow = yaml(&file).await.remove(0);
+    let workflow = yaml(&python, &file).await.remove(0);
     let jobs = workflow["jobs"].as_object().unwrap();
     let steps: Vec<_> = jobs.values().flat_map(|job| job["steps"].as_array().unwrap()).collect();
     let mut actions = 0;
@@ -337,7 +343,7 @@ async fn the_release_workflow_fits_its_schema_and_names_actions_by_commit() {
             actions += 1;
         }
         if let Some(script) = step["run"].as_str() {
-            output(Command::new("bash").args(["-n", "-c", script])).await;
+            output(Command::new(&bash).args(["-n", "-c", script])).await;
         }
     }
     assert_eq!(actions, 4);
@@ -345,7 +351,7 @@ async fn the_release_workflow_fits_its_schema_and_names_actions_by_commit() {
 
     let version = steps.iter().find(|step| step["name"] == "The tag is the version").unwrap();
     for (tag, good) in [(concat!("v", env!("CARGO_PKG_VERSION")), true), ("v99.0.0", false)] {
-        let mut check = Command::new("bash");
+        let mut check = Command::new(&bash);
         check.args(["-euc", version["run"].as_str().unwrap()]).current_dir(project(".")).env("GITHUB_REF_NAME", tag);
         assert_eq!(check.status().await.unwrap().success(), good, "{tag}");
     }

@@ -1,12 +1,24 @@
 //! The OpenAPI document as others use it: linters and a fuzzer find nothing, and the clients that generators make of it
 //! work. `docs/clients.md` is run as it stands: its programs, and its commands.
 
-use std::{ffi::OsString, fs, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 
-use ad_tests::{Server, tools};
+use ad_tests::{
+    Server,
+    tools::{self, Tool},
+};
 use tokio::process::Command;
 
 const GUIDE: &str = include_str!("../../docs/clients.md");
+
+/// What compiles TypeScript, with the types of Node.
+pub(crate) const TYPESCRIPT: Tool = Tool::Node("import 'typescript'; import.meta.resolve('@types/node/package.json')");
 
 /// Longest time that one script may take: a generator takes half a minute where two run at once.
 const LIMIT: Duration = Duration::from_mins(4);
@@ -21,18 +33,19 @@ const OF_TYPES: [(&str, &str); 3] = [
     ("openapi-3.1-car.json", "/openapi-3.1.json?tag=car"),
 ];
 
-/// A folder with the document of a server, and the tools that `.ci/run` installs.
+/// A folder with the document of a server, in which scripts use the tools.
 pub(crate) struct Workshop {
+    /// Where the tools are.
+    folders: Vec<PathBuf>,
     pub(crate) server: Server,
     pub(crate) dir: tempfile::TempDir,
 }
 
 impl Workshop {
     /// Nothing where one of these tools is missing.
-    pub(crate) async fn with(needed: &[&str]) -> Option<Self> {
-        for tool in needed {
-            tools::find(tool, &[], "run .ci/run, which installs it in target/tools")?;
-        }
+    pub(crate) async fn with(needed: &[Tool]) -> Option<Self> {
+        let found: Option<Vec<_>> = needed.iter().map(|tool| tools::find(*tool)).collect();
+        let folders = found?.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let server = Server::start().await;
         let dir = tempfile::tempdir().unwrap();
         let documents = DOCUMENTS.map(|name| (name, format!("/{name}")));
@@ -40,22 +53,21 @@ impl Workshop {
             let document = server.client.with_token(None).get(&path).await;
             fs::write(dir.path().join(name), &document.bytes).unwrap();
         }
-        let tools = tools::own().canonicalize().unwrap();
-        symlink(tools.join("npm/node_modules"), dir.path().join("node_modules")).unwrap();
+        if let Ok(modules) = tools::node_modules().canonicalize() {
+            symlink(modules, dir.path().join("node_modules")).unwrap();
+        }
         fs::write(dir.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
         for config in ["redocly.yaml", "spectral.yaml", "schemathesis.toml"] {
             let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(config);
             fs::copy(kept, dir.path().join(config)).unwrap();
         }
-        Some(Self { server, dir })
+        Some(Self { folders, server, dir })
     }
 
     /// Runs a script in the folder, which must succeed; returns what it printed.
     pub(crate) async fn run(&self, script: &str) -> String {
-        let own = tools::own().canonicalize().unwrap();
-        let folders = [own.join("bin"), own.join("npm/node_modules/.bin")].into_iter();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path: OsString = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
+        let path = tools::path();
+        let path = std::env::join_paths(self.folders.iter().cloned().chain(std::env::split_paths(&path))).unwrap();
         let running = Command::new("sh")
             .args(["-euc", script])
             .current_dir(self.dir.path())
@@ -102,7 +114,8 @@ impl Workshop {
 
 #[tokio::test]
 async fn linters_find_nothing() {
-    let Some(workshop) = Workshop::with(&["node", "openapi-spec-validator", "redocly", "spectral"]).await else {
+    let Some(workshop) = Workshop::with(&["openapi-spec-validator", "redocly", "spectral"].map(Tool::Program)).await
+    else {
         return;
     };
     let documents = DOCUMENTS.join(" ");
@@ -115,32 +128,45 @@ async fn linters_find_nothing() {
 
 #[tokio::test]
 async fn openapi_fetch_client_works() {
-    let Some(workshop) = Workshop::with(&["node", "openapi-typescript", "tsc"]).await else { return };
+    let Some(workshop) =
+        Workshop::with(&[TYPESCRIPT, Tool::Node("import 'openapi-fetch'"), Tool::Program("openapi-typescript")]).await
+    else {
+        return;
+    };
     workshop.follow("openapi-typescript and openapi-fetch (TypeScript)").await;
 }
 
 #[tokio::test]
 async fn hey_api_client_works() {
-    let Some(workshop) = Workshop::with(&["node", "openapi-ts", "tsc"]).await else { return };
+    let Some(workshop) = Workshop::with(&[TYPESCRIPT, Tool::Program("openapi-ts")]).await else { return };
     workshop.follow("Hey API (TypeScript)").await;
 }
 
 #[tokio::test]
 async fn openapi_python_client_works() {
-    let Some(workshop) = Workshop::with(&["openapi-python-client"]).await else { return };
+    let Some(workshop) =
+        Workshop::with(&[Tool::Program("openapi-python-client"), Tool::Python("import attrs, dateutil, httpx")]).await
+    else {
+        return;
+    };
     workshop.follow("openapi-python-client (Python)").await;
 }
 
 #[tokio::test]
 async fn openapi_generator_client_works() {
-    let Some(workshop) = Workshop::with(&["openapi-generator-cli"]).await else { return };
+    let Some(workshop) =
+        Workshop::with(&[Tool::Program("openapi-generator-cli"), Tool::Python("import dateutil, pydantic, urllib3")])
+            .await
+    else {
+        return;
+    };
     workshop.follow("OpenAPI Generator (Python)").await;
 }
 
 /// One vehicle type with everything, one without registration, and what is there once.
 #[tokio::test]
 async fn schemathesis_finds_nothing() {
-    let Some(workshop) = Workshop::with(&["schemathesis"]).await else { return };
+    let Some(workshop) = Workshop::with(&[Tool::Program("schemathesis")]).await else { return };
     let fuzz = "schemathesis --config-file schemathesis.toml run openapi.json --url \"$AD_URL\" --header \"X-Auth-Token: $AD_TOKEN\" \
         --phases examples,fuzzing --max-examples 15 --seed 1 --suppress-health-check all --no-color \
         --include-tag car --include-tag boat --include-tag ad --include-tag lookups";

@@ -7,7 +7,10 @@ use std::{
     process::Stdio,
 };
 
-use ad_tests::{Client, Marketplace, Options, Server, eventually, tools};
+use ad_tests::{
+    Client, Marketplace, Options, Server, eventually,
+    tools::{self, Tool},
+};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -22,7 +25,7 @@ fn text_of(name: &str) -> String {
 }
 
 fn promtool() -> Option<PathBuf> {
-    tools::find("promtool", &[], "apt-get install prometheus")
+    tools::find(Tool::Program("promtool"))
 }
 
 /// Runs it; it must succeed.

@@ -8,7 +8,10 @@ use ad_server::sandbox::{
     self,
     failures::{API, FailureOutcome, IMAGES, MARKETPLACES},
 };
-use ad_tests::{Cli, Client, Options, Postgres, Server, command, eventually, tools};
+use ad_tests::{
+    Cli, Client, Options, Postgres, Server, command, eventually,
+    tools::{self, Tool},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::{
@@ -338,9 +341,7 @@ impl Demo {
 
 #[tokio::test]
 async fn demo_prints_commands_that_publish_an_ad() {
-    if tools::find("curl", &[], "install curl").is_none() {
-        return;
-    }
+    let Some(_curl) = tools::find(Tool::Program("curl")) else { return };
     let dir = tempfile::tempdir().unwrap();
     let demo = Demo::start(dir.path()).await;
     let (_, commands) = demo.printed.split_once("Publish an ad of your own").unwrap();
@@ -351,9 +352,7 @@ async fn demo_prints_commands_that_publish_an_ad() {
 
 #[tokio::test]
 async fn readme_leads_to_a_published_ad() {
-    if tools::find("curl", &[], "install curl").is_none() {
-        return;
-    }
+    let Some(_curl) = tools::find(Tool::Program("curl")) else { return };
     let dir = tempfile::tempdir().unwrap();
     let demo = Demo::start(dir.path()).await;
     let here = |text: &str| text.replace("http://127.0.0.1:8080", &demo.base);

@@ -24,7 +24,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::tools;
+use crate::tools::{self, Tool};
 
 /// How often chromedriver is started at most.
 const STARTS: usize = 5;
@@ -74,8 +74,8 @@ impl Browser {
     /// # Panics
     /// When it does not start.
     pub async fn start() -> Option<Self> {
-        let chromium = tools::find("chromium", &[], "apt-get install chromium")?;
-        let driver = tools::find("chromedriver", &[], "apt-get install chromium-driver")?;
+        let chromium = tools::find(Tool::Program("chromium"))?;
+        let driver = tools::find(Tool::Program("chromedriver"))?;
         let profile = tempfile::tempdir().expect("a temporary folder can be made");
         let (driver, port) = start_driver(&driver, profile.path()).await;
         let address = format!("127.0.0.1:{port}");

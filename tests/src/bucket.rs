@@ -5,7 +5,10 @@ use std::{path::PathBuf, process::Stdio, time::Duration};
 use serde_json::json;
 use tokio::process::{Child, Command};
 
-use crate::{eventually, ports, tools};
+use crate::{
+    eventually, ports,
+    tools::{self, Tool},
+};
 
 /// A server with one bucket, `ads`; it ends with the value.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ impl BucketServer {
     /// # Panics
     /// When it does not start.
     pub async fn start() -> Option<Self> {
-        let program = tools::find("moto_server", &[], "pip install 'moto[s3]' flask flask-cors")?;
+        let program = tools::find(Tool::Program("moto_server"))?;
         let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
         let port = ports::lasting();
         let process = spawn(&program, port);

@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::tools;
-
-/// Where Debian puts it.
-const FOLDERS: [&str; 2] = ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/aarch64-linux-gnu/faketime"];
+use crate::tools::{self, Tool};
 
 /// The clock of processes that are started with its environment.
 #[derive(Debug)]
@@ -22,7 +19,7 @@ impl MovedClock {
     /// # Panics
     /// When there is no temporary folder.
     pub fn start() -> Option<Self> {
-        let library = tools::find("libfaketime.so.1", &FOLDERS.map(Path::new), "apt-get install faketime")?;
+        let library = tools::find(Tool::FakeTime)?;
         let clock = Self { library, folder: tempfile::tempdir().expect("a temporary folder can be made") };
         clock.set("+0");
         Some(clock)

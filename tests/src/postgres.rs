@@ -14,7 +14,10 @@ use std::{
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
-use crate::{eventually, ports, tools};
+use crate::{
+    eventually, ports,
+    tools::{self, Tool},
+};
 
 /// Ends the server when stdin closes, that is when the tests have ended, however they have, and removes its folder: nothing else does
 /// for the [shared](Postgres::shared) one. After a line from stdin, the folder stays.
@@ -194,14 +197,9 @@ impl Drop for Postgres {
     }
 }
 
-/// The folder of PostgreSQL's programs: on the path, or where Debian puts them.
+/// The folder of PostgreSQL's programs.
 fn programs() -> Option<PathBuf> {
-    let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
-        .map(|folders| folders.flatten().map(|folder| folder.path().join("bin")).collect())
-        .unwrap_or_default();
-    versions.sort();
-    let further: Vec<&Path> = versions.iter().rev().map(PathBuf::as_path).collect();
-    let initdb = tools::find("initdb", &further, "apt-get install postgresql")?;
+    let initdb = tools::find(Tool::Program("initdb"))?;
     // The path may have a link where the other programs are not beside it.
     let initdb = initdb.canonicalize().expect("what was found is there");
     initdb.parent().map(Path::to_owned)

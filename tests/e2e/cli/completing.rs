@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use ad_tests::{Cli, Server, tools};
+use ad_tests::{
+    Cli, Server,
+    tools::{self, Tool},
+};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -80,7 +83,7 @@ async fn a_service_that_does_not_answer_delays_no_shell() {
 
 #[tokio::test]
 async fn bash_completes_with_the_script() {
-    let Some(bash) = tools::find("bash", &[], "apt-get install bash") else { return };
+    let Some(bash) = tools::find(Tool::Program("bash")) else { return };
     let server = Server::start().await;
     server.client.post("/v4/car", &plain_car("car-1", "ABC101")).await.expect(201);
     let cli = Cli::of(&server);

@@ -2,13 +2,19 @@
 
 use std::{fs, path::Path, process::Stdio};
 
-use ad_tests::{Cli, Options, Server, WebhookReceiver, eventually, ports, tools};
+use ad_tests::{
+    Cli, Options, Server, WebhookReceiver, eventually, ports,
+    tools::{self, Tool},
+};
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::events::Following;
-use crate::payloads::plain_car;
+use crate::{
+    generated_clients::{TYPESCRIPT, Workshop},
+    payloads::plain_car,
+};
 
 /// The Rust receiver, as the documentation shows it.
 #[path = "../../../docs/receivers/receiver.rs"]
@@ -85,21 +91,18 @@ async fn runs(program: &Path, args: &[&str], folder: &Path, port: u16) {
 
 #[tokio::test]
 async fn python_receiver_verifies() {
-    let python = tools::own().join("bin/python");
-    if tools::find("schemathesis", &[], "run .ci/run, which installs it in target/tools").is_none() {
-        return;
-    }
+    let Some(python) = tools::find(Tool::Python("import standardwebhooks")) else { return };
     runs(&python, &[file("receiver.py").to_str().unwrap()], Path::new("/"), ports::lasting()).await;
 }
 
 #[tokio::test]
 async fn typescript_receiver_compiles_and_verifies() {
-    let Some(workshop) = crate::generated_clients::Workshop::with(&["node", "tsc"]).await else { return };
+    let Some(node) = tools::find(Tool::Node("import 'standardwebhooks'")) else { return };
+    let Some(workshop) = Workshop::with(&[TYPESCRIPT]).await else { return };
     let options = r#"{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext", "types": ["node"], "outDir": "out" } }"#;
     fs::write(workshop.dir.path().join("tsconfig.json"), options).unwrap();
     fs::copy(file("receiver.ts"), workshop.dir.path().join("receiver.ts")).unwrap();
     workshop.run("tsc").await;
-    let Some(node) = tools::find("node", &[], "run .ci/run, which installs it in target/tools") else { return };
     // The program that was found may start another one, which would outlive the test.
     let found = Command::new(node).args(["-p", "process.execPath"]).output().await.unwrap();
     let node = String::from_utf8(found.stdout).unwrap();
@@ -108,7 +111,7 @@ async fn typescript_receiver_compiles_and_verifies() {
 
 #[tokio::test]
 async fn php_receiver_verifies() {
-    let Some(php) = tools::find("php", &[], "apt-get install php-cli") else { return };
+    let Some(php) = tools::find(Tool::Program("php")) else { return };
     let port = ports::lasting();
     runs(&php, &["-S", &format!("127.0.0.1:{port}"), file("receiver.php").to_str().unwrap()], Path::new("/"), port)
         .await;

@@ -2,7 +2,10 @@
 
 use std::process::Stdio;
 
-use ad_tests::{Cli, Ended, Server, tools};
+use ad_tests::{
+    Cli, Ended, Server,
+    tools::{self, Tool},
+};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -14,7 +17,7 @@ use crate::payloads::plain_car;
 
 /// Whether there is what makes a terminal.
 pub(crate) fn is_possible() -> bool {
-    tools::find("script", &[], "apt-get install bsdutils").is_some()
+    tools::find(Tool::Program("script")).is_some()
 }
 
 /// Runs a command line at a terminal where somebody types this. Both of its outputs are the screen.

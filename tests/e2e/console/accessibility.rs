@@ -5,7 +5,10 @@
 
 use std::path::Path;
 
-use ad_tests::{Browser, Client, ImageHost, Options, Server, tools};
+use ad_tests::{
+    Browser, Client, ImageHost, Options, Server,
+    tools::{self, Tool},
+};
 use serde_json::json;
 
 use super::{ad_query, browser::sign_in};
@@ -73,11 +76,9 @@ async fn sign_in_as(browser: &Browser, client: &Client) {
 
 #[tokio::test]
 async fn pages_have_no_faults_at_any_size_in_any_colours() {
-    let install = "npm ci of tests/clients in target/tools/npm";
-    let Some(axe) = tools::find("axe.min.js", &[&tools::own().join("npm/node_modules/axe-core")], install) else {
-        return;
-    };
+    let Some(_node) = tools::find(Tool::Node("import 'axe-core'")) else { return };
     let Some(browser) = Browser::start().await else { return };
+    let axe = tools::node_modules().join("axe-core/axe.min.js");
     browser.add_script(&std::fs::read_to_string(axe).unwrap()).await;
     let (server, images) = (
         Server::with(Options { args: vec!["--sandbox".to_owned()], ..Options::default() }).await,

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use ad_tests::{Client, Process, command, eventually, installed, run};
+use ad_tests::{Client, Process, command, eventually, installed, run, tools};
 use serde_json::{Value, json};
 
 use crate::payloads::plain_car;
@@ -16,7 +16,7 @@ fn is_possible(dir: &std::path::Path) -> bool {
     let tried = Command::new("unshare").args(["-m", "sh", "-c", SMALL, "true"]).current_dir(dir).output();
     let is_possible = tried.is_ok_and(|tried| tried.status.success());
     if !is_possible {
-        eprintln!("NOT RUN: a small disk takes the right to mount one");
+        tools::not_run("a small disk takes the right to mount one");
     }
     is_possible
 }

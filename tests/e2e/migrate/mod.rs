@@ -3,6 +3,7 @@
 mod docs;
 mod revise;
 mod run;
+mod samples;
 mod v3;
 
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ad_tests::tools;
+use ad_tests::tools::{self, Tool};
 use tokio::process::Command;
 
 use super::*;
@@ -34,7 +34,7 @@ async fn verifies(program: &Path, script: &str, secret: &str, received: &Receive
     let output = Command::new(program)
         .args([option, script])
         .env("REQUEST", request)
-        .env("NODE_PATH", tools::own().join("npm/node_modules"))
+        .env("NODE_PATH", tools::node_modules())
         .output()
         .await
         .unwrap();
@@ -69,13 +69,13 @@ async fn are_verified(program: &Path, script: &str) {
 
 #[tokio::test]
 async fn python_verifies_signatures() {
-    let Some(program) = tools::find("python", &[], "run .ci/run") else { return };
+    let Some(program) = tools::find(Tool::Python("import standardwebhooks")) else { return };
     are_verified(&program, PYTHON).await;
 }
 
 #[tokio::test]
 async fn javascript_verifies_signatures() {
-    let Some(program) = tools::find("node", &[], "run .ci/run") else { return };
+    let Some(program) = tools::find(Tool::Node("import 'standardwebhooks'")) else { return };
     are_verified(&program, JAVASCRIPT).await;
 }
 

@@ -5,7 +5,10 @@ mod wire;
 
 use std::{ffi::OsStr, path::Path, process::Stdio};
 
-use ad_tests::{Cli, Options, Server, tools};
+use ad_tests::{
+    Cli, Options, Server,
+    tools::{self, Tool},
+};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
@@ -23,7 +26,7 @@ type Call<'a> = (&'a str, Value);
 
 /// Runs a session with `ad-cli mcp` and these options; `None` if the client library is not installed.
 async fn session(cli: &Cli, options: &str, mode: &str, calls: &[Call<'_>]) -> Option<Session> {
-    let python = tools::find("python", &[], "run .ci/run")?;
+    let python = tools::find(Tool::Python("from mcp import Client, MCPError, StdioServerParameters"))?;
     let command = cli.command(["mcp"].into_iter().chain(options.split_whitespace()));
     let server = command.as_std();
     let text = |text: &OsStr| text.to_str().unwrap().to_owned();
