@@ -9,7 +9,6 @@ use std::{error::Error, sync::Arc, time::Duration};
 use ad_core::ports::{Clock, Ids};
 use futures_util::future::BoxFuture;
 use tokio::{sync::watch, task::JoinSet, time::sleep};
-use tracing::Level;
 
 use ad_server_access::{
     auth::{KeyFile, UsedTokens},
@@ -40,7 +39,6 @@ pub struct PeriodicTask<P> {
     /// Goes on while the process stops, for the workers that finish.
     while_stopping: bool,
     work: for<'p> fn(&'p P) -> BoxFuture<'p, Result<Next, TaskError>>,
-    level: Level,
     /// The message when it fails.
     failure: &'static str,
 }
@@ -88,7 +86,7 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
     PeriodicTask {
         name: "directory", period: |_| Some(FRESHNESS), jitter: 0, at_once: false, while_stopping: true,
         work: |parts| Box::pin(async { parts.directory.refresh().await?; Ok(Next::Period) }),
-        level: Level::ERROR, failure: "cannot read dealers and revoked tokens; keeping the last known state",
+        failure: "cannot read dealers and revoked tokens; keeping the last known state",
     },
     PeriodicTask {
         name: "token_keys", period: |parts| parts.key_file.as_ref().map(|_| FRESHNESS), jitter: 0, at_once: true, while_stopping: true,
@@ -96,7 +94,7 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
             if let Some(file) = &parts.key_file { file.reload().await?; }
             Ok(Next::Period)
         }),
-        level: Level::ERROR, failure: "cannot reload token keys; keeping the previous ones",
+        failure: "cannot reload token keys; keeping the previous ones",
     },
     PeriodicTask {
         name: "used_tokens", period: |parts| parts.used_tokens.as_ref().map(|_| MINUTE / 6), jitter: 10, at_once: false, while_stopping: false,
@@ -104,17 +102,17 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
             if let Some(used) = &parts.used_tokens { used.record(&parts.database, parts.clock.now()).await?; }
             Ok(Next::Period)
         }),
-        level: Level::WARN, failure: "cannot record the use of tokens",
+        failure: "cannot record the use of tokens",
     },
     PeriodicTask {
         name: "cleanup", period: |parts| Some(MINUTE.min(parts.kept.shortest())), jitter: 10, at_once: false, while_stopping: false,
         work: |parts| Box::pin(async { cleanup::run(&parts.database, &*parts.clock, parts.kept).await?; Ok(Next::Period) }),
-        level: Level::WARN, failure: "cannot remove expired rows; will be retried",
+        failure: "cannot remove expired rows; will be retried",
     },
     PeriodicTask {
         name: "retention", period: |parts| Some((10 * MINUTE).min(parts.retention.times.shortest()?)), jitter: 10, at_once: false, while_stopping: false,
         work: |parts| Box::pin(async { parts.retention.erase().await?; Ok(Next::Period) }),
-        level: Level::WARN, failure: "cannot erase what is older than its retention time; will be retried",
+        failure: "cannot erase what is older than its retention time; will be retried",
     },
     // The ads that an earlier version has stored without scores, with pauses for the writes of others.
     PeriodicTask {
@@ -123,7 +121,7 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
             let scored = parts.database.score_ads(SCORED).await?;
             Ok(if scored == 0 { Next::Never } else { Next::After(cleanup::PAUSE) })
         }),
-        level: Level::WARN, failure: "cannot compute quality scores of stored ads; will be retried",
+        failure: "cannot compute quality scores of stored ads; will be retried",
     },
 ];
 
@@ -136,7 +134,7 @@ pub static MARKETPLACE_TASKS: [PeriodicTask<MarketplaceParts>; 1] = [
             let more = marketplace::forget_calls(&parts.database, parts.clock.now(), cleanup::BATCH).await?;
             Ok(if more { Next::After(cleanup::PAUSE) } else { Next::Period })
         }),
-        level: Level::WARN, failure: "cannot remove expired rows; will be retried",
+        failure: "cannot remove expired rows; will be retried",
     },
 ];
 
@@ -190,7 +188,7 @@ impl PeriodicRunner {
                 Err(error) => {
                     let error = error.to_string();
                     if failed.as_ref() != Some(&error) {
-                        task.log(&error);
+                        tracing::error!(task = task.name, error, "{}", task.failure);
                         failed = Some(error);
                     }
                     self.pause(period, task.jitter)
@@ -203,16 +201,6 @@ impl PeriodicRunner {
     fn pause(&self, period: Duration, jitter: u32) -> Duration {
         let random = self.ids.next().as_u128() % 1000;
         period - period * jitter / 100 * u32::try_from(random).unwrap_or_default() / 1000
-    }
-}
-
-impl<P> PeriodicTask<P> {
-    fn log(&self, error: &str) {
-        let (task, failure) = (self.name, self.failure);
-        match self.level {
-            Level::ERROR => tracing::error!(task, error, "{failure}"),
-            _ => tracing::warn!(task, error, "{failure}"),
-        }
     }
 }
 
@@ -258,7 +246,6 @@ mod tests {
                 Ok(locked(&parts.outcomes).pop().unwrap_or(Ok(Next::Never))?)
             })
         },
-        level: Level::WARN,
         failure: "",
     };
 

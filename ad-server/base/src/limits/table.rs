@@ -94,7 +94,8 @@ pub struct Limit {
     pub values: &'static [Value],
     /// How an operator changes it.
     pub setting: &'static str,
-    pub per: Per,
+    /// What it counts for; dealers share fairly what is *shared*.
+    pub per: &'static str,
     pub why: &'static str,
     /// What happens when it is reached, with `{error}` for the error.
     pub effect: &'static str,
@@ -112,34 +113,6 @@ pub enum Value {
     Setting(&'static str),
 }
 
-/// What a limit counts for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
-pub enum Per {
-    #[display("connection")]
-    Connection,
-    #[display("address")]
-    Address,
-    #[display("request")]
-    Request,
-    #[display("ad")]
-    Ad,
-    #[display("token")]
-    Token,
-    #[display("dealer or group")]
-    Dealer,
-    /// Of the process, which dealers share fairly.
-    #[display("process, *shared*")]
-    Shared,
-    #[display("process")]
-    Process,
-    #[display("webhook")]
-    Webhook,
-    #[display("image")]
-    Image,
-    #[display("file")]
-    File,
-}
-
 /// Whether a code says that a client wants too much at once or in a time (429).
 pub fn is_too_much(code: Code) -> bool {
     TABLE.iter().flat_map(|(_, limits)| *limits).any(|limit| limit.error == Some((429, code)))
@@ -147,11 +120,12 @@ pub fn is_too_much(code: Code) -> bool {
 
 macro_rules! limits {
     ($($section:literal { $(
-        $name:literal, $value:literal $values:tt, $setting:literal, $per:ident, $why:literal, $effect:literal $($status:literal $code:ident)?;
+        $name:literal, $value:literal $values:tt, $setting:literal, $per:literal, $why:literal, $effect:literal $($status:literal $code:ident)?;
     )* })*) => {
         /// All limits, by section.
+        #[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
         pub static TABLE: &[(&str, &[Limit])] = &[$(($section, &[$(Limit {
-            name: $name, value: $value, values: &$values, setting: $setting, per: Per::$per, why: $why, effect: $effect,
+            name: $name, value: $value, values: &$values, setting: $setting, per: $per, why: $why, effect: $effect,
             error: limits!(@ $($status $code)?),
         }),*])),*];
     };
@@ -161,88 +135,85 @@ macro_rules! limits {
 
 use Value::{Bytes, Number, Setting, Time};
 
-#[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
-const PAGE: usize = PAGE_BYTES as usize;
-
 limits! {
 "Connections" {
-    "Connections", "{}" [Setting("max_connections")], "`max_connections`", Process, "open files", "{error} that names the limit; `/healthz`, `/readyz`, `/metrics` still answer" 503 Unavailable;
-    "Connections of a client address (IPv6: /64)", "a quarter of all" [], "`connections_per_address`; `trusted_proxies` are exempt", Address, "capacity for other clients", "{error} that names the limit" 429 RateLimited;
-    "Connections beyond these", "{}, {} each" [Number(CONNECTIONS_BEYOND), Time(TIME_BEYOND)], "", Process, "health checks and rejections", "the oldest is closed";
-    "Concurrent requests on an HTTP/2 connection", "{}" [Number(HTTP2_STREAMS as usize)], "", Connection, "memory", "further ones wait";
-    "Unread bytes of HTTP/2", "{} a stream, {} a connection" [Bytes(HTTP2_STREAM_WINDOW as usize), Bytes(HTTP2_CONNECTION_WINDOW as usize)], "", Connection, "memory", "flow control";
-    "Headers", "100; {} (HTTP/2: {})" [Bytes(HTTP1_BUFFER), Bytes(HEADER_BYTES as usize)], "", Request, "memory of each connection", "431";
-    "Idle time between requests", "{}" [Setting("idle_timeout")], "`idle_timeout`", Connection, "connections", "closed";
-    "First byte of a request to its answer", "twice `request_timeout`" [], "`request_timeout`", Request, "connections", "closed";
-    "Reading an answer", "{}/s, {} behind (or `idle_timeout`)" [Bytes(ANSWER_RATE), Time(ANSWER_BEHIND)], "", Connection, "memory of answers", "closed";
+    "Connections", "{}" [Setting("max_connections")], "`max_connections`", "process", "open files", "{error} that names the limit; `/healthz`, `/readyz`, `/metrics` still answer" 503 Unavailable;
+    "Connections of a client address (IPv6: /64)", "a quarter of all" [], "`connections_per_address`; `trusted_proxies` are exempt", "address", "capacity for other clients", "{error} that names the limit" 429 RateLimited;
+    "Connections beyond these", "{}, {} each" [Number(CONNECTIONS_BEYOND), Time(TIME_BEYOND)], "", "process", "health checks and rejections", "the oldest is closed";
+    "Concurrent requests on an HTTP/2 connection", "{}" [Number(HTTP2_STREAMS as usize)], "", "connection", "memory", "further ones wait";
+    "Unread bytes of HTTP/2", "{} a stream, {} a connection" [Bytes(HTTP2_STREAM_WINDOW as usize), Bytes(HTTP2_CONNECTION_WINDOW as usize)], "", "connection", "memory", "flow control";
+    "Headers", "100; {} (HTTP/2: {})" [Bytes(HTTP1_BUFFER), Bytes(HEADER_BYTES as usize)], "", "request", "memory of each connection", "431";
+    "Idle time between requests", "{}" [Setting("idle_timeout")], "`idle_timeout`", "connection", "connections", "closed";
+    "First byte of a request to its answer", "twice `request_timeout`" [], "`request_timeout`", "request", "connections", "closed";
+    "Reading an answer", "{}/s, {} behind (or `idle_timeout`)" [Bytes(ANSWER_RATE), Time(ANSWER_BEHIND)], "", "connection", "memory of answers", "closed";
 }
 "Webhooks" {
-    "Webhooks", "{}" [Setting("webhooks_per_scope")], "`webhooks_per_scope`", Dealer, "deliveries of each event", "400";
-    "Pending deliveries", "{}" [Number(PENDING_DELIVERIES as usize)], "", Webhook, "disk", "later events wait in the log";
-    "Attempts at the same time", "{}; {} of a webhook, {} while it fails" [Number(ATTEMPTS), Number(ATTEMPTS_OF_WEBHOOK), Number(ATTEMPTS_OF_FAILING_WEBHOOK)], "", Process, "connections; a slow receiver delays no other", "further ones wait";
-    "Time of an attempt", "{}" [Time(ATTEMPT_TIME)], "", Webhook, "connections", "the attempt has failed";
-    "Attempts to deliver an event", "10" [], "`webhook_retries`", Webhook, "", "the delivery has failed";
-    "Time without a success", "{}" [Setting("webhook_disabled_after")], "`webhook_disabled_after`", Webhook, "", "the webhook is disabled";
-    "Delivered and failed deliveries", "{}" [Setting("webhook_deliveries_kept")], "`webhook_deliveries_kept`", Webhook, "disk", "removed";
-    "Webhooks that a process sends", "{}" [Number(WEBHOOKS_OF_PROCESS)], "", Process, "memory", "other processes send the rest";
+    "Webhooks", "{}" [Setting("webhooks_per_scope")], "`webhooks_per_scope`", "dealer or group", "deliveries of each event", "400";
+    "Pending deliveries", "{}" [Number(PENDING_DELIVERIES as usize)], "", "webhook", "disk", "later events wait in the log";
+    "Attempts at the same time", "{}; {} of a webhook, {} while it fails" [Number(ATTEMPTS), Number(ATTEMPTS_OF_WEBHOOK), Number(ATTEMPTS_OF_FAILING_WEBHOOK)], "", "process", "connections; a slow receiver delays no other", "further ones wait";
+    "Time of an attempt", "{}" [Time(ATTEMPT_TIME)], "", "webhook", "connections", "the attempt has failed";
+    "Attempts to deliver an event", "10" [], "`webhook_retries`", "webhook", "", "the delivery has failed";
+    "Time without a success", "{}" [Setting("webhook_disabled_after")], "`webhook_disabled_after`", "webhook", "", "the webhook is disabled";
+    "Delivered and failed deliveries", "{}" [Setting("webhook_deliveries_kept")], "`webhook_deliveries_kept`", "webhook", "disk", "removed";
+    "Webhooks that a process sends", "{}" [Number(WEBHOOKS_OF_PROCESS)], "", "process", "memory", "other processes send the rest";
 }
 "Requests" {
-    "Body, after decompression", "{}" [Bytes(MOST_BYTES)], "", Request, "memory", "{error}" 413 TooLarge;
-    "Depth of a body", "{} levels" [Number(MOST_LEVELS)], "", Request, "the parser's stack", "{error}" 400 NotJson;
-    "Time for a body; its rate", "{}; {}/s after {}" [Setting("request_timeout"), Bytes(BODY_RATE), Time(BODY_BEHIND)], "`request_timeout`", Request, "memory", "{error}" 408 RequestTimeout;
-    "Memory for bodies", "{}" [Setting("body_memory")], "`body_memory`", Shared, "memory", "waits, then {error}" 503 Unavailable;
-    "Requests in process", "{}; {} of one dealer or group" [Number(REQUESTS), Number(REQUESTS - REQUESTS_RESERVED)], "", Shared, "processor time", "waits, {error} after 10 s" 503 Unavailable;
-    "Concurrent writes", "1" [], "", Ad, "all but one would have to be repeated", "further ones wait, {error} after 10 s" 503 Unavailable;
-    "Long computations (large ads and payloads)", "one less than the number of processors, and one more for another dealer" [], "", Shared, "short requests do not wait for long ones", "further ones wait";
-    "Large writes", "{} of {} of text or more; 1 per dealer" [Number(LARGE_WRITES), Bytes(LARGE_WRITE)], "", Shared, "database time", "further ones wait";
-    "Unknown fields named in an answer", "1,000 per level" [], "", Request, "no answer larger than its request", "the rest are counted";
-    "Request rate", "none" [], "`rate_limit`", Dealer, "operator's choice", "{error}" 429 RateLimited;
-    "Query string", "{}" [Bytes(MAX_QUERY)], "", Request, "processor time", "{error} at `query`" 400 ValidationFailed;
-    "`search`, `source_id__icontains`; other texts", "{}; {} characters" [Number(MAX_TERM), Number(MAX_TEXT)], "", Request, "processor time", "{error} at the parameter" 400 ValidationFailed;
-    "Items of `__in`, `fields`, `include`", "{}" [Number(MAX_ITEMS)], "", Request, "a page has no more rows", "{error} at the parameter" 400 ValidationFailed;
-    "Messages about one parameter; unknown parameters named", "5; 5" [], "", Request, "no answer larger than its request", "the rest are counted";
+    "Body, after decompression", "{}" [Bytes(MOST_BYTES)], "", "request", "memory", "{error}" 413 TooLarge;
+    "Depth of a body", "{} levels" [Number(MOST_LEVELS)], "", "request", "the parser's stack", "{error}" 400 NotJson;
+    "Time for a body; its rate", "{}; {}/s after {}" [Setting("request_timeout"), Bytes(BODY_RATE), Time(BODY_BEHIND)], "`request_timeout`", "request", "memory", "{error}" 408 RequestTimeout;
+    "Memory for bodies", "{}" [Setting("body_memory")], "`body_memory`", "process, *shared*", "memory", "waits, then {error}" 503 Unavailable;
+    "Requests in process", "{}; {} of one dealer or group" [Number(REQUESTS), Number(REQUESTS - REQUESTS_RESERVED)], "", "process, *shared*", "processor time", "waits, {error} after 10 s" 503 Unavailable;
+    "Concurrent writes", "1" [], "", "ad", "all but one would have to be repeated", "further ones wait, {error} after 10 s" 503 Unavailable;
+    "Long computations (large ads and payloads)", "one less than the number of processors, and one more for another dealer" [], "", "process, *shared*", "short requests do not wait for long ones", "further ones wait";
+    "Large writes", "{} of {} of text or more; 1 per dealer" [Number(LARGE_WRITES), Bytes(LARGE_WRITE)], "", "process, *shared*", "database time", "further ones wait";
+    "Unknown fields named in an answer", "1,000 per level" [], "", "request", "no answer larger than its request", "the rest are counted";
+    "Request rate", "none" [], "`rate_limit`", "dealer or group", "operator's choice", "{error}" 429 RateLimited;
+    "Query string", "{}" [Bytes(MAX_QUERY)], "", "request", "processor time", "{error} at `query`" 400 ValidationFailed;
+    "`search`, `source_id__icontains`; other texts", "{}; {} characters" [Number(MAX_TERM), Number(MAX_TEXT)], "", "request", "processor time", "{error} at the parameter" 400 ValidationFailed;
+    "Items of `__in`, `fields`, `include`", "{}" [Number(MAX_ITEMS)], "", "request", "a page has no more rows", "{error} at the parameter" 400 ValidationFailed;
+    "Messages about one parameter; unknown parameters named", "5; 5" [], "", "request", "no answer larger than its request", "the rest are counted";
 }
 "Reads" {
-    "Duration of a read", "{}" [Setting("read_timeout")], "`read_timeout`", Request, "processor and connections", "cancelled; {error} that advises to narrow the query" 503 Unavailable;
-    "Rows of a page", "{}; {} by default" [Number(MAX_LIMIT as usize), Number(DEFAULT_LIMIT as usize)], "", Request, "memory", "{error}" 400 ValidationFailed;
-    "Bytes of a page", "{}, at least one row" [Bytes(PAGE)], "", Request, "memory", "a shorter page; `next` continues";
-    "Log entries with an ad", "the latest {}" [Number(LATEST_ENTRIES)], "", Request, "memory", "the log endpoint returns all";
-    "Concurrent lists and logs", "{}" [Number(LISTS_OF_DEALER)], "", Dealer, "memory, processor", "{error}" 429 RateLimited;
-    "Memory of answers", "{}" [Bytes(ANSWER_MEMORY)], "", Shared, "memory", "waits, {error} after 10 s" 503 Unavailable;
-    "Connections for lists", "SQLite: 2 to 4 by cores, and one more; PostgreSQL: a fifth of `database_connections`. One dealer or group can use fewer than half of them" [], "`database_connections`", Shared, "each occupies a processor", "waits";
-    "Connections for single ads", "SQLite: 4; PostgreSQL: a fifth of `database_connections`; all but one of them for one dealer" [], "`database_connections`", Shared, "database time", "waits";
+    "Duration of a read", "{}" [Setting("read_timeout")], "`read_timeout`", "request", "processor and connections", "cancelled; {error} that advises to narrow the query" 503 Unavailable;
+    "Rows of a page", "{}; {} by default" [Number(MAX_LIMIT as usize), Number(DEFAULT_LIMIT as usize)], "", "request", "memory", "{error}" 400 ValidationFailed;
+    "Bytes of a page", "{}, at least one row" [Bytes(PAGE_BYTES as usize)], "", "request", "memory", "a shorter page; `next` continues";
+    "Log entries with an ad", "the latest {}" [Number(LATEST_ENTRIES)], "", "request", "memory", "the log endpoint returns all";
+    "Concurrent lists and logs", "{}" [Number(LISTS_OF_DEALER)], "", "dealer or group", "memory, processor", "{error}" 429 RateLimited;
+    "Memory of answers", "{}" [Bytes(ANSWER_MEMORY)], "", "process, *shared*", "memory", "waits, {error} after 10 s" 503 Unavailable;
+    "Connections for lists", "SQLite: 2 to 4 by cores, and one more; PostgreSQL: a fifth of `database_connections`. One dealer or group can use fewer than half of them" [], "`database_connections`", "process, *shared*", "each occupies a processor", "waits";
+    "Connections for single ads", "SQLite: 4; PostgreSQL: a fifth of `database_connections`; all but one of them for one dealer" [], "`database_connections`", "process, *shared*", "database time", "waits";
 }
 "Ads" {
-    "An ad as stored", "{} of JSON" [Bytes(MOST_BYTES)], "", Ad, "patches accumulate", "{error} that names the largest fields" 400 ValidationFailed;
-    "`body`; other free text", "200,000; 10,000 characters" [], "", Ad, "storage", "{error} at the field" 400 ValidationFailed;
-    "`source_id`; `jti` of a token", "255 characters" [], "", Ad, "indexes", "400; 401";
-    "Images", "{}" [Number(MOST_IMAGES)], "", Ad, "contract", "{error} at `image_urls`" 400 ValidationFailed;
-    "Unfinished requests", "{}, and one DELETE" [Number(MOST_UNFINISHED as usize)], "", Ad, "they are executed one at a time", "{error}" 429 TooManyRequestsOfAd;
-    "Earlier prices", "the latest {}" [Number(MOST_EARLIER_PRICES)], "", Ad, "storage, size of `/prices`", "the oldest are removed; `recorded_since` says so";
-    "Message of a log entry", "{}" [Bytes(MOST_MESSAGE_BYTES)], "", Ad, "stored for ever or for `log_messages_kept`, up to 100 per read", "truncated and marked";
-    "Content and images of deleted ads; messages of logs; the audit log", "kept for ever" [], "`deleted_ads_kept`; `log_messages_kept`; `audit_log_kept` ([retention](data-protection.md#retention))", Process, "operator's choice", "erased; erased; removed";
-    "Unfinished requests; ads; image bytes", "none" [], "`dealer_requests`, `dealer_ads`, `dealer_image_bytes` ([quotas](#quotas))", Dealer, "operator's choice", "{error}; 400; the image fails" 429 QuotaExceeded;
-    "Idempotency keys in use", "none, each for {}" [Setting("idempotency_keys_kept")], "`dealer_idempotency_keys`, `idempotency_keys_kept`", Dealer, "storage", "{error}" 429 QuotaExceeded;
-    "Calls to the vehicle registry under way", "{}, each {}" [Number(REGISTRY_CALLS), Setting("vehicle_registry_timeout")], "`vehicle_registry_timeout`", Process, "`validate` waits for them", "the ad is not compared";
-    "Event streams and long polls", "{}, {} of a token" [Setting("event_streams"), Setting("token_event_streams")], "`event_streams`, `token_event_streams`", Token, "connections, memory", "{error}" 429 RateLimited;
-    "Requests that wait until they are finished", "half of `max_connections`, each for {}, and {} for their ads" [Setting("longest_wait"), Bytes(WAITING_MEMORY)], "`waiting_requests`, `longest_wait`", Shared, "connections, memory", "{error}; the answer is sent at once when there is no memory" 429 RateLimited;
-    "Pole position", "3 days" [], "", Ad, "contract", "ends";
+    "An ad as stored", "{} of JSON" [Bytes(MOST_BYTES)], "", "ad", "patches accumulate", "{error} that names the largest fields" 400 ValidationFailed;
+    "`body`; other free text", "200,000; 10,000 characters" [], "", "ad", "storage", "{error} at the field" 400 ValidationFailed;
+    "`source_id`; `jti` of a token", "255 characters" [], "", "ad", "indexes", "400; 401";
+    "Images", "{}" [Number(MOST_IMAGES)], "", "ad", "contract", "{error} at `image_urls`" 400 ValidationFailed;
+    "Unfinished requests", "{}, and one DELETE" [Number(MOST_UNFINISHED as usize)], "", "ad", "they are executed one at a time", "{error}" 429 TooManyRequestsOfAd;
+    "Earlier prices", "the latest {}" [Number(MOST_EARLIER_PRICES)], "", "ad", "storage, size of `/prices`", "the oldest are removed; `recorded_since` says so";
+    "Message of a log entry", "{}" [Bytes(MOST_MESSAGE_BYTES)], "", "ad", "stored for ever or for `log_messages_kept`, up to 100 per read", "truncated and marked";
+    "Content and images of deleted ads; messages of logs; the audit log", "kept for ever" [], "`deleted_ads_kept`; `log_messages_kept`; `audit_log_kept` ([retention](data-protection.md#retention))", "process", "operator's choice", "erased; erased; removed";
+    "Unfinished requests; ads; image bytes", "none" [], "`dealer_requests`, `dealer_ads`, `dealer_image_bytes` ([quotas](#quotas))", "dealer or group", "operator's choice", "{error}; 400; the image fails" 429 QuotaExceeded;
+    "Idempotency keys in use", "none, each for {}" [Setting("idempotency_keys_kept")], "`dealer_idempotency_keys`, `idempotency_keys_kept`", "dealer or group", "storage", "{error}" 429 QuotaExceeded;
+    "Calls to the vehicle registry under way", "{}, each {}" [Number(REGISTRY_CALLS), Setting("vehicle_registry_timeout")], "`vehicle_registry_timeout`", "process", "`validate` waits for them", "the ad is not compared";
+    "Event streams and long polls", "{}, {} of a token" [Setting("event_streams"), Setting("token_event_streams")], "`event_streams`, `token_event_streams`", "token", "connections, memory", "{error}" 429 RateLimited;
+    "Requests that wait until they are finished", "half of `max_connections`, each for {}, and {} for their ads" [Setting("longest_wait"), Bytes(WAITING_MEMORY)], "`waiting_requests`, `longest_wait`", "process, *shared*", "connections, memory", "{error}; the answer is sent at once when there is no memory" 429 RateLimited;
+    "Pole position", "3 days" [], "", "ad", "contract", "ends";
 }
 "Images" {
-    "Size", "{}" [Bytes(IMAGE_BYTES)], "", Image, "memory", "the image fails";
-    "Connect timeout; idle timeout; total timeout; redirects", "{}; {}; {}; {}" [Time(IMAGE_CONNECT), Time(IMAGE_IDLE), Time(IMAGE_TOTAL), Number(IMAGE_REDIRECTS)], "", Image, "slots", "retried; too many redirects: the image fails";
-    "Rate", "{}/s, {} behind" [Bytes(IMAGE_RATE), Time(IMAGE_BEHIND)], "", Image, "memory", "retried";
-    "Concurrent fetches", "{}, {} per host (registrable domain), 4 per ad" [Number(FETCHES), Number(FETCHES_OF_HOST)], "", Shared, "sockets, load on image hosts", "waits";
-    "Memory", "{}" [Bytes(IMAGE_MEMORY)], "", Shared, "memory", "waits";
-    "Memory for decoding photos", "{}" [Setting("photo_memory")], "`photo_memory`", Shared, "memory", "waits; a photo that needs more is not decoded";
-    "Attempts", "{} within {}" [Setting("image_tries"), Setting("image_within")], "`image_tries`, `image_within`", Image, "hosts that no longer exist", "the image fails; `retry` fetches it";
-    "One write to the image store", "{}" [Time(IMAGE_WRITE)], "", Image, "a store that hangs", "retried as long as a marketplace";
+    "Size", "{}" [Bytes(IMAGE_BYTES)], "", "image", "memory", "the image fails";
+    "Connect timeout; idle timeout; total timeout; redirects", "{}; {}; {}; {}" [Time(IMAGE_CONNECT), Time(IMAGE_IDLE), Time(IMAGE_TOTAL), Number(IMAGE_REDIRECTS)], "", "image", "slots", "retried; too many redirects: the image fails";
+    "Rate", "{}/s, {} behind" [Bytes(IMAGE_RATE), Time(IMAGE_BEHIND)], "", "image", "memory", "retried";
+    "Concurrent fetches", "{}, {} per host (registrable domain), 4 per ad" [Number(FETCHES), Number(FETCHES_OF_HOST)], "", "process, *shared*", "sockets, load on image hosts", "waits";
+    "Memory", "{}" [Bytes(IMAGE_MEMORY)], "", "process, *shared*", "memory", "waits";
+    "Memory for decoding photos", "{}" [Setting("photo_memory")], "`photo_memory`", "process, *shared*", "memory", "waits; a photo that needs more is not decoded";
+    "Attempts", "{} within {}" [Setting("image_tries"), Setting("image_within")], "`image_tries`, `image_within`", "image", "hosts that no longer exist", "the image fails; `retry` fetches it";
+    "One write to the image store", "{}" [Time(IMAGE_WRITE)], "", "image", "a store that hangs", "retried as long as a marketplace";
 }
 "Tokens and files" {
-    "Validity of a token", "365 days" [], "`token issue --expires`", Token, "a lost token expires", "{error}" 401 TokenInvalid;
-    "Age of the last known revocations", "{}" [Setting("revocation_max_age")], "`revocation_max_age`", Process, "a token may have been revoked since", "{error}" 503 Unavailable;
-    "Problems that `ad-migrate` stores per record", "20" [], "", File, "memory", "the rest are counted";
-    "A record of XML or JSON; its values", "4 MiB" [], "", File, "memory", "the row is rejected";
-    "Columns of a CSV file", "2,000" [], "", File, "memory", "the file is rejected";
+    "Validity of a token", "365 days" [], "`token issue --expires`", "token", "a lost token expires", "{error}" 401 TokenInvalid;
+    "Age of the last known revocations", "{}" [Setting("revocation_max_age")], "`revocation_max_age`", "process", "a token may have been revoked since", "{error}" 503 Unavailable;
+    "Problems that `ad-migrate` stores per record", "20" [], "", "file", "memory", "the rest are counted";
+    "A record of XML or JSON; its values", "4 MiB" [], "", "file", "memory", "the row is rejected";
+    "Columns of a CSV file", "2,000" [], "", "file", "memory", "the file is rejected";
 }
 }
