@@ -6,7 +6,7 @@
 FROM rust:1.94-slim-trixie@sha256:cf09adf8c3ebaba10779e5c23ff7fe4df4cccdab8a91f199b0c142c53fef3e1a AS build
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked -p ad-server
+RUN cargo build --release --locked -p ad-server --features full
 
 FROM debian:trixie-20260918-slim@sha256:a99cfc517144bc59b1978475ec53b46ecabec7e43635402ee5b77cc54cd1b20a
 # Certificates, to fetch images over https.

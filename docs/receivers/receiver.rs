@@ -1,9 +1,9 @@
-// cargo add aws-lc-rs base64 poem serde_json; cargo add tokio --features full
+// cargo add base64 poem ring serde_json; cargo add tokio --features full
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use aws_lc_rs::hmac;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use poem::{EndpointExt, Server, handler, http::HeaderMap, http::StatusCode, listener::TcpListener, web::Data};
+use ring::hmac;
 use serde_json::Value;
 
 #[tokio::main]

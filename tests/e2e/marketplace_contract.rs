@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{documentation::expect_kept, openapi::Contract, pages::named};
 
 fn no_proxy() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().build().unwrap()
+    ad_tests::http_client().build().unwrap()
 }
 
 async fn contract(marketplace: &Marketplace) -> Contract {

@@ -282,7 +282,7 @@ async fn rules_can_be_given_at_start_and_changed_by_whoever_has_the_token() {
 
     let (status, problem) = marketplace.call(Method::PUT, "/faults", Some(json!({"rules": [{"fault": "418"}]}))).await;
     assert_eq!((status, &problem["code"]), (400, &json!("malformed")), "{problem}");
-    let stranger = reqwest::Client::builder().no_proxy().build().unwrap();
+    let stranger = ad_tests::http_client().build().unwrap();
     for path in ["/faults", "/primary/listings", "/secondary/listings/1/bump"] {
         let answer = stranger.get(format!("{}{path}", marketplace.process.base)).bearer_auth("x").send().await.unwrap();
         assert_eq!(answer.status(), 401, "{path}");

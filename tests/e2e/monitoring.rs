@@ -210,7 +210,7 @@ async fn every_metric_that_is_named_exists_and_every_one_that_exists_is_describe
     .await;
     // Requests are counted in detail once there are some.
     let trusting = reqwest::Certificate::from_pem(include_bytes!("../data/tls/first.pem")).unwrap();
-    let https = reqwest::Client::builder().no_proxy().tls_certs_only([trusting]).build().unwrap();
+    let https = ad_tests::http_client().tls_certs_only([trusting]).build().unwrap();
     assert_eq!(https.get(format!("{}/v4/ad", server.client.base)).send().await.unwrap().status(), 401);
     server.command(&["audit", "backup", "s3://backups/today"]).await;
     let keys = server.dir().join("data/token-keys.json");

@@ -117,7 +117,7 @@ async fn links_begin_as_a_trusted_proxy_says_and_as_nobody_else_does() {
         server.client.post("/v4/car", &plain_car(id, &format!("PRX00{id}"))).await.expect(201);
     }
     let next = async |from: [u8; 4], headers: &[(&str, &str)]| {
-        let client = reqwest::Client::builder().no_proxy().local_address(std::net::IpAddr::from(from)).build().unwrap();
+        let client = ad_tests::http_client().local_address(std::net::IpAddr::from(from)).build().unwrap();
         let mut request = client.get(format!("{}/v4/ad?limit=1", server.client.base));
         request = request.header("x-auth-token", server.client.token.as_deref().unwrap());
         for (name, value) in headers {

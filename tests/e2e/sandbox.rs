@@ -52,8 +52,7 @@ fn car_json_is_the_example_of_a_car() {
 
 /// Status and code of the answer to a request, and whether it says when to repeat it.
 async fn code(client: &Client, method: Method, path: &str, body: Option<&Value>) -> (u16, Value, bool) {
-    let request =
-        reqwest::Client::builder().no_proxy().build().unwrap().request(method, format!("{}{path}", client.base));
+    let request = ad_tests::http_client().build().unwrap().request(method, format!("{}{path}", client.base));
     let request = request.header("X-Auth-Token", client.token.as_deref().unwrap());
     let request = request.header("Accept", "application/problem+json");
     let request = match body {

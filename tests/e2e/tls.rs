@@ -19,7 +19,7 @@ fn put(dir: &Path, (cert, key): (&str, &str)) {
 /// A client that trusts this certificate and no other.
 fn trusting(cert: &str) -> Client {
     let cert = Certificate::from_pem(cert.as_bytes()).unwrap();
-    Client::builder().no_proxy().tls_certs_only([cert]).build().unwrap()
+    ad_tests::http_client().tls_certs_only([cert]).build().unwrap()
 }
 
 async fn with_tls() -> Server {

@@ -39,7 +39,7 @@ impl BucketServer {
     /// When it does not start.
     pub async fn start() -> Option<Self> {
         let program = tools::find(Tool::Program("moto_server"))?;
-        let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
+        let http = crate::http_client().build().expect("a plain client can be built");
         let port = ports::lasting();
         let process = spawn(&program, port);
         let server = Self { endpoint: format!("http://127.0.0.1:{port}"), program, process, http };

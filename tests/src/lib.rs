@@ -24,7 +24,7 @@ pub use browser::{Browser, Cost};
 pub use bucket::{BucketServer, Keys};
 pub use bystander::{Bystander, Latencies, Seen};
 pub use cli::{Cli, Ended};
-pub use client::{Answer, Client};
+pub use client::{Answer, Client, http_client};
 pub use clock::MovedClock;
 pub use fantoccini::key::Key;
 pub use images::ImageHost;

@@ -31,7 +31,7 @@ impl Marketplace {
         std::fs::write(dir.path().join("token"), MARKETPLACE_TOKEN).expect("a temporary folder can be written");
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let process = spawn(dir.path(), &format!("127.0.0.1:{}", ports::lasting()), &args).await;
-        let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
+        let http = crate::http_client().build().expect("a plain client can be built");
         Self { process, dir, args, http }
     }
 

@@ -3,9 +3,12 @@
 use std::time::{Duration, Instant};
 
 use ad_core::model::{ActionState, EventTypes};
-use aws_lc_rs::{hmac, rand};
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use futures_util::TryStreamExt;
+use ring::{
+    hmac,
+    rand::{SecureRandom, SystemRandom},
+};
 use serde::Serialize;
 use serde_json::json;
 use url::Url;
@@ -131,7 +134,7 @@ impl Secret {
             }),
             _ => {
                 let mut bytes = vec![0; 32];
-                rand::fill(&mut bytes).map_err(|_| Failure::failed("no random numbers to be had"))?;
+                SystemRandom::new().fill(&mut bytes).map_err(|_| Failure::failed("no random numbers to be had"))?;
                 Ok(Self(bytes))
             }
         }

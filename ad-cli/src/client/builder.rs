@@ -3,6 +3,7 @@
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use rustls::crypto::{CryptoProvider, ring};
 use url::Url;
 
 use super::{
@@ -96,7 +97,7 @@ impl ClientBuilder {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The client.
+    /// The client. TLS is done by ring, unless the program has installed another provider of rustls before.
     ///
     /// # Errors
     /// When the URL or the token is invalid.
@@ -105,6 +106,9 @@ impl ClientBuilder {
         let mut headers = HeaderMap::new();
         if let Some(token) = &self.token {
             headers.insert(TOKEN, token_header(token)?);
+        }
+        if CryptoProvider::get_default().is_none() {
+            let _other_thread_was_faster = ring::default_provider().install_default();
         }
         let http = reqwest::Client::builder()
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))

@@ -1,4 +1,5 @@
-//! The system clock and random ids behind the ports of [`ad_core::ports`]: the only place that uses them.
+//! The system clock and random ids behind the ports of [`ad_core::ports`]: the only place that uses them. Also the library that does the
+//! cryptography of TLS.
 
 use std::{
     sync::{Arc, Mutex},
@@ -9,7 +10,15 @@ use ad_core::{
     model::Timestamp,
     ports::{Clock, Ids},
 };
+use rustls::crypto::{CryptoProvider, ring};
 use uuid::{ContextV7, Uuid};
+
+/// Makes rustls use ring, unless this process has given it something else before. Needed before an HTTP client is built.
+pub fn use_ring() {
+    if CryptoProvider::get_default().is_none() {
+        let _other_thread_was_faster = ring::default_provider().install_default();
+    }
+}
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]

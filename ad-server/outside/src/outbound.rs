@@ -10,10 +10,16 @@ use reqwest::{
     redirect::Policy,
 };
 
-use ad_server_base::secret::Secret;
+use ad_server_base::{secret::Secret, system::use_ring};
 
 /// The `User-Agent` of our clients.
 pub const USER_AGENT: &str = concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION"));
+
+/// Begins a client.
+pub fn client() -> ClientBuilder {
+    use_ring();
+    Client::builder()
+}
 
 /// A client of a service that the operator has configured, which answers with JSON and may want a bearer token.
 pub fn json_client(token: Option<&Secret>) -> ClientBuilder {
@@ -24,7 +30,7 @@ pub fn json_client(token: Option<&Secret>) -> ClientBuilder {
         headers.insert(AUTHORIZATION, bearer);
     }
     // The token is for this address only.
-    let client = Client::builder().user_agent(USER_AGENT).default_headers(headers).redirect(Policy::none());
+    let client = client().user_agent(USER_AGENT).default_headers(headers).redirect(Policy::none());
     client.no_proxy().referer(false)
 }
 

@@ -102,7 +102,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
 }
 
 fn http() -> reqwest::Result<reqwest::Client> {
-    reqwest::Client::builder().no_proxy().build()
+    ad_server_outside::outbound::client().no_proxy().build()
 }
 
 /// Starts the service in a folder, with the sample dealers and what the marketplaces listed before.

@@ -6,12 +6,12 @@ use std::{
 };
 
 use ad_core::{lock::locked, ports::Clock};
-use aws_lc_rs::hmac;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use poem::{
     Endpoint, Request, Response,
     http::{HeaderMap, StatusCode},
 };
+use ring::hmac;
 use serde_json::Value;
 
 use crate::sandbox::Loopback;

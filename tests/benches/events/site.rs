@@ -112,8 +112,7 @@ impl Site {
 
     /// The stream of events of an open page of the console, which somebody has signed in to with this token.
     pub(crate) async fn console_stream(&self, token: &str) -> Request {
-        let client =
-            Client::builder().no_proxy().redirect(Policy::none()).build().expect("a plain client can be built");
+        let client = ad_tests::http_client().redirect(Policy::none()).build().expect("a plain client can be built");
         let base = &self.processes[0].base;
         let form = client.post(format!("{base}/console/sign-in")).header("origin", base);
         let form = form.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));

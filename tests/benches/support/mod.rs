@@ -21,7 +21,7 @@ pub(crate) fn cores() -> usize {
 
 /// A client that goes nowhere but where it is told to.
 pub(crate) fn client() -> Client {
-    Client::builder().no_proxy().build().expect("a plain client can be built")
+    ad_tests::http_client().build().expect("a plain client can be built")
 }
 
 /// The one in the middle.

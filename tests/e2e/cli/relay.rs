@@ -44,7 +44,7 @@ impl Relay {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
         let seen = Arc::new(Seen::default());
-        let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
+        let http = ad_tests::http_client().build().expect("a plain client can be built");
         let pass = Pass { to: server.client.base.clone(), http, seen: Arc::clone(&seen) };
         let server = tokio::spawn(async move {
             let _ended = Server::new_with_acceptor(acceptor).run(pass).await;

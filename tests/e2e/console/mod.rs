@@ -29,7 +29,7 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// One who has not signed in.
     pub(crate) fn of(client: &Client) -> Self {
-        let http = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        let http = ad_tests::http_client().redirect(Policy::none()).build().unwrap();
         Self { http, base: client.base.clone(), cookies: Vec::new() }
     }
 

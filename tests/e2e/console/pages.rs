@@ -263,7 +263,7 @@ async fn events_come_through_the_session() {
     let visitor = Visitor::signed_in(&server.client).await;
     let url = format!("{}/console/events?after=now&source_id=e-1", visitor.base);
     let cookie = visitor.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = ad_tests::http_client().build().unwrap();
     let mut stream = http.get(url).header("cookie", cookie).send().await.unwrap();
     assert_eq!(
         (stream.status().as_u16(), &stream.headers()["content-type"]),

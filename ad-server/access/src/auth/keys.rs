@@ -12,13 +12,12 @@ use std::{
 
 use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
-use jsonwebtoken::{
-    Algorithm, DecodingKey, EncodingKey,
-    jwk::{AlgorithmParameters, Jwk},
-};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use ring::signature::Ed25519KeyPair;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::signatures;
 use ad_server_base::secret::Secret;
 
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
@@ -124,6 +123,7 @@ impl KeySet {
     /// # Errors
     /// When it is not a JWK Set, or holds a key of another kind, a weak one, or two of the same id.
     pub fn from_json(text: &str) -> Result<Self, MalformedKeys> {
+        signatures::install();
         let set: JwkSet = serde_json::from_str(text)
             .map_err(|error| MalformedKeys::NotAKeySet { line: error.line(), column: error.column() })?;
         let mut keys: Vec<Key> = Vec::with_capacity(set.keys.len());
@@ -241,11 +241,8 @@ fn ed25519_private(seed: &str, public: &[u8]) -> Result<EncodingKey, &'static st
     if seed.len() != ED25519_BYTES {
         return Err("has a `d` that is not 32 bytes long");
     }
-    let key = EncodingKey::from_ed_der(&[&ED25519_PKCS8[..], &seed].concat());
-    match Jwk::from_encoding_key(&key, Algorithm::EdDSA).map(|jwk| jwk.algorithm) {
-        Ok(AlgorithmParameters::OctetKeyPair(pair)) if pair.x == BASE64.encode(public) => Ok(key),
-        _ => Err("has a `d` that does not belong to its `x`"),
-    }
+    Ed25519KeyPair::from_seed_and_public_key(&seed, public).map_err(|_| "has a `d` that does not belong to its `x`")?;
+    Ok(EncodingKey::from_ed_der(&[&ED25519_PKCS8[..], &seed].concat()))
 }
 
 /// A time as tokens and keys have it, in seconds, unless no calendar has it.

@@ -5,6 +5,7 @@
 //! | [`keys`] | the key set: a JWK Set in a file or in the environment |
 //! | `key_file` | the key file, read again when it changes |
 //! | [`permissions`] | what a caller may do |
+//! | `signatures` | HS256 and `EdDSA` by ring |
 //! | [`token`] | verifying a token: who calls |
 //! | [`mod@issue`] | making one |
 //! | `used` | which tokens are in use |
@@ -16,6 +17,7 @@ pub mod issue;
 mod key_file;
 pub mod keys;
 pub mod permissions;
+mod signatures;
 pub mod token;
 mod used;
 

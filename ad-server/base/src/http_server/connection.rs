@@ -1,6 +1,6 @@
 //! One connection, HTTP/1.1 or HTTP/2, with limits on its memory.
 
-use std::{convert::Infallible, net::IpAddr, sync::Arc};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
@@ -13,9 +13,12 @@ use poem::{
     web::{LocalAddr, RemoteAddr},
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
     sync::watch,
+    time::{Instant, timeout_at},
 };
+use tokio_rustls::TlsAcceptor;
+use tokio_util::either::Either;
 
 use super::{
     admission::ConnectionSlot,
@@ -38,26 +41,36 @@ const BEYOND: Times = Times { answer: TIME_BEYOND, idle: TIME_BEYOND };
 #[derive(Debug, Clone, Copy)]
 pub struct CloseConnection;
 
-pub(super) struct Connection<Io> {
-    pub(super) io: Io,
-    pub(super) local: LocalAddr,
-    pub(super) remote: RemoteAddr,
-    pub(super) scheme: Scheme,
+pub(super) struct Connection {
+    pub(super) io: TcpStream,
+    /// Plain HTTP without.
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
     pub(super) place: ConnectionSlot,
 }
 
-pub(super) fn address(remote: &RemoteAddr) -> Option<IpAddr> {
-    Some(remote.as_socket_addr()?.ip())
-}
-
-impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<Io> {
+impl Connection {
     /// Serves it to its end. When the server stops, the answers under way are its end.
     pub(super) async fn serve<E>(self, endpoint: Arc<E>, times: Times, mut stopped: watch::Receiver<bool>)
     where
         E: Endpoint<Output = Response> + 'static,
     {
-        let Self { io, local, remote, scheme, place } = self;
-        let times = if place.beyond.is_some() { BEYOND } else { times };
+        let Self { io, tls, local, remote, place } = self;
+        let (opened, times) = (Instant::now(), if place.beyond.is_some() { BEYOND } else { times });
+        let (io, scheme) = match tls {
+            None => (Either::Left(io), Scheme::HTTP),
+            Some(tls) => {
+                let shaken = tokio::select! {
+                    shaken = timeout_at(opened + times.answer, tls.accept(io)) => shaken,
+                    () = place.close.notified() => return,
+                    _ = stopped.wait_for(|stopped| *stopped) => return,
+                };
+                let Ok(Ok(stream)) = shaken else { return };
+                (Either::Right(Box::new(stream)), Scheme::HTTPS)
+            }
+        };
+        let (local, remote) = (LocalAddr(local.into()), RemoteAddr(remote.into()));
         let (beyond, close) = (place.beyond, Arc::clone(&place.close));
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let (endpoint, close) = (Arc::clone(&endpoint), Arc::clone(&close));
@@ -77,7 +90,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<Io> {
             }
         });
         let builder = protocol();
-        let connection = builder.serve_connection(TokioIo::new(Timed::new(io, times)), service);
+        let connection = builder.serve_connection(TokioIo::new(Timed::new(io, times, opened)), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             // How a connection ends is the client's business: it went away, or was too slow.

@@ -49,9 +49,10 @@ pub(super) struct Timed<Io> {
 }
 
 impl<Io> Timed<Io> {
-    pub(super) fn new(inner: Io, times: Times) -> Self {
+    /// `opened`: when the connection began, with or without TLS.
+    pub(super) fn new(inner: Io, times: Times, opened: Instant) -> Self {
         // A new connection has sent nothing yet, but a request is expected.
-        let deadline = Instant::now() + times.answer;
+        let deadline = opened + times.answer;
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
         Self { inner, times, receiving: false, deadline, pace: of_client(times.grace()), alarm }
     }
@@ -165,7 +166,7 @@ mod tests {
 
     fn connection(buffer: usize) -> (Timed<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
-        (Timed::new(ours, TIMES), theirs)
+        (Timed::new(ours, TIMES, Instant::now()), theirs)
     }
 
     /// Reads until the connection is cut off, and returns when that was.

@@ -3,24 +3,25 @@
 mod admission;
 mod connection;
 mod deadlines;
+mod expiry;
 mod pace;
 mod tls;
 
 use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use poem::{
-    Endpoint, Response,
-    listener::{Acceptor, AcceptorExt, BoxAcceptor, Listener, TcpListener},
-};
+use futures_util::{StreamExt, stream::BoxStream};
+use poem::{Endpoint, Response};
 use tokio::{
+    net::TcpListener,
     sync::watch,
     task::JoinSet,
     time::{sleep, timeout},
 };
+use tokio_rustls::TlsAcceptor;
 
 use self::{
     admission::Admission,
-    connection::{Connection, address},
+    connection::Connection,
     deadlines::Times,
     tls::{Certificates, Expiry},
 };
@@ -64,14 +65,20 @@ pub enum ServerError {
 
 /// A server that has its address and is not running yet.
 pub struct HttpServer {
-    acceptor: BoxAcceptor,
+    listener: TcpListener,
     address: SocketAddr,
-    scheme: &'static str,
+    tls: Option<Tls>,
     times: Times,
     watch: ServerWatch,
 }
 
 crate::debug_by_name!(HttpServer);
+
+/// What makes TLS of connections: now, and with each new certificate.
+struct Tls {
+    acceptor: TlsAcceptor,
+    newer: BoxStream<'static, TlsAcceptor>,
+}
 
 /// State of a running server, for metrics.
 #[derive(Clone)]
@@ -104,19 +111,15 @@ impl HttpServer {
     /// When the address is taken, or certificate and key cannot be used.
     pub async fn bind(options: &ServerOptions, setting: &'static str) -> Result<Self, ServerError> {
         let certificates = options.tls.clone().map(Certificates::load).transpose()?;
-        let acceptor = TcpListener::bind(options.listen).into_acceptor().await;
         let listen = |source| ServerError::Listen { address: options.listen, source, setting };
-        let acceptor = acceptor.map_err(listen)?;
-        let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
-        let address = address.unwrap_or(options.listen);
+        let listener = TcpListener::bind(options.listen).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
         let expiry = certificates.as_ref().map(Certificates::expiry);
-        let (acceptor, scheme) = match certificates {
-            Some(certificates) => (acceptor.rustls(certificates.kept_fresh()).boxed(), "https"),
-            None => (acceptor.boxed(), "http"),
-        };
+        let tls =
+            certificates.map(|certificates| Tls { acceptor: certificates.acceptor(), newer: certificates.newer() });
         let times = Times { answer: options.answer_within, idle: options.idle };
         let watch = ServerWatch { admission: Admission::new(options.connections.clone()), expiry };
-        Ok(Self { acceptor, address, scheme, times, watch })
+        Ok(Self { listener, address, tls, times, watch })
     }
 
     /// Its state for metrics.
@@ -131,7 +134,8 @@ impl HttpServer {
 
     /// Its own address as clients on this machine would write it.
     pub fn base_url(&self) -> String {
-        format!("{}://{}", self.scheme, self.address)
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Serves until `until` ends, then accepts no more requests and finishes those in progress.
@@ -149,10 +153,16 @@ impl HttpServer {
         loop {
             tokio::select! {
                 () = &mut until => break,
-                accepted = self.acceptor.accept() => match accepted {
-                    Ok((io, local, remote, scheme)) => {
-                        let place = self.watch.admission.admit(address(&remote));
-                        let connection = Connection { io, local, remote, scheme, place };
+                Some(acceptor) = newer(&mut self.tls) => {
+                    if let Some(tls) = &mut self.tls {
+                        tls.acceptor = acceptor;
+                    }
+                }
+                accepted = self.listener.accept() => match accepted {
+                    Ok((io, remote)) => {
+                        let place = self.watch.admission.admit(Some(remote.ip()));
+                        let tls = self.tls.as_ref().map(|tls| tls.acceptor.clone());
+                        let connection = Connection { io, tls, local: self.address, remote, place };
                         connections.spawn(connection.serve(Arc::clone(&endpoint), self.times, stopped.clone()));
                     }
                     Err(error) => {
@@ -164,9 +174,14 @@ impl HttpServer {
                 Some(_ended) = connections.join_next() => {}
             }
         }
-        drop(self.acceptor);
+        drop(self.listener);
         stop.send_replace(true);
         // What is not answered by then is cut off.
         let _late = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
     }
+}
+
+/// The next acceptor, when there is a new certificate; `None` without TLS.
+async fn newer(tls: &mut Option<Tls>) -> Option<TlsAcceptor> {
+    tls.as_mut()?.newer.next().await
 }

@@ -14,12 +14,15 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use poem::listener::{RustlsCertificate, RustlsConfig};
 use rustls::{
-    crypto::aws_lc_rs,
+    ServerConfig,
+    crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
-    sign::CertifiedKey,
+    sign::{CertifiedKey, SingleCertAndKey},
 };
+use tokio_rustls::TlsAcceptor;
+
+use super::expiry;
 
 /// Pause between two checks of the files. SIGHUP checks at once.
 const LOOK: Duration = Duration::from_secs(30);
@@ -57,6 +60,7 @@ pub(super) struct Certificates {
     files: TlsFiles,
     cert: Vec<u8>,
     key: Vec<u8>,
+    config: Arc<ServerConfig>,
     expiry: Expiry,
 }
 
@@ -74,8 +78,8 @@ impl Certificates {
     /// Reads and checks them.
     pub(super) fn load(files: TlsFiles) -> Result<Self, TlsError> {
         let (cert, key) = (read(&files.cert, "tls-cert")?, read(&files.key, "tls-key")?);
-        let expires = check(&files, &cert, &key)?;
-        Ok(Self { files, cert, key, expiry: Expiry(Arc::new(expires.into())) })
+        let (config, expires) = check(&files, &cert, &key)?;
+        Ok(Self { files, cert, key, config: Arc::new(config), expiry: Expiry(Arc::new(expires.into())) })
     }
 
     /// The expiry, updated when the files are reloaded.
@@ -83,18 +87,16 @@ impl Certificates {
         self.expiry.clone()
     }
 
-    fn config(&self) -> RustlsConfig {
-        let certificate = RustlsCertificate::new().cert(self.cert.as_slice()).key(self.key.as_slice());
-        RustlsConfig::new().fallback(certificate)
+    /// Serves connections with this pair.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.config))
     }
 
-    /// This pair, then each new one.
-    pub(super) fn kept_fresh(self) -> BoxStream<'static, RustlsConfig> {
-        let pairs = stream::unfold((self, false), |(mut certificates, begun)| async move {
-            if begun {
-                certificates.changed().await;
-            }
-            Some((certificates.config(), (certificates, true)))
+    /// The acceptors of the pairs that replace this one.
+    pub(super) fn newer(self) -> BoxStream<'static, TlsAcceptor> {
+        let pairs = stream::unfold(self, |mut certificates| async move {
+            certificates.changed().await;
+            Some((certificates.acceptor(), certificates))
         });
         pairs.boxed()
     }
@@ -132,8 +134,8 @@ fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
     std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_owned(), source, setting })
 }
 
-/// Checks what would otherwise fail only with the first client. Returns when the first certificate expires.
-fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<i64, TlsError> {
+/// Checks what would otherwise fail only with the first client. Returns also when the first certificate expires.
+fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<(ServerConfig, i64), TlsError> {
     let wrong = |path: &Path, problem: &str| TlsError::Wrong { path: path.to_owned(), problem: problem.to_owned() };
     let chain = CertificateDer::pem_slice_iter(cert).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| wrong(&files.cert, &format!("not a PEM file: {error}")))?;
@@ -149,18 +151,29 @@ fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<i64, TlsError> {
         }
         error => wrong(&files.key, &format!("not a PEM file: {error}")),
     })?;
-    let expiries = chain.iter().map(|cert| match x509_parser::parse_x509_certificate(cert) {
-        Ok((_, cert)) => Ok(cert.validity().not_after.timestamp()),
-        Err(error) => Err(wrong(&files.cert, &format!("not a valid certificate: {error}"))),
+    let expiries = chain.iter().map(|cert| {
+        expiry::not_after(cert).ok_or_else(|| wrong(&files.cert, "not a valid certificate: no time of its expiry"))
     });
     let first = expiries.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
-    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(|_| first).map_err(|error| match error {
+    server_config(chain, key).map(|config| (config, first)).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
             wrong(&files.key, &format!("the key does not match the certificate in {}", files.cert.display()))
         }
         rustls::Error::InvalidCertificate(error) => wrong(&files.cert, &format!("not a valid certificate: {error}")),
         error => wrong(&files.key, &format!("unusable key: {error}")),
     })
+}
+
+fn server_config(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ServerConfig, rustls::Error> {
+    let provider = Arc::new(ring::default_provider());
+    let pair = CertifiedKey::from_der(chain, key, &provider)?;
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::new(SingleCertAndKey::from(pair)));
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
 }
 
 /// SIGHUP, where there is one.

@@ -6,7 +6,6 @@ use std::{
     str::FromStr,
 };
 
-use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde::Deserialize;
 use tracing::{Level, Subscriber};
 use tracing_subscriber::{
@@ -17,7 +16,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use super::traces::{self, SPANS, TracesError};
+use super::traces::{self, SPANS, SpanExport, TracesError};
 use crate::values::OtlpEndpoint;
 
 /// How log lines are written.
@@ -43,7 +42,7 @@ pub enum TelemetryError {
 /// Log and traces of this process. Dropping the value sends the last spans.
 #[derive(Debug)]
 pub struct Telemetry {
-    traces: Option<SdkTracerProvider>,
+    traces: Option<SpanExport>,
 }
 
 impl Telemetry {
@@ -53,8 +52,8 @@ impl Telemetry {
     /// # Errors
     /// When the endpoint cannot be used, or it was called before in this process.
     pub fn start(format: LogFormat, least: Level, endpoint: Option<&OtlpEndpoint>) -> Result<Self, TelemetryError> {
-        let traces = traces::provider(endpoint)?;
-        let registry = Registry::default().with(log(format, least)).with(traces.as_ref().map(traces::layer));
+        let traces = traces::export(endpoint)?;
+        let registry = Registry::default().with(log(format, least)).with(traces.as_ref().map(SpanExport::layer));
         registry.try_init().map_err(|_| TelemetryError::Twice)?;
         log_panics();
         Ok(Self { traces })
@@ -73,7 +72,7 @@ impl Drop for Telemetry {
     fn drop(&mut self) {
         let Some(traces) = self.traces.take() else { return };
         // The exporter blocks until it has an answer, so it must not run on a thread of the runtime.
-        let flushed = std::thread::spawn(move || traces.shutdown()).join();
+        let flushed = std::thread::spawn(move || traces.end()).join();
         if let Ok(Err(error)) = flushed {
             tracing::warn!(%error, "cannot send the last traces");
         }

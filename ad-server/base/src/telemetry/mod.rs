@@ -8,13 +8,16 @@
 //! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
 //! | `process` | metrics of the process from the operating system |
 //! | [`state`] | gauges that are read on request from the database: the queue |
-//! | [`traces`] | spans and their export to a collector |
+//! | [`traces`] | spans |
+//! | `otlp` | their export to a collector, in builds with that feature |
 //!
 //! The API observes its own requests, because only it knows their path templates; the other parts do not know that they are observed.
 
 pub mod logs;
 pub mod metrics;
 pub mod observed;
+#[cfg_attr(not(feature = "otlp"), path = "without_otlp.rs")]
+mod otlp;
 mod process;
 pub mod readings;
 pub mod state;

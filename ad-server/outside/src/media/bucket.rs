@@ -1,4 +1,4 @@
-//! Stores images as objects of an S3-compatible store, under the same names as in a folder.
+//! Stores images as objects of an S3-compatible store (feature `s3`), under the same names as in a folder.
 //!
 //! An object is complete and durable when its PUT is answered. Credentials and endpoint come from the environment variables that
 //! other S3 clients read. A failed request is retried once at once, for connections that were closed while idle; further retries
@@ -55,14 +55,16 @@ impl From<&Error> for BucketFailure {
 impl Bucket {
     /// Keeps images in a bucket, after a look whether they can be: a mark is written, and an image is looked for that
     /// nobody has stored.
-    pub(super) async fn open(name: &str, prefix: &Path) -> Result<Self, BucketFailure> {
+    pub(super) async fn open(name: &str, prefix: &str) -> Result<Self, BucketFailure> {
+        let prefix = Path::parse(prefix).map_err(|error| error.to_string())?;
+        ad_server_base::system::use_ring();
         let builder = AmazonS3Builder::from_env().with_bucket_name(name).with_retry(RetryConfig {
             max_retries: 1,
             retry_timeout: SILENCE,
             backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
         });
         let store = with_limits(complete(builder)?).build().map_err(|error| describe(&error))?;
-        let bucket = Self { store, prefix: prefix.clone() };
+        let bucket = Self { store, prefix };
         let checked = tokio::time::timeout(CHECK, bucket.check());
         let late = || format!("the store did not answer within {} s", CHECK.as_secs());
         checked.await.unwrap_or_else(|_| Err(BucketFailure { reason: late(), is_unreachable: true }))?;

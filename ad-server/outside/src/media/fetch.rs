@@ -98,7 +98,7 @@ impl HttpFetcher {
     pub fn new(options: FetchOptions, clock: Arc<dyn Clock>) -> Result<Self, ClientError> {
         let guard = Guard { allow_private: options.allow_private, redirects: options.redirects };
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("image/jpeg, image/png"))]);
-        let client = Client::builder()
+        let client = outbound::client()
             .user_agent(outbound::USER_AGENT)
             .default_headers(headers)
             .dns_resolver(Arc::new(guard))

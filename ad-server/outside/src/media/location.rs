@@ -2,7 +2,6 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-use object_store::path::Path;
 use url::Url;
 
 /// A folder, or a bucket with the prefix of its keys.
@@ -15,8 +14,8 @@ pub enum MediaLocation {
     Bucket {
         /// Its name.
         bucket: String,
-        /// What the keys of images begin with; may be empty.
-        prefix: Path,
+        /// What the keys of images begin with, without a slash at the end; may be empty.
+        prefix: String,
     },
 }
 
@@ -44,7 +43,12 @@ fn bucket(rest: &str) -> Option<MediaLocation> {
     if bucket.is_empty() || !bucket.bytes().all(is_name) || prefix.contains(['?', '#']) {
         return None;
     }
-    Some(MediaLocation::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
+    let prefix = prefix.strip_prefix('/').unwrap_or(prefix);
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    let is_part =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.contains(|letter: char| letter.is_ascii_control());
+    let is_path = prefix.is_empty() || prefix.split('/').all(is_part);
+    is_path.then(|| MediaLocation::Bucket { bucket: bucket.to_owned(), prefix: prefix.to_owned() })
 }
 
 ad_server_base::values::text_value! {
@@ -55,7 +59,7 @@ impl fmt::Display for MediaLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => folder.display().fmt(formatter),
-            Self::Bucket { bucket, prefix } if prefix.is_root() => write!(formatter, "s3://{bucket}"),
+            Self::Bucket { bucket, prefix } if prefix.is_empty() => write!(formatter, "s3://{bucket}"),
             Self::Bucket { bucket, prefix } => write!(formatter, "s3://{bucket}/{prefix}"),
         }
     }

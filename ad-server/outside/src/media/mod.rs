@@ -3,6 +3,7 @@
 //!
 //! [`ad_core::ports::Image`] decides what is an image, and the pipeline when a fetch is retried. Images are never changed.
 
+#[cfg(feature = "s3")]
 mod bucket;
 mod fetch;
 mod folder;

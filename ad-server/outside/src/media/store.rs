@@ -11,12 +11,9 @@ use bytes::Bytes;
 use poem::Body;
 use tokio::io::BufReader;
 
-use super::{
-    bucket::{Bucket, BucketFailure},
-    folder::Folder,
-    location::MediaLocation,
-    name::Name,
-};
+#[cfg(feature = "s3")]
+use super::bucket::{Bucket, BucketFailure};
+use super::{folder::Folder, location::MediaLocation, name::Name};
 use ad_server_base::limits::table::IMAGE_WRITE;
 
 /// How much of a file is read at once.
@@ -53,6 +50,7 @@ pub struct Media {
 #[derive(Debug, Clone)]
 enum ImageFiles {
     Folder(Folder),
+    #[cfg(feature = "s3")]
     Bucket(Bucket),
 }
 
@@ -73,6 +71,11 @@ pub enum MediaError {
         reason: String,
         is_unreachable: bool,
     },
+    #[error(
+        "cannot store images in {place}: this ad-server was built without buckets; build it with --features s3, or choose a folder with \
+         --media"
+    )]
+    NotBuilt { place: MediaLocation },
 }
 
 impl MediaError {
@@ -100,6 +103,9 @@ impl Media {
                 let opened = Folder::open(root.clone()).map(ImageFiles::Folder);
                 opened.map_err(|source| MediaError::Folder { place: place.clone(), source })?
             }
+            #[cfg(not(feature = "s3"))]
+            MediaLocation::Bucket { .. } => return Err(MediaError::NotBuilt { place }),
+            #[cfg(feature = "s3")]
             MediaLocation::Bucket { bucket, prefix } => {
                 let opened = Bucket::open(bucket, prefix).await.map(ImageFiles::Bucket);
                 opened.map_err(|BucketFailure { reason, is_unreachable }| MediaError::Bucket {
@@ -123,6 +129,7 @@ impl Media {
         let put = async {
             match &self.kept {
                 ImageFiles::Folder(folder) => folder.put(name, bytes).await,
+                #[cfg(feature = "s3")]
                 ImageFiles::Bucket(bucket) => bucket.put(name, bytes).await,
             }
         };
@@ -142,6 +149,7 @@ impl Media {
         for name in names {
             let removed = match &self.kept {
                 ImageFiles::Folder(folder) => folder.remove(&name).await,
+                #[cfg(feature = "s3")]
                 ImageFiles::Bucket(bucket) => bucket.remove(&name).await,
             };
             match removed {
@@ -160,6 +168,7 @@ impl Media {
                 let body = wanted.then(|| Body::from_async_read(BufReader::with_capacity(CHUNK, file)));
                 Ok(Stored { size, body: body.unwrap_or_else(Body::empty) })
             }
+            #[cfg(feature = "s3")]
             ImageFiles::Bucket(bucket) => {
                 let (bytes, size) = bucket.read(name, wanted).await?;
                 let body = wanted.then(|| Body::from_bytes_stream(bytes));
@@ -191,6 +200,16 @@ fn failure(error: &io::Error) -> ImageStoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_without_buckets_says_so() {
+        let place = "s3://ads/media".parse().unwrap();
+        assert_eq!(
+            MediaError::NotBuilt { place }.to_string(),
+            "cannot store images in s3://ads/media: this ad-server was built without buckets; build it with --features s3, or choose a \
+             folder with --media"
+        );
+    }
 
     #[test]
     fn a_full_disk_is_told_apart() {

@@ -7,11 +7,11 @@ use std::{
 };
 
 use ad_core::model::Timestamp;
-use aws_lc_rs::{
-    aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey},
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use ring::{
+    aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
     hmac,
 };
-use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use uuid::Uuid;
 
 use ad_server_base::secret::Secret;
@@ -52,7 +52,7 @@ pub enum WebhookKeyError {
 }
 
 /// Encrypts and decrypts secrets, of webhooks and of sessions of the console. The first key encrypts; all of them decrypt.
-pub struct Vault(Vec<RandomizedNonceKey>);
+pub struct Vault(Vec<LessSafeKey>);
 
 ad_server_base::debug_by_name!(Vault);
 
@@ -107,7 +107,7 @@ impl Vault {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let keys = lines.map(|(index, line)| {
             let key = BASE64.decode(line.trim()).ok().filter(|key| key.len() == KEY_BYTES);
-            let key = key.and_then(|key| RandomizedNonceKey::new(&AES_256_GCM, &key).ok());
+            let key = key.and_then(|key| UnboundKey::new(&AES_256_GCM, &key).ok()).map(LessSafeKey::new);
             key.ok_or_else(|| WebhookKeyError::Malformed { place: place.to_owned(), line: index + 1 })
         });
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
@@ -136,10 +136,14 @@ impl Vault {
     /// # Errors
     /// When there are no random numbers.
     pub fn encrypt(&self, purpose: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
+        // Random, which is unique enough for 2^32 secrets of one key.
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce)?;
         let mut sealed = bytes.to_vec();
-        let nonce = self.0[0].seal_in_place_append_tag(Aad::from(purpose), &mut sealed);
-        let nonce = nonce.map_err(|_| io::Error::other("encryption failed"))?;
-        Ok([nonce.as_ref().as_slice(), &sealed].concat())
+        let unique = Nonce::assume_unique_for_key(nonce);
+        let done = self.0[0].seal_in_place_append_tag(unique, Aad::from(purpose), &mut sealed);
+        done.map_err(|_| io::Error::other("encryption failed"))?;
+        Ok([nonce.as_slice(), &sealed].concat())
     }
 
     /// What was [encrypted](Self::encrypt) for a purpose; `None` if that was for another one or with another key, or if it was changed
@@ -148,7 +152,8 @@ impl Vault {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
         self.0.iter().find_map(|key| {
             let mut bytes = sealed.to_vec();
-            let length = key.open_in_place(Nonce::from(nonce), Aad::from(purpose), &mut bytes).ok()?.len();
+            let length =
+                key.open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(purpose), &mut bytes).ok()?.len();
             bytes.truncate(length);
             Some(bytes)
         })

@@ -70,7 +70,7 @@ impl Sender {
     /// # Errors
     /// When the client cannot be set up.
     pub fn new(guard: Guard, clock: Arc<dyn Clock>) -> Result<Self, SenderError> {
-        let client = Client::builder()
+        let client = outbound::client()
             .user_agent(outbound::USER_AGENT)
             .dns_resolver(Arc::new(guard))
             .redirect(Policy::none())

@@ -55,6 +55,7 @@ fn with(changes: &Value) -> Value {
 }
 
 fn signed(header: &Value, claims: &Value, secret: &[u8]) -> String {
+    crate::auth::signatures::install();
     let message = format!("{}.{}", BASE64.encode(header.to_string()), BASE64.encode(claims.to_string()));
     let key = EncodingKey::from_secret(secret);
     let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::HS256).unwrap();
