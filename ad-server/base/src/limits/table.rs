@@ -13,11 +13,8 @@ use ad_core::{
     violation::Code,
 };
 
-/// Connections beyond the limits at the same time.
 pub const CONNECTIONS_BEYOND: usize = 32;
-/// Time for everything that such a connection wants.
 pub const TIME_BEYOND: Duration = Duration::from_secs(5);
-/// Requests at the same time on one connection of HTTP/2.
 pub const HTTP2_STREAMS: u32 = 16;
 /// What a connection of HTTP/2 may send before it is read, on one stream and altogether. Bodies wait there until there is memory for
 /// them; all streams together have enough that one that waits does not hold up another.
@@ -31,21 +28,20 @@ pub const HTTP1_BUFFER: usize = 2 * HEADER_BYTES as usize;
 pub const ANSWER_RATE: usize = 16 * 1024;
 pub const ANSWER_BEHIND: Duration = Duration::from_secs(20);
 
-/// Pending deliveries of a webhook.
 pub const PENDING_DELIVERIES: u32 = 1000;
 /// Attempts at the same time in a process, of which some are reserved for webhooks that make none, and of one webhook.
 pub const ATTEMPTS: usize = 128;
 pub const ATTEMPTS_RESERVED: usize = 96;
 pub const ATTEMPTS_OF_WEBHOOK: usize = 8;
 pub const ATTEMPTS_OF_FAILING_WEBHOOK: usize = 2;
-/// Time of an attempt.
 pub const ATTEMPT_TIME: Duration = Duration::from_secs(15);
-/// Webhooks that a process sends.
 pub const WEBHOOKS_OF_PROCESS: usize = 10_000;
 
 /// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub const BODY_RATE: usize = 16 * 1024;
 pub const BODY_BEHIND: Duration = Duration::from_secs(5);
+/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
+pub const DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 /// Requests that are processed at the same time. Those that are reserved for dealers with none in progress leave enough for the database
 /// to commit many together, and few enough that nobody waits long behind those of one dealer.
 pub const REQUESTS: usize = 64;
@@ -61,9 +57,7 @@ pub const LISTS_OF_DEALER: usize = 64;
 /// Memory for all answers together. Ten pages of the largest kind for one dealer, and the reserve for others.
 pub const ANSWER_MEMORY: usize = 96 * 1024 * 1024;
 
-/// Memory for the ads of waiting requests.
 pub const WAITING_MEMORY: usize = 64 << 20;
-/// Calls to the vehicle registry at the same time.
 pub const REGISTRY_CALLS: usize = 16;
 
 /// Largest image in bytes. It is the contract's.
@@ -77,10 +71,8 @@ pub const IMAGE_REDIRECTS: usize = 5;
 /// all of the timeout.
 pub const IMAGE_RATE: usize = 16 * 1024;
 pub const IMAGE_BEHIND: Duration = Duration::from_secs(5);
-/// Fetches at the same time, and from one host.
 pub const FETCHES: usize = 256;
 pub const FETCHES_OF_HOST: usize = 16;
-/// Memory of images while they are received, checked and stored.
 pub const IMAGE_MEMORY: usize = 128 * 1024 * 1024;
 /// How long storing one image may take, all in all. One that takes longer is tried again later.
 pub const IMAGE_WRITE: Duration = Duration::from_secs(30);
@@ -159,6 +151,7 @@ limits! {
 }
 "Requests" {
     "Body, after decompression", "{}" [Bytes(MOST_BYTES)], "", "request", "memory", "{error}" 413 TooLarge;
+    "Body beyond this limit that is still read", "{}" [Bytes(DISCARDED_BYTES as usize)], "", "request", "a client that is still sending would not read the answer", "the connection is closed";
     "Depth of a body", "{} levels" [Number(MOST_LEVELS)], "", "request", "the parser's stack", "{error}" 400 NotJson;
     "Time for a body; its rate", "{}; {}/s after {}" [Setting("request_timeout"), Bytes(BODY_RATE), Time(BODY_BEHIND)], "`request_timeout`", "request", "memory", "{error}" 408 RequestTimeout;
     "Memory for bodies", "{}" [Setting("body_memory")], "`body_memory`", "process, *shared*", "memory", "waits, then {error}" 503 Unavailable;

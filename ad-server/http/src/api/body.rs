@@ -32,11 +32,8 @@ use tokio::{
 use super::{ApiError, Limits, MAX_BODY, not_json};
 use ad_server_base::limits::{
     FairPermit, MinimumRate,
-    table::{BODY_BEHIND, BODY_RATE},
+    table::{BODY_BEHIND, BODY_RATE, DISCARDED_BYTES},
 };
-
-/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
-const DRAINED: u64 = 16 * 1024 * 1024;
 
 /// Bytes that gzip may add to a body that does not compress.
 const GZIP_OVERHEAD: usize = 1024;
@@ -212,7 +209,7 @@ async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Resul
     let mut body = request.take_body().into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
-        tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(|_| broken())?;
+        tokio::io::copy(&mut body.take(DISCARDED_BYTES), &mut tokio::io::sink()).await.map_err(|_| broken())?;
         return Err(ApiError::TooLarge(most.min(MAX_BODY)));
     }
     Ok(bytes)

@@ -11,45 +11,6 @@ const ITEM: usize = 128;
 const ARRAY: usize = 128;
 const OBJECT: usize = 640;
 
-/// Numbers of the parts of a document.
-#[derive(Debug, Default)]
-struct JsonCounts {
-    commas: usize,
-    arrays: usize,
-    objects: usize,
-}
-
-impl JsonCounts {
-    /// Skips texts, and stops where parsing would fail.
-    fn of(document: &[u8]) -> Self {
-        let (mut shape, mut level) = (Self::default(), 0_usize);
-        let mut bytes = document.iter();
-        while let Some(byte) = bytes.next() {
-            match byte {
-                b'"' => skip_text(&mut bytes),
-                b'[' | b'{' => level += 1,
-                b']' | b'}' => level = level.saturating_sub(1),
-                _ => {}
-            }
-            if level > PARSED_LEVELS {
-                break;
-            }
-            shape.count(*byte);
-        }
-        shape
-    }
-
-    fn count(&mut self, byte: u8) {
-        self.commas += usize::from(byte == b',');
-        self.arrays += usize::from(byte == b'[');
-        self.objects += usize::from(byte == b'{');
-    }
-
-    fn size(&self, document: &[u8]) -> usize {
-        document.len() + self.commas * ITEM + self.arrays * ARRAY + self.objects * OBJECT
-    }
-}
-
 /// Goes to the end of a text whose first quotation mark has been read.
 fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     while let Some(byte) = bytes.next() {
@@ -61,9 +22,22 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     }
 }
 
-/// An estimate of the bytes that a parsed document needs, rather too high than too low.
+/// An estimate of the bytes that a parsed document needs, rather too high than too low. It ends where parsing would fail.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
-    JsonCounts::of(document).size(document)
+    let (mut size, mut level) = (document.len(), 0_usize);
+    let mut bytes = document.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => skip_text(&mut bytes),
+            b',' => size += ITEM,
+            b'[' | b'{' if level == PARSED_LEVELS => break,
+            b'[' => (size, level) = (size + ARRAY, level + 1),
+            b'{' => (size, level) = (size + OBJECT, level + 1),
+            b']' | b'}' => level = level.saturating_sub(1),
+            _ => {}
+        }
+    }
+    size
 }
 
 #[cfg(test)]
