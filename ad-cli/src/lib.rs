@@ -9,7 +9,6 @@
 //! | [`Error`], [`ErrorKind`] | kinds of failures, and whether the request may have been accepted nevertheless |
 //! | [`Outcome`] | the outcome of a request, from the log |
 //! | `bulk` (feature `bulk`) | files of payloads: read, checked, imported and followed |
-//! | `terminal` (feature `cli`) | what the command lines of the workspace share: options, output, exit codes |
 //! | `cli` (feature `cli`, on by default) | the binary `ad-cli` and its commands |
 //!
 //! [`ad_core`] has the rules for payloads, and the service checks them.
@@ -89,12 +88,11 @@
 //! reads, decides and writes, and starts again if the ad was changed meanwhile.
 #![warn(missing_docs)]
 
-#[cfg(feature = "bulk")]
-pub mod bulk;
 #[cfg(feature = "cli")]
 pub mod cli;
-mod client;
-#[cfg(feature = "cli")]
-pub mod terminal;
 
-pub use client::*;
+#[cfg(feature = "bulk")]
+pub use ad_bulk as bulk;
+pub use ad_client::*;
+#[cfg(feature = "cli")]
+pub(crate) use ad_terminal as terminal;

@@ -1,6 +1,6 @@
 //! Findings about a row: why it is invalid, or what is probably unintended.
 
-pub use ad_cli::bulk::check::Severity;
+pub use ad_files::Severity;
 use serde::{Deserialize, Serialize};
 
 /// A finding about a row. Programs read its members, so their names are stable.

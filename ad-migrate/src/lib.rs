@@ -13,10 +13,10 @@
 //! | [`mod@inspect`] | detects the columns of an unknown file, and drafts a mapping |
 //! | [`finding`] | findings about a row |
 //! | [`check`] | maps and validates all rows |
-//! | `report` | the results as a table, as JSON, and as a page to forward |
-//! | `submit` | creates one ad per valid row |
-//! | `v3` | ads of V3 that must be migrated, and what they lack |
-//! | [`cli`] | the binary `ad-migrate` and its commands |
+//! | [`report`] | the results as JSON, side by side, and as a page to forward |
+//! | `submit` (feature `cli`) | creates one ad per valid row |
+//! | `v3` (feature `cli`) | ads of V3 that must be migrated, and what they lack |
+//! | `cli` (feature `cli`, on by default) | the binary `ad-migrate` and its commands |
 //!
 //! A file can be checked by any program:
 //!
@@ -65,15 +65,19 @@
 //! # }
 //! ```
 //!
-//! [`ad_core`] has the rules about ads, and [`ad_cli`] the client.
+//! [`ad_core`] has the rules about ads, and `ad-cli` the client.
 #![warn(missing_docs)]
 
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod finding;
 pub mod inspect;
 pub mod mapping;
+mod number;
 pub mod readers;
-mod report;
+pub mod report;
+#[cfg(feature = "cli")]
 mod submit;
+#[cfg(feature = "cli")]
 mod v3;

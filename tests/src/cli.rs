@@ -121,7 +121,6 @@ impl Cli {
                 command.env_remove(&name);
             }
         }
-        command.env("AD_MIGRATE", built("migrate-under-test"));
         command.env("HOME", self.home()).env("XDG_CONFIG_HOME", self.home().join(".config"));
         command.envs(self.env.iter().cloned());
         command

@@ -11,10 +11,11 @@ use ad_core::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Ad, Ads, Client, Error, ErrorKind, Target, bulk,
+    Ad, Ads, Client, Error, ErrorKind, Target,
+    bulk::{self, desired},
     cli::{
         acts::{self, Done, TargetArgs, WaitArgs},
-        sync,
+        sync::difference,
     },
     terminal::{Context, Failure},
 };
@@ -102,12 +103,12 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
 fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
     let Some(category) = category else { return };
     let now = bulk::as_written(ad);
-    let changes = sync::differences(category, &now, &merge(&now, patch.clone()));
+    let changes = desired::differences(category, &now, &merge(&now, patch.clone()));
     if changes.is_empty() {
         context.out.note(&format!("{}: every field has this value already", ad.source_id));
     }
     for change in changes {
-        context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, sync::difference(&change)));
+        context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(&change)));
     }
 }
 

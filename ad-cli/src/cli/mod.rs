@@ -18,7 +18,6 @@ mod sync;
 mod through;
 
 pub use images::{MOST_BYTES as MOST_IMAGE_BYTES, MOST_REDIRECTS as MOST_IMAGE_REDIRECTS};
-pub use sync::{Change, Desired, desired, exceeds_removal_limit};
 
 use std::process::ExitCode;
 

@@ -4,12 +4,10 @@
 //! array as it is now, and the patch carries all of it.
 
 use ad_core::{categories::Category, fields::Kind, synonyms::names::Names};
+use ad_files::json::attribute;
 use serde_json::{Map, Value};
 
-use crate::{
-    bulk::check::{attribute, known},
-    terminal::Failure,
-};
+use crate::{bulk::check::known, terminal::Failure};
 
 /// A field that is to be set or cleared.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use ad_files::Place;
 use serde_json::{Map, Value};
 
 use crate::{
     bulk::{
         check::{Checker, Verdict},
-        payloads::{Chunks, Piece, Place, parse},
+        payloads::{Chunks, Piece, parse},
     },
     terminal::{Context, Exit, Failure, Findings},
 };

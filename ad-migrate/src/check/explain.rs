@@ -1,12 +1,12 @@
 //! Turns errors of the rules into findings: with the columns of the field, the value in the file, and advice.
 
-use ad_cli::bulk::{at, check::attribute};
 use ad_core::{
     categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
     rulebook::{Warning, payload::PayloadError},
     violation::Violation,
 };
+use ad_files::json::{at, attribute};
 use serde_json::{Map, Value};
 
 use super::reasons::{NO_PLATE_AND_NO_VIN, of_images, of_warning, reason, words};
@@ -196,5 +196,5 @@ fn last(path: &str) -> &str {
 }
 
 pub(super) fn shortened(text: &str) -> String {
-    ad_cli::bulk::shortened(text, LONGEST_VALUE).into_owned()
+    ad_files::text::shortened(text, LONGEST_VALUE).into_owned()
 }

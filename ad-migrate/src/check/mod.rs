@@ -2,6 +2,7 @@
 //!
 //! | Part | What it is for |
 //! |---|---|
+//! | [`Opened`] | a file and its mapping, by their names |
 //! | `row` | one row in, its [`Verdict`] out |
 //! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) with columns of the file |
 //! | `repeated` | the same source id, licence plate or VIN in several rows |
@@ -19,6 +20,7 @@
 
 mod doubts;
 mod explain;
+mod opened;
 mod profile;
 mod reasons;
 mod repeated;
@@ -29,14 +31,15 @@ mod totals;
 use std::{collections::BTreeMap, io};
 
 use ad_core::violation::Code;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
-
-use crate::finding::{Finding, Severity};
 pub use doubts::{Doubt, Figures};
+pub use opened::Opened;
 pub use profile::ColumnProfile;
 pub use run::run;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 pub use totals::{Counted, CountedFinding, OfType, Totals};
+
+use crate::finding::{Finding, Severity};
 
 /// `{vehicle_type}` of a category, one of [`ad_core::categories::typed`].
 // An alias, because serde would borrow a `&'static str` from its input.
@@ -258,7 +261,7 @@ pub(crate) mod tests {
         let mut kept = verdict(7, vec![finding(Severity::Error, "unknown brand", "W\n\"ö\u{0}")]);
         kept.quality = Some(RowQuality { score: 62, findings: vec![Code::FewPhotos] });
         kept.payload = Some(serde_json::from_str(r#"{"source_id": "a", "price": [{"amount": 1.25}]}"#).unwrap());
-        let mut spool = ad_cli::bulk::spool::Spool::default();
+        let mut spool = ad_files::spool::Spool::default();
         spool.add_line(&kept).unwrap();
         let read: Vec<Verdict> = spool.lines().unwrap().map(Result::unwrap).collect();
         assert_eq!(read, [kept]);

@@ -1,11 +1,12 @@
 //! Profiles of the columns of a file, in bounded memory: how many values, how many different ones, and their range.
 
-use rustc_hash::{FxHashSet, FxHasher};
-use serde::Serialize;
 use std::hash::{Hash, Hasher};
 
+use rustc_hash::{FxHashSet, FxHasher};
+use serde::Serialize;
+
 use crate::{
-    mapping::number,
+    number,
     readers::{Batch, Row},
 };
 
@@ -151,7 +152,7 @@ impl Seen {
         let hash = hasher.finish();
         if self.hashes.len() < most {
             if self.hashes.insert(hash) && self.samples.len() < SAMPLES {
-                self.samples.push(ad_cli::bulk::shortened(text, LONGEST).into_owned());
+                self.samples.push(ad_files::text::shortened(text, LONGEST).into_owned());
             }
         } else {
             self.has_more |= !self.hashes.contains(&hash);

@@ -88,8 +88,7 @@ pub(super) fn words(attribute: &str) -> String {
 #[cfg(test)]
 mod tests {
     use ad_core::violation::{Choices, Expected};
-
-    use ad_cli::bulk::check::attribute;
+    use ad_files::json::attribute;
 
     use super::*;
 

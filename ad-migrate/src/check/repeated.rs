@@ -3,9 +3,9 @@
 
 use std::{io, iter::Peekable};
 
-use ad_cli::bulk::{
+use ad_files::{
+    Bits, Place,
     identities::{Hash, Identities, Occurrence, Repetition, Repetitions, hash},
-    payloads::Place,
 };
 use rustc_hash::FxHashMap;
 
@@ -59,8 +59,8 @@ pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl 
 #[derive(Debug)]
 pub(super) struct RepeatedValues {
     repetitions: Peekable<Repetitions>,
-    /// A bit for each row: whether it is a duplicate.
-    rejected: Vec<u64>,
+    /// The rows that will not be sent.
+    rejected: Bits,
     /// Row and line of the first that can be sent, of identifiers whose first row is a duplicate itself.
     moved: FxHashMap<(u8, Hash), (u64, u64)>,
 }
@@ -69,7 +69,7 @@ impl RepeatedValues {
     /// Of all rows of a file.
     pub(super) fn of(identities: Identities) -> io::Result<Self> {
         let repetitions = identities.repeated()?.peekable();
-        Ok(Self { repetitions, rejected: Vec::new(), moved: FxHashMap::default() })
+        Ok(Self { repetitions, rejected: Bits::default(), moved: FxHashMap::default() })
     }
 
     /// Adds the repetitions of a row to its verdict. Rows must come in order.
@@ -81,7 +81,7 @@ impl RepeatedValues {
             let Some(identifier) = IDENTIFIERS.get(usize::from(it.again.kind)) else { continue };
             let moved = self.moved.get(&(it.again.kind, it.again.hash)).copied();
             let (first, line) = moved.unwrap_or((it.first_index, it.first_line));
-            if self.is_rejected(first) {
+            if self.rejected.contains(first) {
                 free.push(it);
                 continue;
             }
@@ -96,24 +96,11 @@ impl RepeatedValues {
             });
         }
         if !verdict.is_valid() {
-            self.refuse(row);
+            self.rejected.add(row);
         }
         // From here on, this row is the first that has them.
         self.moved.extend(free.iter().map(|it| ((it.again.kind, it.again.hash), (row, verdict.line))));
         Ok(())
-    }
-
-    fn is_rejected(&self, row: u64) -> bool {
-        let word = usize::try_from(row / 64).ok().and_then(|word| self.rejected.get(word));
-        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
-    }
-
-    fn refuse(&mut self, row: u64) {
-        let Ok(word) = usize::try_from(row / 64) else { return };
-        if self.rejected.len() <= word {
-            self.rejected.resize(word + 1, 0);
-        }
-        self.rejected[word] |= 1 << (row % 64);
     }
 }
 

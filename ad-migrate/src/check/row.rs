@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ad_cli::bulk::identities::Occurrence;
 use ad_core::{
     model::{ApiVersion, Timestamp, plate},
     quality::{self, Measured},
     rulebook::Rulebook,
 };
+use ad_files::identities::Occurrence;
 use serde_json::{Map, Value};
 
 use super::{

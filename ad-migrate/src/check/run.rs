@@ -2,12 +2,12 @@
 
 use std::{io, sync::Arc};
 
-use ad_cli::bulk::{
+use ad_core::{model::Timestamp, rulebook::Rulebook};
+use ad_files::{
     identities::{Identities, Occurrence},
     parallel,
     spool::Spool,
 };
-use ad_core::{model::Timestamp, rulebook::Rulebook};
 
 use super::{
     CheckError, Payloads, Sink, Totals, Verdict, doubts, profile::Profiles, repeated::RepeatedValues, row::RowChecker,

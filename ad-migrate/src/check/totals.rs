@@ -2,8 +2,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use ad_cli::terminal::output::tally;
 use ad_core::{model::Level, violation::Code};
+use ad_files::text::tally;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -63,6 +63,21 @@ pub struct Totals {
     pub unused: Vec<String>,
     /// Why the file could not be read to its end; later rows are not counted.
     pub unread: Option<ReadError>,
+}
+
+impl Totals {
+    /// Why the file cannot be used, if it cannot be read to its end or has no rows.
+    pub fn unusable(&self, file: &str) -> Option<ReadError> {
+        match self {
+            Self { unread: Some(ReadError { message, hints }), .. } => {
+                let before = if self.rows > 0 { "; the rows before it were validated" } else { "" };
+                let message = format!("{file}: {}{before}", message.trim_end_matches('.'));
+                Some(ReadError { message, hints: hints.clone() })
+            }
+            Self { rows: 0, .. } => Some(ReadError::new(format!("{file} contains no rows"))),
+            _ => None,
+        }
+    }
 }
 
 /// Rows of a vehicle type.

@@ -5,16 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::{Context, Exit, Failure, bar, output::Output};
 use ad_core::{model::Timestamp, rulebook::Rulebook};
+use ad_terminal::{Context, Exit, Failure, bar, output::Output};
 use indicatif::ProgressBar;
 
-use super::file::{FileArgs, Opened, not_checked};
+use super::{
+    file::{FileArgs, not_checked, not_read},
+    terminal::Terminal,
+};
 use crate::{
-    check::{self, Payloads, Sink, Totals, Verdict},
+    check::{self, Opened, Payloads, Sink, Totals, Verdict},
     mapping::Mapping,
-    readers::{ReadError, Reader},
-    report::{About, Earlier, FileReport, Json, Page, SideBySide, Terminal},
+    readers::Reader,
+    report::{About, Earlier, FileReport, Json, Page, SideBySide},
 };
 
 #[derive(Debug, clap::Args)]
@@ -71,15 +74,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
-    match totals {
-        Totals { unread: Some(ReadError { message, hints }), .. } => {
-            let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };
-            let failure = Failure::usage(format!("{file}: {}{before}", message.trim_end_matches('.')));
-            Err(hints.iter().fold(failure, Failure::hint))
-        }
-        Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),
-        Totals { invalid: 0, .. } => Ok(()),
-        _ => Err(Failure::Shown(Exit::Rejected)),
+    match totals.unusable(file) {
+        Some(error) => Err(not_read(error)),
+        None if totals.invalid == 0 => Ok(()),
+        None => Err(Failure::Shown(Exit::Rejected)),
     }
 }
 

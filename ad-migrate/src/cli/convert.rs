@@ -2,16 +2,14 @@
 
 use std::io::{self, Seek, Write};
 
-use ad_cli::terminal::{Context, Failure, output::Output};
+use ad_terminal::{Context, Failure, output::Output};
 
 use super::{
     check::{checked, ended},
-    file::{FileArgs, Opened},
+    file::FileArgs,
+    terminal,
 };
-use crate::{
-    check::{Payloads, Sink, Verdict},
-    report,
-};
+use crate::check::{Opened, Payloads, Sink, Verdict};
 
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
@@ -52,7 +50,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     };
     let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut converted)?;
     let Converted { file, mut payloads, shown, .. } = converted;
-    report::notes(context.out, &file, &totals, shown);
+    terminal::notes(context.out, &file, &totals, shown);
     if totals.unread.is_none() {
         payloads.rewind()?;
         io::copy(&mut payloads, &mut io::stdout().lock())?;
@@ -81,7 +79,7 @@ impl Sink for Converted {
         }
         if !verdict.is_valid() && self.shown < self.most {
             self.shown += 1;
-            report::problems(self.out, &self.file, &verdict);
+            terminal::problems(self.out, &self.file, &verdict);
         }
         Ok(())
     }

@@ -1,17 +1,15 @@
 //! Options of the commands that read a legacy file: the file, the mapping, and how to read it.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::Failure;
-use ad_core::{catalogue::Catalogue, categories::RuleSettings, rulebook::Rulebook, violation::nearest};
+use ad_terminal::Failure;
 
 use crate::{
-    check::CheckError,
-    mapping::Mapping,
-    readers::{ReadError, Reader, Settings},
+    check::{CheckError, Opened},
+    readers::{ReadError, Settings},
 };
 
 /// A legacy file and its mapping.
@@ -25,14 +23,6 @@ pub(crate) struct FileArgs {
     pub(crate) mapping: String,
     #[command(flatten)]
     reading: Reading,
-}
-
-/// A legacy file that is open, with what its rows are mapped and checked by.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) rulebook: Rulebook,
-    pub(crate) mapping: Mapping,
-    pub(crate) reader: Reader,
 }
 
 /// How to read the file, instead of detection and mapping.
@@ -74,12 +64,7 @@ impl FileArgs {
 
     /// Reads the mapping, which must be valid, and opens the file. `http_images` accepts http addresses of images.
     pub(crate) fn open(&self, http_images: bool) -> Result<Opened, Failure> {
-        let settings = RuleSettings { http_images, ..RuleSettings::default() };
-        let rulebook = Rulebook { settings, ..Rulebook::default() };
-        let mapping = mapping(&self.mapping, &rulebook.catalogue)?;
-        let mapping = if http_images { mapping.with_http_images() } else { mapping };
-        let reader = Reader::open(&self.file, &self.reading.over(mapping.reading())).map_err(not_read)?;
-        Ok(Opened { rulebook, mapping, reader })
+        Opened::open(&self.file, &self.mapping, http_images, |settings| self.reading.over(settings)).map_err(not_read)
     }
 }
 
@@ -107,31 +92,6 @@ fn separator(text: &str) -> Result<char, &'static str> {
         (_, Some(mark), None) => Ok(mark),
         _ => Err("expected one character, or tab"),
     }
-}
-
-/// The mapping of a file, or a built-in one.
-fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
-    let text = match (fs::read_to_string(name), Mapping::builtin(name)) {
-        (Ok(text), _) => text,
-        (Err(_), Some(text)) => text.to_owned(),
-        (Err(error), None) => {
-            let failure = Failure::usage(match error.kind() {
-                io::ErrorKind::NotFound => {
-                    format!("no mapping {name}: neither a file nor a built-in mapping")
-                }
-                io::ErrorKind::InvalidData => format!("cannot read the mapping {name}: it is not UTF-8"),
-                _ => format!("cannot read the mapping {name}: {error}"),
-            });
-            let meant = nearest::did_you_mean(name, Mapping::builtin_names());
-            let failure = meant.into_iter().fold(failure, Failure::hint);
-            let names = Mapping::builtin_names().collect::<Vec<_>>().join(", ");
-            return Err(failure.hint(format!("built-in mappings: {names}")));
-        }
-    };
-    Mapping::parse(&text, catalogue).map_err(|error| {
-        let failure = Failure::usage(format!("invalid mapping {name}:\n  {}", error.0.join("\n  ")));
-        failure.hint("no row was read; correct the mapping first")
-    })
 }
 
 /// A file that cannot be read is a usage error.

@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::{
-    Context, Failure,
-    output::{Cell, Column, Tone, plain},
-};
 use ad_core::catalogue::Catalogue;
+use ad_files::text::plain;
+use ad_terminal::{
+    Context, Failure,
+    output::{Cell, Column, Tone},
+};
 use serde_json::Value;
 
 use super::file::{Reading, not_read};

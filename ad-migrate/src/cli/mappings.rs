@@ -1,7 +1,7 @@
 //! `ad-migrate mappings`: shows the built-in mappings and value maps.
 
-use ad_cli::terminal::{Context, Failure, output::Column};
 use ad_core::violation::nearest;
+use ad_terminal::{Context, Failure, output::Column};
 use serde::Serialize;
 
 use crate::mapping::{Mapping, values};

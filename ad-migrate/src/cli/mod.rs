@@ -7,12 +7,13 @@ mod inspect;
 mod mappings;
 mod publish;
 mod run;
+mod terminal;
 mod undo;
 mod v3;
 
 use std::process::ExitCode;
 
-use ad_cli::terminal::{Context, Failure, Global};
+use ad_terminal::{Context, Failure, Global};
 use clap::{CommandFactory, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
@@ -80,12 +81,12 @@ impl Command {
 
 /// docs/ad-migrate.md: the help of every command on one page.
 pub fn markdown() -> String {
-    ad_cli::terminal::reference_page(include_str!("introduction.md"), Cli::command())
+    ad_terminal::reference_page(include_str!("introduction.md"), Cli::command())
 }
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    ad_cli::terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
+    ad_terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }
 
 #[cfg(test)]

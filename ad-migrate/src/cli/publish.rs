@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use ad_cli::{
-    bulk::import::Task,
-    terminal::{Context, Exit, Failure},
-};
+use ad_bulk::import::Task;
+use ad_terminal::{Context, Exit, Failure};
 
 use super::run::{Submission, SubmitArgs};
 use crate::submit::{folder::Folder, outcome, prepare::RowNumbers};

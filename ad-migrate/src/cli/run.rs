@@ -2,14 +2,19 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use ad_bulk::import::{self, Imported, Resume, Task};
+use ad_core::model::ApiVersion;
+use ad_files::text::{counted, grouped};
+use ad_terminal::{Context, Exit, Failure, Summary, duration};
+
 use super::{
     check::checked,
-    file::{FileArgs, Opened, not_read},
+    file::{FileArgs, not_read},
+    terminal::warn_of_missing,
 };
 use crate::{
-    check::{Payloads, Totals},
+    check::{Opened, Payloads, Totals},
     readers::{Reader, Settings},
-    report::warn_of_missing,
     submit::{
         folder::Folder,
         missing, outcome,
@@ -18,14 +23,6 @@ use crate::{
         revise::{self, Revision},
     },
 };
-use ad_cli::{
-    bulk::import::{self, Imported, Resume, Task},
-    terminal::{
-        self, Context, Exit, Failure, Summary, duration,
-        output::{counted, grouped},
-    },
-};
-use ad_core::model::ApiVersion;
 
 const SUBMITTING: &str = "Submitting";
 
@@ -134,6 +131,7 @@ impl SubmitArgs {
         let (payloads, journal) = (folder.payloads(), folder.journal());
         let options = import::Options {
             file: &payloads,
+            stdin: None,
             rows: None,
             journal: Some(&journal),
             task,
@@ -144,7 +142,7 @@ impl SubmitArgs {
             version: ApiVersion::V4,
             of_type: None,
         };
-        let mut imported = Imported { name, ..terminal::import(context, &options).await? };
+        let mut imported = Imported { name, ..ad_terminal::import(context, &options).await? };
         let summary = outcome::show(context, &mut imported, rows, left_out, self.report.as_deref())?;
         match imported.failure {
             Some(failure) => Err(Failure::from(failure).hint("to resume: run the same command again")),

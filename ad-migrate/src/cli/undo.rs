@@ -6,10 +6,8 @@ use std::{
     path::PathBuf,
 };
 
-use ad_cli::terminal::{
-    Context, Exit, Failure,
-    output::{ask, counted},
-};
+use ad_files::text::counted;
+use ad_terminal::{Context, Exit, Failure, output::ask};
 
 use crate::submit::{
     folder::Folder,

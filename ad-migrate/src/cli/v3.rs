@@ -6,26 +6,24 @@ use std::{
     time::Duration,
 };
 
-use ad_cli::{
-    Ad, Client, Target,
-    bulk::{
-        Identity,
-        check::known,
-        conversion::{Assessment, ConversionState, Need, ads_of_v3, assess, convert},
-        follow::{Waited, wait_for_request},
-    },
-    terminal::{
-        Context, Exit, Failure,
-        conversion::{COLUMNS, ConversionCounts, FIELDS, LEFT_OUT},
-        duration,
-        output::WholeFile,
-    },
+use ad_bulk::{
+    Identity,
+    check::known,
+    conversion::{Assessment, ConversionState, Need, ads_of_v3, assess, convert},
+    follow::{Waited, wait_for_request},
 };
+use ad_client::{Ad, Client, Target};
 use ad_core::{
     categories::{self, Category},
     fields::Kind,
     rulebook::Rulebook,
     violation::nearest,
+};
+use ad_files::WholeFile;
+use ad_terminal::{
+    Context, Exit, Failure,
+    conversion::{COLUMNS, ConversionCounts, FIELDS, LEFT_OUT},
+    duration,
 };
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;

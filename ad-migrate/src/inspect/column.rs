@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::look::{LOOKS, Terms, ValueLook, separator};
-use crate::mapping::{convert::currency_sign, number};
+use crate::{mapping::convert::currency_sign, number};
 
 /// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;
@@ -95,7 +95,7 @@ impl Column {
             self.has_more = true;
         }
         if !is_known && self.samples.len() < SAMPLES {
-            self.samples.push(ad_cli::bulk::shortened(text, LONGEST_SAMPLE).into_owned());
+            self.samples.push(ad_files::text::shortened(text, LONGEST_SAMPLE).into_owned());
         }
         terms.count(text, &mut self.looks);
         self.numbers.add(text);

@@ -8,12 +8,14 @@ use ad_core::{
     },
 };
 
-use crate::mapping::{
-    convert::{currency_sign, is_swedish_plate},
-    date,
-    lookup::Lookup,
+use crate::{
+    mapping::{
+        convert::{currency_sign, is_swedish_plate},
+        date,
+        lookup::Lookup,
+        values::{ValueMap, builtin_map},
+    },
     number,
-    values::{ValueMap, builtin_map},
 };
 
 /// What a value can look like; several at once.

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use ad_cli::bulk::at;
 use ad_core::{
     catalogue::Catalogue,
     model::ApiVersion,
     rulebook::{Rulebook, SourceId, WriteContext},
 };
+use ad_files::json::at;
 use serde_json::{Value, json};
 
 use super::*;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{
     Bound, Mapped,
     convert::{Bad, price, short, unknown_unit},
-    html, number,
+    html,
     plan::{Made, Plan},
     rule::{Otherwise, Rule, SourceId, TemplatePart, When, extracted},
     target, units,
@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     finding::{Finding, Severity},
+    number,
     readers::{ColumnId, Row},
 };
 use lists::{check_images, has_scheme, remove_repeated};

@@ -6,16 +6,16 @@ mod amounts;
 use std::{borrow::Cow, fmt::Display, sync::Arc};
 
 use ad_core::fields::Kind;
+pub(crate) use amounts::currency_sign;
+use amounts::{currency_code, measure};
+pub(super) use amounts::{price, unknown_unit};
 use serde_json::Value;
 
 use super::{
     date::{self, DateFormat, NoDate, Zone},
     lookup::{Lookup, Lookups, Models},
-    number::{self, Decimal, NoNumber, NumberInText},
 };
-pub(crate) use amounts::currency_sign;
-use amounts::{currency_code, measure};
-pub(super) use amounts::{price, unknown_unit};
+use crate::number::{self, Decimal, NoNumber, NumberInText};
 
 /// Converts texts to values of one field.
 #[derive(Debug)]
@@ -363,5 +363,5 @@ pub(crate) fn is_swedish_plate(text: &str) -> bool {
 /// A value as a sentence shows it.
 pub(super) fn short(text: &str) -> Cow<'_, str> {
     const MOST: usize = 80;
-    ad_cli::bulk::shortened(text, MOST)
+    ad_files::text::shortened(text, MOST)
 }

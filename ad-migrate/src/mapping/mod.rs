@@ -9,7 +9,6 @@ mod html;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 mod name;
-pub(crate) mod number;
 mod plan;
 mod problems;
 mod rule;

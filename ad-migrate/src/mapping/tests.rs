@@ -1,7 +1,7 @@
 //! A mapping as a dealer writes it, on rows as systems export them.
 
-use ad_cli::bulk::at;
 use ad_core::catalogue::Catalogue;
+use ad_files::json::at;
 use serde_json::{Value, json};
 
 use super::*;

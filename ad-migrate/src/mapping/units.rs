@@ -2,7 +2,7 @@
 
 use ad_core::synonyms::names::Names;
 
-use super::number::Decimal;
+use crate::number::Decimal;
 
 /// The unit among these that a text means.
 pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
@@ -117,6 +117,7 @@ pub(super) fn factor(from: &str, to: &str) -> Option<Factor> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number;
 
     #[test]
     fn units_have_names_in_three_languages() {
@@ -138,10 +139,10 @@ mod tests {
 
     #[test]
     fn only_what_is_exact_is_converted() {
-        let number = super::super::number::read("205590", None).unwrap().number;
+        let number = number::read("205590", None).unwrap().number;
         assert_eq!(factor("km", "mil").unwrap().apply(number).unwrap().value(), 20559);
         assert_eq!(factor("hour", "min").unwrap().apply(number).unwrap().value(), 205_590 * 60);
-        let miles = super::super::number::read("12345", None).unwrap().number;
+        let miles = number::read("12345", None).unwrap().number;
         assert_eq!(factor("mi", "km").unwrap().apply(miles).unwrap().value(), 19867);
         assert_eq!(factor("mi", "mil").unwrap().apply(miles).unwrap().value(), 1986.7);
         assert_eq!(sent("mi", &["km", "mil"]), "km");

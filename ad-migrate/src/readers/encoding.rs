@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, io::Read};
 
-use ad_cli::bulk::payloads::{Malformed, Transcoded};
+use ad_files::{Malformed, Transcoded};
 use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::{

@@ -33,12 +33,13 @@ use std::{
     time::SystemTime,
 };
 
-use ad_cli::bulk::shortened;
+use ad_files::text::shortened;
 use encoding::Charset;
 pub(crate) use encoding::{is_twice_encoded, may_be_damaged};
 pub use fixed::CharRange;
 pub use join::Join;
 use packing::Progress;
+#[cfg(any(test, feature = "cli"))]
 pub(crate) use row::row_of_paths;
 #[cfg(test)]
 pub(crate) use row::rows_of;
@@ -47,7 +48,7 @@ use source::Opened;
 
 use crate::{
     finding::{Finding, Severity},
-    mapping::number,
+    number,
 };
 
 /// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.

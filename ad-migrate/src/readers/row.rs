@@ -265,6 +265,7 @@ pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
 }
 
 /// One record: names of columns, which may repeat, and values.
+#[cfg(any(test, feature = "cli"))]
 pub(crate) fn row_of_paths(cells: &[(&str, &str)]) -> Batch {
     let mut columns = Columns::default();
     let ids: Vec<ColumnId> =

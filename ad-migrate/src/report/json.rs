@@ -13,19 +13,24 @@ use std::{
     path::Path,
 };
 
+use ad_files::WholeFile;
+
 use super::{About, FileReport};
 use crate::check::{Totals, Verdict};
-use ad_cli::terminal::output::WholeFile;
 
 /// The report for programs.
 #[derive(Debug)]
-pub(crate) struct Json {
+pub struct Json {
     out: WholeFile,
     before: &'static str,
 }
 
 impl Json {
-    pub(crate) fn create(path: &Path, about: &About) -> io::Result<Self> {
+    /// Begins the report.
+    ///
+    /// # Errors
+    /// When the file cannot be created there.
+    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
         let mut out = WholeFile::create(path)?;
         let about = serde_json::to_string(about)?;
         // Without its closing brace: the object continues.

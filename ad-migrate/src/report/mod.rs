@@ -1,8 +1,7 @@
-//! Shows the results of a [`check`](crate::check) to people and programs.
+//! Reports of a [`check`](crate::check) in files.
 //!
 //! | Part | For whom |
 //! |---|---|
-//! | [`Terminal`] | who runs the command: a table of the invalid rows; for programs, all findings as records |
 //! | [`Json`] | programs: all findings, in a file |
 //! | [`SideBySide`] | who compares: each valid row beside its payload, in a file |
 //! | [`Earlier`] | an earlier report, with which this check is compared |
@@ -15,7 +14,6 @@ mod kept;
 mod page;
 mod side_by_side;
 mod since;
-mod terminal;
 
 use std::io;
 
@@ -23,14 +21,13 @@ use ad_core::model::Timestamp;
 use serde::Serialize;
 
 use crate::check::{Totals, Verdict};
-pub(crate) use json::Json;
-pub(crate) use page::Page;
-pub(crate) use side_by_side::SideBySide;
-pub(crate) use since::Earlier;
-pub(crate) use terminal::{Terminal, notes, problems, warn_of_missing};
+pub use json::Json;
+pub use page::Page;
+pub use side_by_side::SideBySide;
+pub use since::Earlier;
 
 /// A report in a file, which exists when the report is [ended](Self::end).
-pub(crate) trait FileReport {
+pub trait FileReport {
     /// Adds a row, as far as the report shows it.
     fn add(&mut self, verdict: &Verdict) -> io::Result<()>;
 
@@ -40,9 +37,22 @@ pub(crate) trait FileReport {
 
 /// What a report is about.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct About {
-    pub(crate) file: String,
+pub struct About {
+    /// The file that was checked.
+    pub file: String,
     /// The mapping: its file, or the name of a built-in one.
-    pub(crate) mapping: String,
-    pub(crate) checked: Timestamp,
+    pub mapping: String,
+    /// When.
+    pub checked: Timestamp,
+}
+
+/// Names of columns that a text lists.
+const MOST_COLUMNS: usize = 3;
+
+/// The names of columns, abbreviated: `20, 21, 22 and 24 more`.
+pub fn few(names: &[String]) -> String {
+    match names.get(MOST_COLUMNS..) {
+        None | Some([]) => names.join(", "),
+        Some(more) => format!("{} and {} more", names[..MOST_COLUMNS].join(", "), more.len()),
+    }
 }

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use ad_cli::terminal::output::WholeFile;
+use ad_files::WholeFile;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -28,10 +28,14 @@ struct ValidRow<'a> {
 
 /// The file while rows are added.
 #[derive(Debug)]
-pub(crate) struct SideBySide(WholeFile);
+pub struct SideBySide(WholeFile);
 
 impl SideBySide {
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+    /// Begins the report.
+    ///
+    /// # Errors
+    /// When the file cannot be created there.
+    pub fn create(path: &Path) -> io::Result<Self> {
         WholeFile::create(path).map(Self)
     }
 }

@@ -2,15 +2,16 @@
 
 use std::{collections::BTreeMap, fs::File, io::BufReader, path::Path};
 
-use ad_cli::terminal::output::grouped;
+use ad_files::text::grouped;
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{check::Totals, finding::Severity};
 
 /// An earlier report, as far as it is compared.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Earlier {
-    pub(crate) checked: String,
+pub struct Earlier {
+    /// When that was.
+    pub checked: String,
     // Read and forgotten one by one.
     #[serde(default, rename = "rows")]
     _rows: IgnoredAny,
@@ -34,12 +35,12 @@ struct EarlierReason {
 
 impl Earlier {
     /// The report of an earlier check, if the file is one.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
+    pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
     }
 
     /// What has changed, one line for each number that is another one now.
-    pub(crate) fn changes(&self, totals: &Totals) -> Vec<String> {
+    pub fn changes(&self, totals: &Totals) -> Vec<String> {
         let counts = [
             ("rows", self.totals.rows, totals.rows),
             ("valid", self.totals.valid, totals.valid),

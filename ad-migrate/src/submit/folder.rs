@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::terminal::Failure;
+use ad_terminal::Failure;
 use tempfile::TempDir;
 
 /// Prefix of temporary folders.

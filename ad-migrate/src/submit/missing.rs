@@ -6,17 +6,15 @@
 
 use std::{borrow::Cow, collections::BTreeSet, io};
 
-use ad_cli::{
-    AdFilter, AdQuery, Client,
-    bulk::{
-        self,
-        identities::{Identities, Occurrence, hash},
-        payloads::Place,
-        spool::Spool,
-    },
-    terminal::{Context, Failure, output::Column},
-};
+use ad_bulk::BulkError;
+use ad_client::{AdFilter, AdQuery, Client};
 use ad_core::{model::AdState, printable};
+use ad_files::{
+    Place,
+    identities::{Identities, Occurrence, hash},
+    spool::Spool,
+};
+use ad_terminal::{Context, Failure, output::Column};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +95,7 @@ impl Stock {
     }
 
     /// Adds the ads of the service; for a dealer group, those of the dealers in the file.
-    pub(crate) async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
+    pub(crate) async fn list_ads(&mut self, client: &Client) -> Result<(), BulkError> {
         let query = AdQuery {
             fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id"]),
             ..AdQuery::oldest_first([AdFilter::State(AdState::Created)])

@@ -1,4 +1,4 @@
-//! Creates one ad per valid row at the service, exactly once, through [`ad_cli`]'s import.
+//! Creates one ad per valid row at the service, exactly once, through `ad-cli`'s import.
 //!
 //! | Part | What it is for |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | [`outcome`] | the outcome of each row: linked to an existing listing, newly listed, rejected, … |
 //! | [`missing`] | ads and listings of the dealer without a row, which are reported and not changed |
 //!
-//! [`ad_cli::bulk::import`] sends the payloads and keeps the journal.
+//! [`ad_bulk::import`] sends the payloads and keeps the journal.
 
 pub(crate) mod folder;
 pub(crate) mod missing;

@@ -2,17 +2,13 @@
 
 use std::{cell::RefCell, path::Path};
 
-use ad_cli::{
-    Linked,
-    bulk::{
-        AdOutcome,
-        import::{Imported, Record},
-    },
-    terminal::{
-        Context, Failure, ImportReport, Summary, ad_table,
-        output::{Column, tally},
-    },
+use ad_bulk::{
+    AdOutcome,
+    import::{Imported, Record},
 };
+use ad_client::Linked;
+use ad_files::text::tally;
+use ad_terminal::{Context, Failure, ImportReport, Summary, ad_table, output::Column};
 use serde::Serialize;
 use uuid::Uuid;
 

@@ -6,10 +6,8 @@ use std::{
     path::Path,
 };
 
-use ad_cli::{
-    bulk::spool::{Span, Spool},
-    terminal::Failure,
-};
+use ad_files::spool::{Span, Spool};
+use ad_terminal::Failure;
 use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 

@@ -1,14 +1,10 @@
 //! Validates every payload at the service (`POST /v4/{vehicle_type}/validate`), which stores nothing and uses up no source id. The service
 //! knows the dealer, and its catalogue may be newer.
 
-use ad_cli::{
-    Client, Error, ErrorKind,
-    terminal::{
-        Context, Failure, bar,
-        output::{Column, counted, grouped, tally},
-    },
-};
+use ad_client::{Client, Error, ErrorKind};
 use ad_core::categories;
+use ad_files::text::{counted, grouped, tally};
+use ad_terminal::{Context, Failure, bar, output::Column};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Map, Value};

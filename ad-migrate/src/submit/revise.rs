@@ -8,16 +8,16 @@ use std::{
     path::Path,
 };
 
-use ad_cli::{
-    Ad, AdFilter, AdQuery, Client, Error,
-    bulk::{Identity, import::accepted, write_if},
-    cli::{Change, Desired, desired, exceeds_removal_limit},
-    terminal::{
-        Context, Failure,
-        output::{Column, plain, tally},
-    },
+use ad_bulk::{
+    Identity,
+    desired::{Change, Desired, desired, exceeds_removal_limit},
+    import::accepted,
+    write_if,
 };
+use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
+use ad_files::text::{plain, tally};
+use ad_terminal::{Context, Failure, output::Column};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

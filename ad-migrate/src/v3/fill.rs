@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use ad_cli::{
-    Ad,
-    bulk::{conversion, leaves, plain},
-};
+use ad_bulk::{conversion, plain};
+use ad_client::Ad;
 use ad_core::{
     categories::{self, Category},
     fields::{Field, Kind},
     rulebook::{Rulebook, merge::merge},
 };
+use ad_files::json::leaves;
 use serde_json::{Map, Value};
 
 use crate::{

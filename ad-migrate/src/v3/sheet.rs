@@ -3,13 +3,9 @@
 
 use std::{collections::HashMap, io::Write, path::Path};
 
-use ad_cli::{
-    bulk::Identity,
-    terminal::{
-        Failure,
-        output::{WholeFile, no_formula},
-    },
-};
+use ad_bulk::Identity;
+use ad_files::WholeFile;
+use ad_terminal::{Failure, output::no_formula};
 
 use crate::readers::{ReadError, Reader, Settings};
 

@@ -12,6 +12,7 @@ use ad_core::{
     model::ApiVersion,
     rulebook::{Rulebook, WriteContext},
 };
+use ad_files::Place;
 use serde_json::{Map, Value};
 
 use super::new::written;
@@ -19,13 +20,14 @@ use crate::{
     Ad, ErrorKind, Target,
     bulk::{
         check::{Checker, Verdict},
+        desired::{self, differences, put},
         payload_of,
-        payloads::{Piece, Place, parse},
+        payloads::{Piece, parse},
     },
     cli::{
         acts::{self, Done},
         change::ChangeArgs,
-        sync::{self, differences, put},
+        sync::difference,
     },
     terminal::{Context, Exit, Failure, Findings, can_ask, confirm},
 };
@@ -133,12 +135,12 @@ impl Edited<'_> {
         let write = WriteContext { category: self.category, version: ApiVersion::V4, dealer: None };
         let mut rulebook = Rulebook::default();
         rulebook.settings.http_images = true;
-        if let Err(errors) = rulebook.update(write, &sync::stored(self.ad), patch.clone()) {
+        if let Err(errors) = rulebook.update(write, &desired::stored(self.ad), patch.clone()) {
             let source_id = Some(self.ad.source_id.clone());
             return Err(Verdict { source_id, ..checker.rejected(&errors, piece, 0) });
         }
         for change in &changes {
-            self.context.out.note(&format!("{}: {}: {}", self.ad.source_id, change.field, sync::difference(change)));
+            self.context.out.note(&format!("{}: {}: {}", self.ad.source_id, change.field, difference(change)));
         }
         Ok(patch)
     }

@@ -1,13 +1,13 @@
 //! `ad-cli get`: one ad as it is now.
 
 use ad_core::model::{ImageStatus, StatusReport};
+use ad_files::json::leaves;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
 use crate::{
     Ad, Target,
-    bulk::leaves,
-    cli::acts::{self, TargetArgs},
+    cli::{acts, acts::TargetArgs},
     terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
 

@@ -120,6 +120,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     let options = Options {
         file: &args.file,
+        stdin: None,
         rows: input.rows(),
         journal: args.journal.as_deref(),
         task: Task::Create,

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, path::PathBuf, pin::pin};
 
 use ad_core::{categories::Category, model::ApiVersion, rulebook::Rulebook};
+use ad_files::Place;
 use futures_util::TryStreamExt;
 use serde_json::{Map, Value};
 
@@ -10,13 +11,10 @@ use crate::{
     Ad, Target,
     bulk::{
         conversion::{ConversionState, ads_of_v3, assess, convert},
-        payloads::{Chunks, Place, Source, parse},
+        payloads::{Chunks, Source, parse},
     },
     cli::through::VehicleType,
-    terminal::{
-        Context, Counter, Exit, Failure,
-        conversion::{self, ConversionCounts},
-    },
+    terminal::{Context, Counter, Exit, Failure, conversion, conversion::ConversionCounts},
 };
 
 #[derive(Debug, clap::Args)]

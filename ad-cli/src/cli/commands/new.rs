@@ -6,11 +6,12 @@ use ad_core::{
     reference::ReferenceRow,
     rulebook::{Rulebook, payload::PayloadError},
 };
+use ad_files::json::at;
 use serde_json::{Map, Value};
 
 use crate::{
-    bulk::{at, check::known},
-    cli::sync::put,
+    bulk::check::known,
+    bulk::desired::put,
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };

@@ -1,15 +1,14 @@
 //! The server of `ad-cli mcp`: the commands as tools over the Model Context Protocol, on stdin and stdout.
 //!
-//! No operation is implemented here: a call runs this program with the command of the tool and `--output json`.
+//! No operation is implemented here: a call runs the command of the tool with `--output json` within this process.
 
 mod arguments;
-mod process;
+mod call;
 #[cfg(test)]
 mod tests;
 mod tools;
 
 use std::{
-    path::PathBuf,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -30,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     arguments::{Arguments, Line},
-    process::Ended,
+    call::Ended,
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
@@ -76,8 +75,9 @@ struct Access {
 
 /// Serves a client on stdin and stdout until it closes the connection.
 pub(crate) async fn serve(context: &Context, &Args { access, time_limit }: &Args) -> Result<(), Failure> {
-    let program =
-        std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find this program: {error}")))?;
+    // Here, a command finds no files of the user.
+    let folder = tempfile::tempdir().and_then(|folder| std::env::set_current_dir(folder.path()).map(|()| folder));
+    let _folder = folder.map_err(|error| Failure::failed(format!("cannot work in a temporary folder: {error}")))?;
     match context.connection() {
         Ok(connection) => context.out.note(&format!("MCP server of {}: {}", connection.url, allowed(access))),
         // Some tools need no service, and the others explain what is missing.
@@ -90,7 +90,6 @@ pub(crate) async fn serve(context: &Context, &Args { access, time_limit }: &Args
     }
     let server = Server {
         out: context.out,
-        program,
         globals: context.as_options(),
         access,
         left: Mutex::new(access.promotions.unwrap_or(0)),
@@ -195,7 +194,6 @@ fn output_schema() -> Map<String, Value> {
 /// The server of one client.
 struct Server {
     out: Output,
-    program: PathBuf,
     /// The global options of every command.
     globals: Vec<String>,
     access: Access,
@@ -249,8 +247,7 @@ impl ServerHandler for Server {
             () = self.stop.cancelled() => Err(CANCELLED.to_owned()),
         };
         let outcome = match &result {
-            Ok(Ended { code: Some(code), .. }) => format!("exit code {code}"),
-            Ok(Ended { code: None, .. }) => "killed by a signal".to_owned(),
+            Ok(Ended { code, .. }) => format!("exit code {code}"),
             Err(refused) => refused.clone(),
         };
         let arguments: String = Value::Object(call).to_string().chars().take(LOGGED).collect();
@@ -276,8 +273,8 @@ impl Server {
         let fixed = ["--output=json", "--color=never"].into_iter().map(str::to_owned);
         let names = tool.command.iter().chain(tool.always).map(|word| (*word).to_owned());
         let words: Vec<_> = self.globals.iter().cloned().chain(fixed).chain(names).chain(words).collect();
-        let _slot = self.running.acquire().await.map_err(|error| error.to_string())?;
-        let ended = process::run(&self.program, &words, stdin, self.time_limit).await;
+        let slot = self.running.clone().acquire_owned().await.map_err(|error| error.to_string())?;
+        let ended = call::run(words, stdin, self.time_limit, slot).await;
         let ended = ended.map_err(|stopped| stopped.to_string())?;
         String::from_utf8_lossy(&ended.stderr).lines().for_each(|line| self.out.detail(line));
         Ok(ended)
@@ -314,7 +311,7 @@ fn answer(Ended { code, stdout, stderr }: Ended) -> CallToolResult {
     };
     let content = [&stdout, &notes].into_iter().filter(|text| !text.is_empty()).map(ContentBlock::text).collect();
     let mut answer = CallToolResult::success(content);
-    answer.is_error = Some(code != Some(0));
+    answer.is_error = Some(code != 0);
     answer.structured_content = Some(json!({"exit_code": code, "result": result, "notes": notes}));
     answer
 }

@@ -12,10 +12,11 @@ use ad_core::{
     model::ApiVersion,
     rulebook::Rulebook,
 };
+use ad_files::json::at;
 use serde_json::{Map, Value};
 
 use super::commands::new::shorten;
-use crate::bulk::{at, check::known, plain};
+use crate::bulk::{check::known, plain};
 
 /// Columns for images. An ad may have more images, but few people type more addresses.
 const IMAGES: usize = 10;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use ad_core::model::AdState;
+use ad_files::json::at;
 use futures_util::{StreamExt, stream};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -15,14 +16,13 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    contents,
     plan::{Act, Plan, Step},
     stock::no_room,
 };
 use crate::{
     Ad, Client, Error, ErrorKind, Outcome,
     bulk::{
-        AdOutcome, Identity, at,
+        AdOutcome, Identity, desired,
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
         write_if,
     },
@@ -174,12 +174,12 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
         }
         _ => {}
     }
-    let stored = contents::stored(ad);
-    let now = contents::shown(&stored, &stored.content);
+    let stored = desired::stored(ad);
+    let now = desired::shown(&stored, &stored.content);
     let changes = step.changes.iter().filter_map(|change| {
         let value = at(&now, &change.field).unwrap_or(&Value::Null);
-        let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
-        is_other.then(|| format!("{} is now {}", change.field, contents::short(value)))
+        let is_other = !desired::same(value, &change.old) && !desired::same(value, &change.new);
+        is_other.then(|| format!("{} is now {}", change.field, desired::short(value)))
     });
     let changes: Vec<_> = changes.collect();
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
@@ -247,17 +247,23 @@ fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
 mod tests {
     use serde_json::json;
 
-    use super::{
-        super::{
-            compare::{ad, example},
-            contents::Change,
-        },
-        *,
-    };
+    use super::*;
+    use crate::bulk::desired::Change;
+
+    /// An ad, after this change to the answer that shows it.
+    fn ad(change: impl FnOnce(&mut Value)) -> Ad {
+        let mut shown = json!({
+            "id": uuid::Uuid::nil(), "source_id": "car-1", "dealer_code": "north-cars", "category_id": 1020, "state": "created",
+            "visible": true, "price": [], "image_refs": [], "category_fields": {"color": "red"}, "dont_publish_on_failed_images": false,
+            "api_version": "v4", "created": "2026-01-15T10:00:00.000Z", "updated": "2026-01-15T10:00:00.000Z",
+        });
+        change(&mut shown);
+        serde_json::from_value(shown).unwrap()
+    }
 
     #[test]
     fn what_has_changed_since_the_plan_is_named() {
-        let planned = ad("car", &example("car"), |ad| ad["category_fields"]["color"] = json!("red"));
+        let planned = ad(|ad| ad["category_fields"]["color"] = json!("red"));
         let color =
             |old: &str| Change { field: "category_fields.color".to_owned(), old: json!(old), new: json!("blue") };
         let step = |act, changes| Step {
@@ -271,15 +277,15 @@ mod tests {
             body: None,
         };
         assert_eq!(changed(&step(Act::Update, vec![color("red")]), &planned), None);
-        let done = ad("car", &example("car"), |ad| ad["category_fields"]["color"] = json!("blue"));
+        let done = ad(|ad| ad["category_fields"]["color"] = json!("blue"));
         assert_eq!(changed(&step(Act::Update, vec![color("red")]), &done), None, "it is as wanted");
         let told = changed(&step(Act::Update, vec![color("green")]), &planned).unwrap();
         assert_eq!(told, "changed after the plan was made: category_fields.color is now red");
         assert!(changed(&step(Act::Revive, vec![]), &planned).unwrap().contains("revived"));
         assert_eq!(changed(&step(Act::Delete, vec![]), &planned), None);
-        let later = ad("car", &example("car"), |ad| ad["updated"] = json!("2026-01-15T11:00:00.000Z"));
+        let later = ad(|ad| ad["updated"] = json!("2026-01-15T11:00:00.000Z"));
         assert!(changed(&step(Act::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
-        let deleted = ad("car", &example("car"), |ad| ad["state"] = json!("deleted"));
+        let deleted = ad(|ad| ad["state"] = json!("deleted"));
         assert!(changed(&step(Act::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
         assert_eq!(changed(&step(Act::Delete, vec![]), &deleted), None, "that is what was wanted");
     }

@@ -3,38 +3,26 @@
 //! | Part | What it is for |
 //! |---|---|
 //! | [`stock`] | the desired ads of a file |
-//! | [`compare`] | one ad as it is and as desired |
-//! | [`contents`] | which fields of two contents differ, and the patch |
-//! | [`desired`] | one ad, for other programs |
-//! | [`images`] | images that an ad does not have, and why |
 //! | [`plan`] | all changes |
 //! | [`saved`] | plans in files |
 //! | [`apply`] | applies a plan |
 //! | [`watch`] | again whenever the file changes |
 //! | [`show`] | plans and their outcomes, for people and for programs |
 //!
-//! [`ad_core`] has the rules about fields, updates and source ids; the service decides.
+//! [`ad_bulk::desired`] compares one ad with its payload. [`ad_core`] has the rules about fields, updates and source ids; the service decides.
 
 mod apply;
-mod compare;
-mod contents;
-mod desired;
-mod images;
 mod plan;
 mod saved;
 mod show;
 mod stock;
 mod watch;
 
-pub use desired::{Change, Desired, desired};
-pub use plan::exceeds_removal_limit;
-
 use std::{path::Path, time::Duration};
 
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use contents::{differences, put, stored};
 pub(crate) use show::difference;
 
 use self::{

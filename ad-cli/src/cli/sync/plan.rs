@@ -6,28 +6,20 @@ use ad_core::{
     categories,
     model::{AdState, ApiVersion, Timestamp},
 };
+use ad_files::spool::{Span, Spool};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    compare::{AdDifference, compare, quoted},
-    contents::Change,
-    images::{Missing, missing, why_missing},
-    stock::{Left, Reader, Stock, Wanted, Why},
-};
+use super::stock::{Left, Reader, Stock, Wanted, Why};
 use crate::{
     Ad, AdFilter, AdQuery, Client, Target,
     bulk::{
         Identity,
+        desired::{AdDifference, Change, Missing, compare, exceeds_removal_limit, missing, quoted, why_missing},
         payloads::Piece,
-        spool::{Span, Spool},
     },
     terminal::{Counter, Failure, counted, grouped},
 };
-
-/// Maximum number of deletions of a dealer's ads without permission: a number or a part of the stock, whichever is less.
-const MOST_DELETIONS: u64 = 20;
-const DELETED_PART: u64 = 10;
 
 /// What is done with an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,11 +69,6 @@ impl Dealer {
     pub(super) const fn exceeds_deletion_limit(&self) -> bool {
         exceeds_removal_limit(self.ads, self.deletions)
     }
-}
-
-/// Whether so many removals of a dealer's ads need confirmation: more than 10 % of them, or more than 20.
-pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
-    removals > MOST_DELETIONS || removals * DELETED_PART > ads
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

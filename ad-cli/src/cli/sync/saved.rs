@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use ad_files::spool::Spool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,10 +17,7 @@ use super::{
 };
 use crate::{
     Client,
-    bulk::{
-        follow::{Include, Statuses},
-        spool::Spool,
-    },
+    bulk::follow::{Include, Statuses},
     cli::input::{Input, MappingArg},
     terminal::{Context, Failure, counted},
 };

@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 
 use super::{
     apply::AppliedStep,
-    contents::{Change, IMAGES, short},
     plan::{Act, Plan, Step},
     stock::{Left, Why},
 };
 use crate::{
-    bulk::{AdOutcome, Identity, check::Finding},
+    bulk::{
+        AdOutcome, Identity,
+        check::Finding,
+        desired::{Change, IMAGES, short},
+    },
     terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, tally},
 };
 

@@ -14,6 +14,10 @@ use ad_core::{
     rulebook::{Rulebook, WriteContext, payload},
     violation::{Code, Violation},
 };
+use ad_files::{
+    Place,
+    spool::{Span, Spool},
+};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -21,8 +25,7 @@ use crate::{
     bulk::{
         self, Identity,
         check::{Checker, Verdict},
-        payloads::{Chunks, Piece, Place, Source, parse},
-        spool::{Span, Spool},
+        payloads::{Chunks, Piece, Source, parse},
     },
     cli::claims::Claims,
     terminal::{Failure, grouped},

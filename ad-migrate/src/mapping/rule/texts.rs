@@ -6,7 +6,8 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::Value;
 
-use super::{super::number::Decimal, Pattern, Texts};
+use super::{Pattern, Texts};
+use crate::number::{self, Decimal};
 
 /// A constant or default: for all vehicle types, or by vehicle type (`{ car = "…", all = "…" }`).
 #[derive(Debug, Deserialize)]
@@ -77,8 +78,7 @@ impl TryFrom<Value> for Scale {
             Value::Float(number) if number > 0.0 => number.to_string(),
             _ => return Err("expected a positive number, such as 0.01 or 1000"),
         };
-        let found =
-            super::super::number::read(&text, Some('.')).map_err(|_| "expected a number of at most 18 digits")?;
+        let found = number::read(&text, Some('.')).map_err(|_| "expected a number of at most 18 digits")?;
         Ok(Self(found.number))
     }
 }

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 use crate::{
-    mapping::number,
+    number,
     readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS, number_text},
 };
 

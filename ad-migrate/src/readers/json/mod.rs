@@ -7,9 +7,9 @@ mod flat;
 mod tests;
 mod walk;
 
-use ad_cli::bulk::payloads::JsonEnd;
 use std::{borrow::Cow, sync::Arc};
 
+use ad_files::JsonEnd;
 use flat::Flat;
 use walk::Cut;
 

@@ -1,6 +1,6 @@
 //! Moves through a JSON text of any length, and skips or cuts values.
 
-use ad_cli::bulk::payloads::JsonEnd;
+use ad_files::JsonEnd;
 
 use super::JsonRecords;
 use crate::readers::{LONGEST_ROW, ReadError, feed::Place, quoted};

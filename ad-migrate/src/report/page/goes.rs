@@ -1,8 +1,8 @@
 //! The valid rows: how many of each type, and the first ones as they will be submitted, which reveals mistaken columns.
 
-use ad_cli::{
-    bulk::{at, shortened},
-    terminal::output::{grouped, plain},
+use ad_files::{
+    json::at,
+    text::{grouped, plain, shortened},
 };
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! The reasons of errors and warnings: how often, what to do, and which rows.
 
-use ad_cli::terminal::output::{counted, grouped};
+use ad_files::text::{counted, grouped};
 use maud::{Markup, Render, html};
 
 use super::{Columns, NUMBER, TEXT, VALUE, percent, pictures, table};
@@ -8,8 +8,8 @@ use crate::{
     check::{Counted, Totals},
     finding::Severity,
     report::{
+        few,
         kept::{Kept, ListedRow},
-        terminal::few,
     },
 };
 

@@ -16,7 +16,10 @@ use std::{
     path::Path,
 };
 
-use ad_cli::terminal::output::{WholeFile, counted, grouped};
+use ad_files::{
+    WholeFile,
+    text::{counted, grouped},
+};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::{Digest, Sha256};
@@ -37,7 +40,7 @@ const VALUE: Option<&str> = Some("value");
 
 /// The page while rows are added.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub struct Page {
     out: WholeFile,
     about: About,
     kept: Kept,
@@ -45,9 +48,13 @@ pub(crate) struct Page {
 
 impl Page {
     /// Rows from the beginning of the file whose payloads the page wants, to show them.
-    pub(crate) const PAYLOADS: u64 = 200;
+    pub const PAYLOADS: u64 = 200;
 
-    pub(crate) fn create(path: &Path, about: &About) -> io::Result<Self> {
+    /// Begins the report.
+    ///
+    /// # Errors
+    /// When the file cannot be created there.
+    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
         Ok(Self { out: WholeFile::create(path)?, about: about.clone(), kept: Kept::default() })
     }
 }

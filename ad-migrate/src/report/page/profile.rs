@@ -1,6 +1,6 @@
 //! The columns of the file: how many values, and their range. A column that is not what it was taken for shows here.
 
-use ad_cli::terminal::output::grouped;
+use ad_files::text::grouped;
 use maud::{Markup, html};
 
 use super::{Columns, NUMBER, TEXT, VALUE, table};

@@ -1,6 +1,6 @@
 //! How good the ads will be: their scores, and findings about values that are probably wrong. None keeps an ad from being submitted.
 
-use ad_cli::terminal::output::grouped;
+use ad_files::text::grouped;
 use maud::{Markup, html};
 
 use super::{Columns, NUMBER, TEXT, table};

@@ -73,27 +73,21 @@ impl Wire {
     }
 }
 
-/// The processes that this one has started and that still run.
-fn children(of: u32) -> Vec<u32> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_child = |id: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // The name of the program may contain anything but ends with the last parenthesis.
-        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let (state, parent) = (fields.next(), fields.next());
-        state != Some("Z") && parent == Some(of.to_string().as_str())
-    };
-    ids.filter(is_child).collect()
+/// Whether a server runs a command, on a thread of that name.
+fn runs_a_command(server: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{server}/task")).into_iter().flatten().flatten();
+    threads.map(|thread| thread.path().join("comm")).any(|name| {
+        // The thread may have ended meanwhile.
+        std::fs::read_to_string(name).is_ok_and(|name| name.trim() == "command")
+    })
 }
 
-async fn has_child(of: u32) -> u32 {
-    eventually("a command runs", || async { children(of).first().copied() }).await
+async fn has_a_command(server: u32) {
+    eventually("a command runs", || async { runs_a_command(server).then_some(()) }).await;
 }
 
-async fn has_ended(process: u32) {
-    let runs = || std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
-    eventually("the command has ended", || async { (!runs()).then_some(()) }).await;
+async fn has_no_command(server: u32) {
+    eventually("the command has ended", || async { (!runs_a_command(server)).then_some(()) }).await;
 }
 
 /// An ad whose request is not finished for minutes.
@@ -147,10 +141,10 @@ async fn a_cancelled_call_ends_its_command() {
     let mut wire = Wire::start(&cli, "").await;
     let id = wire.process.id().unwrap();
     wire.call(1, "wait", json!({"source_id": "fault-500-primary-1"})).await;
-    let command = has_child(id).await;
+    has_a_command(id).await;
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     wire.send(&cancelled.to_string()).await;
-    has_ended(command).await;
+    has_no_command(id).await;
     wire.request(2, "ping", json!({})).await;
     assert_eq!(wire.answer().await["id"], 2, "a cancelled call has no answer");
     let (code, log) = wire.close().await;
@@ -171,7 +165,7 @@ async fn a_late_call_ends_its_command() {
     let late = wire.answer().await;
     assert_eq!(late["result"]["isError"], true);
     assert!(late["result"]["content"][0]["text"].as_str().unwrap().starts_with("no result within 1 s"), "{late}");
-    eventually("the command has ended", || async { children(id).is_empty().then_some(()) }).await;
+    has_no_command(id).await;
     assert_eq!(wire.close().await.0, Some(0));
 }
 
@@ -182,10 +176,10 @@ async fn no_command_outlives_the_connection() {
     let mut wire = Wire::start(&cli, "").await;
     let id = wire.process.id().unwrap();
     wire.call(1, "wait", json!({"source_id": "fault-500-primary-1"})).await;
-    let command = has_child(id).await;
+    has_a_command(id).await;
     let (code, log) = wire.close().await;
     assert_eq!(code, Some(0), "{log}");
-    has_ended(command).await;
+    assert!(log.contains("tool wait {\"source_id\":\"fault-500-primary-1\"}: cancelled"), "{log}");
 }
 
 #[tokio::test]
@@ -195,10 +189,9 @@ async fn a_signal_ends_the_calls_and_the_server() {
     let mut wire = Wire::start(&cli, "").await;
     let id = wire.process.id().unwrap();
     wire.call(1, "wait", json!({"source_id": "fault-500-primary-1"})).await;
-    let command = has_child(id).await;
+    has_a_command(id).await;
     let killed = tokio::process::Command::new("kill").args(["-TERM", &id.to_string()]).status().await.unwrap();
     assert!(killed.success());
-    has_ended(command).await;
     let status = timeout(PATIENCE, wire.process.wait()).await.expect("the server ends").unwrap();
     assert_eq!(status.code(), Some(130));
 }

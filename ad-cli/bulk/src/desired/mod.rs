@@ -1,0 +1,61 @@
+//! One ad compared to a payload: which fields differ, and the update that makes the ad equal.
+
+mod compare;
+mod contents;
+mod images;
+
+use ad_client::Ad;
+use ad_core::{categories::Category, rulebook::Rulebook};
+use serde_json::{Map, Value};
+
+pub use compare::{AdDifference, Comparison, compare, quoted};
+pub use contents::{Change, IMAGES, differences, put, same, short, shown, stored, take};
+pub use images::{Missing, missing, why_missing};
+
+/// Maximum number of removals of a dealer's ads without permission: a number or a part of the stock, whichever is less.
+const MOST_REMOVALS: u64 = 20;
+const REMOVED_PART: u64 = 10;
+
+/// What makes an ad equal to a payload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Desired {
+    /// Nothing: it is equal.
+    Unchanged,
+    /// An update.
+    Update {
+        /// The body of the PATCH.
+        patch: Map<String, Value>,
+        /// The fields that change.
+        changes: Vec<Change>,
+    },
+    /// No update can; why, as a sentence.
+    Impossible(String),
+}
+
+/// Compares an ad at the service to a payload. Images that the service could not fetch are not sent again.
+pub fn desired(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>, category: &'static Category) -> Desired {
+    let images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
+    let mut comparison = compare(rulebook, ad, &images, payload, category);
+    if let Some(missing) = missing(&comparison, ad, &images) {
+        comparison = compare(rulebook, ad, &missing.wanted, payload, category);
+    }
+    let Comparison { difference, .. } = comparison;
+    match difference {
+        AdDifference::Unchanged => Desired::Unchanged,
+        AdDifference::Update { revives: true, .. } => Desired::Impossible("the ad is deleted".to_owned()),
+        AdDifference::Update { patch, changes, .. } => Desired::Update { patch, changes },
+        AdDifference::Blocked { reason, .. } => Desired::Impossible(reason),
+        AdDifference::Rejected(errors) => {
+            let errors = errors.violations().into_iter().map(|(path, violation)| {
+                let texts: Vec<_> = violation.texts().into_iter().collect();
+                format!("{path}: {}", texts.join(" "))
+            });
+            Desired::Impossible(errors.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+/// Whether so many removals of a dealer's ads need confirmation: more than 10 % of them, or more than 20.
+pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
+    removals > MOST_REMOVALS || removals * REMOVED_PART > ads
+}

@@ -1,0 +1,170 @@
+//! Errors of the service and the network for people: the exit code, one clear message, and what to do.
+
+use ad_bulk::{import::JournalError, payloads::NotPayloads};
+use ad_client::{Error, ErrorKind};
+use ad_core::{fields::FieldErrors, printable, violation::Code};
+
+use super::{Exit, Failure};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = match error.kind() {
+            ErrorKind::Invalid(errors) => {
+                let message = format!("the service rejected the request:{}", lines(errors));
+                // The parameters of a read come from the command line, so their errors are usage errors.
+                if is_ambiguous(&error.request(), errors) {
+                    Self::usage(message).hint("choose the dealer of the ad: --dealer-code CODE")
+                } else if error.request().starts_with("GET ") {
+                    Self::usage(message)
+                } else {
+                    Self::rejected(message)
+                }
+            }
+            ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
+                Self::rejected(error.to_string())
+            }
+            ErrorKind::PreconditionFailed(detail) => Self::rejected(format!("nothing was changed: {detail}"))
+                .hint("to show the ad and its ETag as they are now: ad-cli get SOURCE_ID"),
+            ErrorKind::Identified(refusal) => {
+                let failure = Self::rejected(refusal.message.as_deref().unwrap_or(known(refusal.error)));
+                let ways =
+                    refusal.migration_options.iter().map(|way| format!("{}: {}", way.method, way.steps.join(" ")));
+                ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
+            }
+            ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
+                .hint("to show the token's scope: ad-cli whoami")
+                .hint("ask customer support for a new token; then run: ad-cli login"),
+            ErrorKind::Forbidden(_) => {
+                Self::unauthorised(error.to_string()).hint("to show the token's permissions: ad-cli whoami")
+            }
+            ErrorKind::NotFound(detail) => {
+                let hint = if error.request().contains(" /v4/webhooks/") {
+                    "to list the webhooks: ad-cli webhooks list"
+                } else {
+                    "to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"
+                };
+                Self::failed(format!("{detail} ({})", error.request())).hint(hint)
+            }
+            ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
+            ErrorKind::TooMany { .. } => {
+                Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")
+            }
+            ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
+                let failure = Self::unreachable(error.to_string())
+                    .hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli config");
+                let proxy = proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_)));
+                let proxy = proxy.map(|name| format!("{name} is set: the request may have gone to that proxy"));
+                proxy.into_iter().fold(failure, Self::hint)
+            }
+            ErrorKind::TimedOut(_) => Self::unreachable(error.to_string()).hint("to wait longer: --timeout SECONDS"),
+            _ => Self::unreachable(error.to_string()),
+        };
+        let failure = match error.request_id() {
+            Some(id) if matches!(failure.exit(), Exit::Unreachable | Exit::Unauthorised) => {
+                failure.hint(format!("for support, use the request id: {id}"))
+            }
+            _ => failure,
+        };
+        if error.is_unclear() {
+            return failure.hint(
+                "it is unknown whether the request was accepted; check before you repeat it: ad-cli get SOURCE_ID",
+            );
+        }
+        failure
+    }
+}
+
+impl From<NotPayloads> for Failure {
+    fn from(error: NotPayloads) -> Self {
+        const EXPECTED: &str =
+            "expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)";
+        let failure = Self::usage(error.to_string());
+        match error {
+            NotPayloads::Unreadable { .. } => failure,
+            NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
+            NotPayloads::Else { name, .. } => failure
+                .hint(EXPECTED)
+                .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
+            _ => failure.hint(EXPECTED),
+        }
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let exit = if matches!(error, JournalError::Unwritable { .. }) { Exit::Failed } else { Exit::Usage };
+        let failure = Self::new(exit, error.to_string());
+        match error {
+            JournalError::Unusable { .. } => {
+                failure.hint("the journal must be a writable file on a file system with locks")
+            }
+            JournalError::InUse(_) => failure.hint("wait until it has finished, or set another journal"),
+            JournalError::NotAJournal { .. } => {
+                failure.hint("the file is not a journal or is damaged; set another journal")
+            }
+            JournalError::Begun { path, .. } => failure.hint("to resume: add --resume").hint(format!(
+                "to start again, remove {}; the service rejects ads that it already has",
+                path.display()
+            )),
+            JournalError::OtherService { .. } => failure.hint("use a separate journal for each service"),
+            JournalError::Changed { .. } => failure
+                .hint("accepted ads are not sent again, even if they have changed; the others are")
+                .hint("to continue, add --accept-changes"),
+            JournalError::Unwritable { .. } => {
+                failure.hint("nothing is sent without a journal; free space, then resume")
+            }
+            _ => failure,
+        }
+    }
+}
+
+impl From<ad_bulk::BulkError> for Failure {
+    fn from(error: ad_bulk::BulkError) -> Self {
+        match error {
+            ad_bulk::BulkError::Input(error) => error.into(),
+            ad_bulk::BulkError::Journal(error) => error.into(),
+            ad_bulk::BulkError::Output(error) => error.into(),
+            ad_bulk::BulkError::Service(error) => error.into(),
+            ad_bulk::BulkError::Temporary { .. } => {
+                Self::failed(error.to_string()).hint("set TMPDIR to a folder with free space")
+            }
+            ad_bulk::BulkError::Interrupted => Self::interrupted(),
+            error => Self::failed(error.to_string()),
+        }
+    }
+}
+
+/// Whether a request without a payload names a source id that several dealers have.
+fn is_ambiguous(request: &str, errors: &FieldErrors) -> bool {
+    let names_one_ad = request.split('/').count() > 3 && !request.ends_with("/validate");
+    let has_payload = request.starts_with("PATCH ") || request.ends_with("/migrate");
+    names_one_ad && !has_payload && errors.flatten().iter().any(|(path, _)| path == "dealer_code")
+}
+
+/// The variable that names a proxy, if one does.
+fn proxy() -> Option<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].into_iter().find(is_set)
+}
+
+/// Each field with its error, one per line.
+fn lines(errors: &FieldErrors) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for (path, message) in errors.flatten() {
+        if last.as_ref() != Some(&path) {
+            text.extend(["\n  ", &*printable::line(&path), ":"]);
+        }
+        text.extend([" ", &*printable::line(&message)]);
+        last = Some(path);
+    }
+    text
+}
+
+/// What an identifier without a message means.
+fn known(identifier: Code) -> &'static str {
+    match identifier {
+        Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted (trailer_create_disabled)",
+        other => other.name(),
+    }
+}

@@ -1,0 +1,134 @@
+//! Shared by the command lines of the workspace: global options, output and exit codes.
+//!
+//! A command writes its result to stdout, in the format of `--output`, and everything else to stderr. Both go through [`output`]: commands
+//! never print themselves. A command that fails returns a [`Failure`], which has an exit code.
+#![warn(missing_docs)]
+
+pub mod ad_table;
+pub mod causes;
+mod confirm;
+mod context;
+pub mod conversion;
+mod errors;
+mod failure;
+mod findings;
+mod import;
+mod interrupt;
+pub mod output;
+pub mod profiles;
+pub mod progress;
+pub mod quality;
+mod reference;
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use clap::Parser;
+
+pub use confirm::{ConfirmArgs, can_ask, confirm};
+pub use context::token_of_environment;
+pub use context::{Connection, Context, Global, Rate, STDIN};
+pub use failure::{Exit, Failure};
+pub use findings::Findings;
+pub use import::{ImportReport, Summary, import};
+pub use interrupt::stop_on_interrupt;
+pub use interrupt::{signalled, until_interrupted};
+use output::Talk;
+pub use output::columns_of_terminal;
+pub use output::{
+    Capture, Cell, ColorWhen, Column, Format, Output, Rows, Stream, Streams, Styled, Tone, WholeFile, counted, grouped,
+    plain, readable, tally, wrapped,
+};
+pub use progress::bar;
+pub use progress::{BlockingCounter, Counter};
+pub use reference::page as reference_page;
+
+/// Parses the command line of this process, runs the command and returns its exit code. `global` returns its global options.
+pub fn start<L: Parser>(
+    global: impl FnOnce(&L) -> &Global,
+    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
+) -> ExitCode {
+    let line = match L::try_parse() {
+        Ok(line) => line,
+        Err(error) => return show_misuse(&error, Streams::Process).into(),
+    };
+    let context = Context::new(global(&line));
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))).into(),
+    };
+    {
+        let _entered = runtime.enter();
+        if let Ok(listening) = interrupt::listen() {
+            runtime.spawn(listening);
+        }
+    }
+    let result = runtime.block_on(run(line, &context));
+    // A blocked read of stdin must not delay the exit.
+    runtime.shutdown_background();
+    context.ended(result).into()
+}
+
+/// Runs a command line within this process, and returns its exit code. `words` begin with the name of the program; `folder` may have a file
+/// [`stdin`](STDIN), and takes the journal of an import.
+pub async fn run_within<L: Parser>(
+    words: impl IntoIterator<Item = String>,
+    streams: Streams,
+    folder: PathBuf,
+    global: impl FnOnce(&L) -> &Global,
+    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
+) -> u8 {
+    let line = match L::try_parse_from(words) {
+        Ok(line) => line,
+        Err(error) => return show_misuse(&error, streams),
+    };
+    let context = Context::within(global(&line), streams, Some(folder));
+    let result = run(line, &context).await;
+    context.ended(result)
+}
+
+/// Prints an error of the command line, and returns its exit code. It quotes arguments, so it is escaped like any text from outside.
+fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
+    let text = error.render().to_string();
+    let out = Output::new(Format::Table, ColorWhen::Auto, Talk::Usual, streams);
+    match text.trim_end().strip_prefix("error: ") {
+        Some(problem) => out.error(problem, &[]),
+        // Help is no error, and neither is a closed stdout.
+        None if streams == Streams::Process => drop(error.print()),
+        None => drop(out.text(&text)),
+    }
+    u8::try_from(error.exit_code()).unwrap_or(1)
+}
+
+/// A time on the command line: `90`, `90s`, `10m`, `1h`.
+///
+/// # Errors
+/// What to give instead.
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds)) {
+        Some(total) if seconds > 0 && total > 0 => Ok(Duration::from_secs(total)),
+        _ => Err("expected a duration such as 90s, 10m or 1h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit_or_are_seconds() {
+        for (text, seconds) in [("90", 90), ("90s", 90), ("10m", 600), ("1h", 3600), ("2d", 172_800)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)));
+        }
+        for text in ["", "m", "0", "1w", "-1s", "99999999999999999999h", "å"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}
