@@ -13,10 +13,9 @@ use ad_core::{
     quotas::Quotas,
     service::Service,
 };
-use futures_util::future::OptionFuture;
 use tokio::{
     sync::{Notify, watch},
-    task::{JoinError, JoinHandle},
+    task::{JoinError, JoinHandle, JoinSet},
     time::Instant,
 };
 
@@ -27,20 +26,19 @@ use crate::{
     sandbox::Sandbox,
 };
 use ad_server_access::{
-    auth::{Caller, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier, key_file},
+    auth::{Caller, KeyFile, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier},
     directory::Directory,
 };
 use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
+    limits::RateLimiter,
     processor::Processor,
     system::{RandomIds, SystemClock},
     telemetry::{MarketplaceCalls, Metrics, Observed},
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
-    api::{
-        self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Stopping, Waits,
-    },
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, EventStreams, Limits, Lists, Stopping, Waits},
     console::{self, Console, SignInLinks},
 };
 use ad_server_outside::{
@@ -51,19 +49,13 @@ use ad_server_outside::{
 };
 use ad_server_store::{Database, DatabaseStore, OpenError, Schema};
 use ad_server_work::{
-    cleanup::{self, Kept},
+    cleanup::Kept,
+    periodic::{self, PeriodicRunner, ServiceParts},
     photos::PhotoWorker,
     retention::{Retention, RetentionTimes},
-    scoring,
     webhook_worker::WebhookWorker,
     worker::Worker,
 };
-
-/// How often the directory looks for changes: within a second, a change is seen (decision 17).
-const FRESHNESS: Duration = Duration::from_millis(500);
-
-/// How often the file of the token keys is read: within a second, a change is seen.
-const KEY_FILE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Exit code after a second stop signal.
 const STOPPED_AT_ONCE: i32 = 1;
@@ -230,17 +222,21 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Starts what runs in the background: it removes expired rows, erases what is too old, computes the quality scores of ads that have
-    /// none, and examines images if the settings want workers. Returns what makes renditions, if anything does.
-    fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
+    /// Starts to examine images, if the settings want workers. Returns what makes renditions, if anything does.
+    fn start_photos(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
         // A process without workers only reads images.
-        let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings));
-        let photos = renditions.clone().map(|renditions| self.photo_worker(renditions).run());
-        let kept = Kept {
-            answers: settings.idempotency_keys_kept.duration(),
-            deliveries: settings.webhook_deliveries_kept.duration(),
-        };
-        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), kept);
+        let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings))?;
+        spawn_until(stopped, self.photo_worker(renditions.clone()).run());
+        Some(renditions)
+    }
+
+    /// Starts the periodic tasks, which end when the answer is dropped.
+    fn start_periodic(
+        &self,
+        settings: &Settings,
+        stopped: &watch::Receiver<bool>,
+        (key_file, used_tokens): (Option<KeyFile>, Option<Arc<UsedTokens>>),
+    ) -> JoinSet<()> {
         let retention = Retention {
             times: RetentionTimes {
                 deleted_ads: settings.deleted_ads_kept.map(Period::duration),
@@ -252,12 +248,21 @@ impl Common {
             metrics: self.metrics.clone(),
             clock: Arc::clone(&self.clock),
         };
-        let scoring = scoring::run(self.database.clone());
-        let all = async {
-            let ((), (), (), _) = tokio::join!(cleanup, retention.run(), scoring, OptionFuture::from(photos));
+        let kept = Kept {
+            answers: settings.idempotency_keys_kept.duration(),
+            deliveries: settings.webhook_deliveries_kept.duration(),
         };
-        spawn_until(stopped, all);
-        renditions
+        let parts = ServiceParts {
+            database: self.database.clone(),
+            directory: Arc::clone(&self.directory),
+            clock: Arc::clone(&self.clock),
+            kept,
+            retention,
+            key_file,
+            used_tokens,
+        };
+        let (ids, metrics) = (Arc::clone(&self.ids), Some(self.metrics.clone()));
+        PeriodicRunner { ids, metrics, stopped: stopped.clone() }.start(&periodic::TASKS, parts)
     }
 
     /// Starts the workers if the settings want them: one for accepted requests, one for webhooks.
@@ -332,6 +337,7 @@ pub struct Running {
     metrics: Option<JoinHandle<()>>,
     workers: Vec<JoinHandle<()>>,
     /// Directory and token keys stay up to date until the workers have ended.
+    _periodic: JoinSet<()>,
     _sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -386,28 +392,27 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let stopping = Stopping::default();
     let webhooks = common.webhooks(settings)?;
     let workers = common.start_workers(settings, &webhooks, &stopped)?;
-    let renditions = common.start_background(settings, stopped.clone());
+    let renditions = common.start_photos(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let registry = settings.registry()?;
+    let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&common.clock)));
+    let key_file = match settings.key_source() {
+        KeySource::File(path) => Some(KeyFile::new(path, Arc::clone(&verifier))),
+        KeySource::Text(_) => None,
+    };
+    let used = Arc::new(UsedTokens::default());
+    let periodic = common.start_periodic(settings, &stopped, (key_file, Some(Arc::clone(&used))));
     let Common { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
-    tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()))
         .with_registry(registry);
-    let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
     let (watch, keys_in_use) = (server.watch(), Arc::clone(&verifier));
     metrics.read(move || readings::server(&watch));
     metrics.read(move || readings::token_keys(&keys_in_use));
-    if let KeySource::File(path) = settings.key_source() {
-        tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
-    }
     let links = SignInLinks::default();
     let revocation_max_age = settings.revocation_max_age.duration();
-    let used = Arc::new(UsedTokens::default());
-    let noting = Arc::clone(&used).keep_noting(database.clone(), Arc::clone(&clock));
-    spawn_until(stopped.clone(), noting);
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
     let console = settings.console.then(|| console_parts(settings, &webhooks, &media, &links, circuits));
     let context = Context {
@@ -450,6 +455,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         server,
         metrics,
         workers,
+        _periodic: periodic,
         _sandbox: sandbox,
     })
 }
@@ -466,7 +472,7 @@ fn limits(
     Limits {
         body_within: settings.request_timeout.duration(),
         body_memory: BodyMemory::new(settings.body_memory.bytes()),
-        rate: settings.rate_limit.map(DealerRate::new),
+        rate: settings.rate_limit.map(RateLimiter::new),
         lists: Lists::new(database.list_connections()),
         processor,
         waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
@@ -617,8 +623,8 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     }
     let webhooks = common.webhooks(&settings)?;
     let workers = common.start_workers(&settings, &webhooks, &stopped)?;
-    common.start_background(&settings, stopped);
-    tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
+    let _periodic = common.start_periodic(&settings, &stopped, (None, None));
+    common.start_photos(&settings, stopped);
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     let stopping = Stopping::default();

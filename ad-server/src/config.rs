@@ -3,6 +3,8 @@
 //! A [`Layer`] holds the settings of one source, [`Settings`] the result. Whether a setting works on this machine (a free port, a
 //! writable directory) is checked by the code that uses it.
 
+#[cfg(test)]
+mod limits_page;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -71,6 +71,17 @@ pub fn help(name: &str) -> String {
     format!("{} [default: {}]", help.trim_start(), value.replace(['"', '[', ']', ' '], ""))
 }
 
+/// The default of a setting, in TOML.
+#[cfg(test)]
+pub(super) fn default_of(name: &str) -> Option<&'static str> {
+    SETTINGS.iter().find(|setting| setting.name == name && setting.has_default).map(|setting| setting.value)
+}
+
+#[cfg(test)]
+pub(super) fn exists(name: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.name == name)
+}
+
 /// The environment variable of a setting.
 fn variable(name: &str) -> String {
     format!("AD_SERVER_{}", name.to_uppercase())

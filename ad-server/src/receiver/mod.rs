@@ -26,6 +26,7 @@ use self::{
 use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
+    system::RandomIds,
 };
 use ad_server_http::api::{
     MAX_BODY,
@@ -34,7 +35,7 @@ use ad_server_http::api::{
 };
 use ad_server_outside::marketplace::Local;
 use ad_server_store::{Database, OpenError};
-use ad_server_work::cleanup::{self, Kept};
+use ad_server_work::periodic::{MARKETPLACE_TASKS, MarketplaceParts, PeriodicRunner};
 
 /// Largest body of a call: an ad as large as can be, with its images.
 const MAX_CALL: usize = 2 * MAX_BODY;
@@ -82,10 +83,12 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
-    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Kept::FOR_EVER));
+    let (ids, (_stop, stopped)) = (Arc::new(RandomIds::new(Arc::clone(&clock))), tokio::sync::watch::channel(false));
+    let parts = MarketplaceParts { database: database.clone(), clock };
+    let periodic = PeriodicRunner { ids, metrics: None, stopped }.start(&MARKETPLACE_TASKS, parts);
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
-    cleanup.abort();
+    drop(periodic);
     database.close().await;
     Ok(())
 }

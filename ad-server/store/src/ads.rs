@@ -3,12 +3,10 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
 use ad_core::{
     categories,
-    lock::locked,
     model::{
         Ad, AdQuery, Content, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery,
         Market, NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
@@ -37,17 +35,12 @@ use super::{
     },
 };
 
-/// How long new ads look for their keys after one had a key that was used.
-const LOOK_FOR_KEYS: Duration = Duration::from_secs(10);
-
 /// The store in a database. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct DatabaseStore {
     database: Database,
     /// The dealer after which the next claim begins.
     turn: Arc<Mutex<String>>,
-    /// When a write failed because its key was used.
-    key_was_used: Arc<Mutex<Option<Instant>>>,
 }
 
 impl DatabaseStore {
@@ -55,7 +48,7 @@ impl DatabaseStore {
     /// that a process left unindexed when it ended.
     pub fn new(database: Database) -> Self {
         database.index_texts();
-        Self { database, turn: Arc::default(), key_was_used: Arc::default() }
+        Self { database, turn: Arc::default() }
     }
 
     pub(super) fn database(&self) -> &Database {
@@ -74,22 +67,10 @@ impl DatabaseStore {
             Ok(ran) if ran.changed > 0 => Ok(true),
             // Another request has used the key, or uses it at the same moment.
             done => match self.key_used(answer).await? {
-                Some(used) => {
-                    if done.is_err() {
-                        *locked(&self.key_was_used) = Some(Instant::now());
-                    }
-                    Err(used)
-                }
+                Some(used) => Err(used),
                 None => done.map(|_| false),
             },
         }
-    }
-
-    /// Whether new ads look for their keys. For the ad of a repeated request nothing is stored, whether it looks or not, because the
-    /// dealer has used its source id. Keys that are used for another ad are rare mistakes. But such an ad fails together with its
-    /// batch, whose statements are then run one by one; so after one of them, those that follow look first.
-    fn looks_for_keys(&self) -> bool {
-        locked(&self.key_was_used).is_some_and(|used| used.elapsed() < LOOK_FOR_KEYS)
     }
 
     /// The error about the key of an answer, if another answer is kept under it.
@@ -114,7 +95,7 @@ impl DatabaseStore {
     }
 }
 
-fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>, looks_for_key: bool) -> Result<Statement, StoreError> {
+fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
     let registration_number = ad.content.registration_number();
     let words = status::accepted(ad);
     let statement = sql::CreateAd {
@@ -146,7 +127,6 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>, looks_for_key: boo
         plan: request.plan.as_ref().map(json).transpose()?,
         progress: json(&request.progress)?,
         accepted: request.accepted,
-        looks_for_key,
         keep: AnswerValues::of(*answer)?,
     };
     Ok(Statement::from(statement).for_client_of(&ad.dealer_code))
@@ -184,7 +164,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
 #[async_trait]
 impl Store for DatabaseStore {
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
-        if !self.run(creation(&new, self.looks_for_keys())?, new.answer).await? {
+        if !self.run(creation(&new)?, new.answer).await? {
             return Err(StoreError::Duplicate);
         }
         self.database.index_texts();

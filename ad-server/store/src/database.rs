@@ -10,8 +10,6 @@ use futures_util::{Stream, TryStreamExt};
 use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
-use ad_server_base::shares::{Share, Shares};
-
 use super::{
     event_poller::EventPoller,
     failure::store_error,
@@ -25,12 +23,10 @@ use super::{
     statement::{Dialect, Statement},
     work::{Ran, Work},
 };
-
-/// Size of texts from which a write keeps the database busy for milliseconds.
-const LARGE: usize = 64 * 1024;
-
-/// Maximum number of concurrent large writes.
-const LARGE_WRITES: usize = 4;
+use ad_server_base::limits::{
+    FairPermit, FairSemaphore,
+    table::{LARGE_WRITE, LARGE_WRITES},
+};
 
 /// A database. Clones share everything.
 #[derive(Debug, Clone)]
@@ -41,8 +37,8 @@ pub struct Database {
     event_poller: EventPoller,
     read_timeout: Duration,
     list_connections: u32,
-    large_writes: Shares,
-    look_ups: Shares,
+    large_writes: FairSemaphore,
+    look_ups: FairSemaphore,
 }
 
 #[derive(Debug, Clone)]
@@ -95,8 +91,8 @@ impl Database {
         } else {
             (Engine::Sqlite(Sqlite::open(url, options).await?), (options.lists, options.readers))
         };
-        let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
-        let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
+        let look_ups = FairSemaphore::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
+        let large_writes = FairSemaphore::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
         Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
     }
@@ -266,8 +262,8 @@ impl Database {
     }
 
     /// A slot for a large write. Each dealer, and the service itself, has one.
-    async fn place(&self, work: &impl Work) -> Option<Share> {
-        if work.text_bytes() < LARGE {
+    async fn place(&self, work: &impl Work) -> Option<FairPermit> {
+        if work.text_bytes() < LARGE_WRITE {
             return None;
         }
         Some(self.large_writes.take(work.dealer().unwrap_or_default(), 1).await)

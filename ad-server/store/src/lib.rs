@@ -14,7 +14,7 @@
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
-//! | `batch`, `turns` | statements of concurrent callers as one statement of many inputs; in which order they are run |
+//! | `batch` | statements of concurrent callers as one statement of many inputs |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `schema` | which migrations a database has, and whether this program can use it |
@@ -55,7 +55,6 @@ pub mod statement;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod turns;
 pub mod webhooks;
 mod work;
 

@@ -4,7 +4,7 @@
 //! requests, and it polls every `POLL` for those that were missed or left by a dead worker. The worker limits the requests of one
 //! dealer, and handles a clock that is set back, which would otherwise prolong leases and pauses.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::Timestamp,
@@ -14,10 +14,11 @@ use ad_core::{
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     sync::{Notify, watch},
-    task::{Id, JoinError, JoinSet},
+    task::{JoinError, JoinSet},
     time::{Instant, interval_at, sleep, timeout},
 };
 
+use ad_server_base::limits::ConcurrencyLimit;
 use ad_server_base::telemetry::in_request;
 
 /// Time between two polls of the queue when nothing wakes the worker.
@@ -65,11 +66,9 @@ impl Time {
     }
 }
 
-#[derive(Default)]
 struct RunningRequests {
     tasks: JoinSet<()>,
-    dealers: HashMap<Id, String>,
-    of_dealer: HashMap<String, usize>,
+    of_dealers: ConcurrencyLimit<String>,
     /// The dealers at their maximum when no other dealer had due requests. There is nothing to claim until one of them has fewer, or a
     /// new request arrives.
     nothing_but: Vec<String>,
@@ -77,36 +76,27 @@ struct RunningRequests {
 
 impl RunningRequests {
     fn start(&mut self, pipeline: &Pipeline, claimed: Claimed) {
-        let dealer = claimed.stored.ad.dealer_code.clone();
-        *self.of_dealer.entry(dealer.clone()).or_default() += 1;
+        // The store does not hand out more than a dealer may have.
+        let slot = self.of_dealers.try_take(Some(claimed.stored.ad.dealer_code.clone()));
         let accepted_in = claimed.request.progress.origin.trace.clone();
-        let task = self.tasks.spawn(in_request(claimed.request.id, accepted_in, run(pipeline.clone(), claimed)));
-        self.dealers.insert(task.id(), dealer);
-    }
-
-    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
-        let id = match ended {
-            Ok((id, ())) => id,
-            Err(error) => {
-                tracing::error!(%error, "request task panicked; will be retried");
-                error.id()
-            }
-        };
-        let Some(dealer) = self.dealers.remove(&id) else { return };
-        if let Some(running) = self.of_dealer.get_mut(&dealer) {
-            *running -= 1;
-            if *running == 0 {
-                self.of_dealer.remove(&dealer);
-            }
-        }
+        let run = in_request(claimed.request.id, accepted_in, run(pipeline.clone(), claimed));
+        self.tasks.spawn(async move {
+            let _slot = slot;
+            run.await;
+        });
     }
 
     /// Dealers for which this number of further requests would exceed the maximum.
-    fn full(&self, per_dealer: usize, more: usize) -> Vec<String> {
-        let full = self.of_dealer.iter().filter(|(_, running)| **running + more > per_dealer);
-        let mut full: Vec<String> = full.map(|(dealer, _)| dealer.clone()).collect();
+    fn full(&self, more: usize) -> Vec<String> {
+        let mut full = self.of_dealers.nearly_full(more);
         full.sort_unstable();
         full
+    }
+}
+
+fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "request task panicked; will be retried");
     }
 }
 
@@ -114,7 +104,8 @@ impl Worker {
     /// Runs until `stop`, then finishes the running requests. Those that take too long are claimed by another worker when their leases
     /// end.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut running = RunningRequests::default();
+        let of_dealers = ConcurrencyLimit::new(usize::MAX, self.per_dealer);
+        let mut running = RunningRequests { tasks: JoinSet::new(), of_dealers, nothing_but: Vec::new() };
         let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
             self.keep_time(&mut time).await;
@@ -125,17 +116,17 @@ impl Worker {
                 _ = stop.changed() => break,
                 () = self.queued.notified(), if is_free => running.nothing_but.clear(),
                 () = sleep(pause), if is_free => running.nothing_but.clear(),
-                Some(ended) = running.tasks.join_next_with_id() => {
-                    running.ended(ended);
+                Some(ended) = running.tasks.join_next() => {
+                    log_panic(ended);
                     // One claim for several free slots costs less than one for each.
                     while running.tasks.len() > self.concurrency * 3 / 4 {
-                        let Some(ended) = running.tasks.join_next_with_id().await else { break };
-                        running.ended(ended);
+                        let Some(ended) = running.tasks.join_next().await else { break };
+                        log_panic(ended);
                     }
                 }
             }
-            while let Some(ended) = running.tasks.try_join_next_with_id() {
-                running.ended(ended);
+            while let Some(ended) = running.tasks.try_join_next() {
+                log_panic(ended);
             }
         }
         self.busy.set(0);
@@ -154,7 +145,7 @@ impl Worker {
         let now = self.pipeline.ports().clock.now();
         // Only a part of a dealer's maximum at once, so that other dealers have their turn in between.
         let per_dealer = self.per_dealer.div_ceil(3);
-        let full = running.full(self.per_dealer, per_dealer);
+        let full = running.full(per_dealer);
         if !full.is_empty() && full == running.nothing_but {
             return POLL;
         }

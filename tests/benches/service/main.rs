@@ -84,7 +84,7 @@ struct Bounds {
     p99: f64,
 }
 
-const SQLITE: Bounds = Bounds { post: 1.0, get: 0.5, publish: 0.5, keyed: 0.9, p99: 4.0 };
+const SQLITE: Bounds = Bounds { post: 1.0, get: 0.5, publish: 0.5, keyed: 0.8, p99: 4.0 };
 const POSTGRES: Bounds = Bounds { post: 0.6, ..SQLITE };
 
 #[tokio::main]

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -109,6 +109,7 @@ struct Inner {
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
     expired: Family<Labels<1>, Counter>,
+    periodic_tasks: Family<Labels<2>, Counter>,
     event_streams: Gauge,
     workers: Gauge,
     busy_workers: Gauge,
@@ -161,6 +162,7 @@ impl Metrics {
             image_store: add(to, "ad_image_store_writes", stored, counters(&STORE_OUTCOMES)),
             webhook_attempts: add(to, "ad_webhook_attempts", attempts, counters(&WEBHOOK_OUTCOMES)),
             expired: add(to, "ad_retention_erased", erased, Family::default()),
+            periodic_tasks: add(to, "ad_periodic_task_runs", "Runs of periodic tasks", Family::default()),
             event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
             workers: add(to, "ad_workers", running, Gauge::default()),
             busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
@@ -255,6 +257,12 @@ impl Metrics {
         self.0.expired.get_or_create(&kind.labels()).inc_by(count);
     }
 
+    /// A periodic task ran.
+    pub fn periodic_task_ran(&self, task: &'static str, is_done: bool) {
+        let outcome = if is_done { "done" } else { "failed" };
+        self.0.periodic_tasks.get_or_create(&[("task", task.into()), ("outcome", outcome.into())]).inc();
+    }
+
     /// An event was sent to a webhook, or not.
     pub fn webhook_attempted(&self, outcome: &'static str) {
         self.0.webhook_attempts.get_or_create(&[("outcome", outcome.into())]).inc();
@@ -263,35 +271,24 @@ impl Metrics {
 
 /// Methods with counters of their own.
 static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-/// One more is for all other methods.
-const MOST_METHODS: usize = METHODS.len() + 1;
 
 /// The label of all other methods: clients may invent any number of them.
 const OTHER: &str = "other";
 
-/// Statuses whose counters are cached.
-const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
-
 /// The status of requests whose client disconnected before the answer.
 const GONE_AWAY: u16 = 499;
 
-/// The counters of one path, if there are metrics. Each counter is looked up once and cached.
+/// The counters of one path, if there are metrics.
 pub struct RouteMetrics {
     metrics: Option<Metrics>,
     path: Cow<'static, str>,
-    methods: [OnceLock<MethodMetrics>; MOST_METHODS],
 }
 
 crate::debug_by_name!(RouteMetrics);
 
-struct MethodMetrics {
-    times: Histogram,
-    statuses: [OnceLock<Counter>; STATUSES.len()],
-}
-
 impl RouteMetrics {
     pub fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
-        Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
+        Self { metrics, path: path.into() }
     }
 
     /// Counts the begin of a request, until it is [`answered`](Self::answered).
@@ -305,29 +302,15 @@ impl RouteMetrics {
     pub fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
         let Some(Metrics(inner)) = &self.metrics else { return };
         inner.under_way.dec();
-        let index = METHODS.iter().position(|known| known == method);
-        let method = index.map_or(OTHER, |index| METHODS[index].as_str());
-        let of_method = self.methods[index.unwrap_or(METHODS.len())].get_or_init(|| MethodMetrics {
-            times: inner.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
-            statuses: [const { OnceLock::new() }; STATUSES.len()],
-        });
+        let method = METHODS.iter().find(|known| *known == method).map_or(OTHER, Method::as_str);
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
         // The last class, after 5xx, is for clients that disconnected.
         let class = if status == GONE_AWAY { CLASSES.len() - 1 } else { usize::from(status.clamp(200, 599) / 100 - 2) };
         inner.classes[class].inc();
-        let counter = || {
-            let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
-            inner.requests.get_or_create_owned(&labels)
-        };
-        match STATUSES.iter().position(|known| *known == status) {
-            Some(index) => of_method.statuses[index].get_or_init(counter).inc(),
-            None => counter().inc(),
-        };
-        of_method.times.observe(took.as_secs_f64());
-    }
-
-    fn label(&self) -> (&'static str, Cow<'static, str>) {
-        ("path", self.path.clone())
+        let (method, path) = (("method", Cow::from(method)), ("path", self.path.clone()));
+        let labels = [method.clone(), path.clone(), ("status", status.to_string().into())];
+        inner.requests.get_or_create(&labels).inc();
+        inner.answers.get_or_create(&[method, path]).observe(took.as_secs_f64());
     }
 }
 

@@ -17,12 +17,11 @@ use super::{
     compression::{self, Coding},
     conditional::IfNoneMatch,
     cors::CrossOrigin,
-    errors, headers,
-    limits::RateCell,
-    links, missing, pages,
+    errors, headers, links, missing, pages,
     problem::{self, ProblemRequest},
 };
 use ad_server_base::http_server::ConnectionLimit;
+use ad_server_base::limits::Remaining;
 
 /// Surrounds the router.
 pub(super) struct Around<E> {
@@ -41,7 +40,7 @@ struct Asked {
     problem: Option<ProblemRequest>,
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
-    rate: Option<RateCell>,
+    rate: Option<Remaining>,
     seen: Arc<Seen>,
     logged: Option<Logged>,
     body: Read,
@@ -66,7 +65,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             problem,
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
-            rate: self.context.limits.rate.as_ref().map(|_| RateCell::default()),
+            rate: self.context.limits.rate.as_ref().map(|_| Remaining::default()),
             logged: Logged::of(request, id, &seen, &self.context.trusted_proxies),
             seen,
             body: Read::of(request),
@@ -118,7 +117,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
             headers.append(header::LINK, links);
         }
         if let Some((rate, cell)) = self.context.limits.rate.as_ref().zip(asked.rate) {
-            rate.tell(&cell, headers);
+            rate.add_headers(&cell, headers);
         }
         // A body that was not read to its end closes the connection. The client must know that before it sends its next request.
         if !asked.body.is_done() {

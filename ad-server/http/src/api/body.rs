@@ -30,20 +30,16 @@ use tokio::{
 };
 
 use super::{ApiError, Limits, MAX_BODY, errors::json_bytes, not_json};
-use ad_server_base::shares::Share;
-
-/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
-const DRAINED: u64 = 16 * 1024 * 1024;
+use ad_server_base::limits::{
+    FairPermit, MinimumRate,
+    table::{BODY_BEHIND, BODY_RATE, DISCARDED_BYTES},
+};
 
 /// Bytes that gzip may add to a body that does not compress.
 const GZIP_OVERHEAD: usize = 1024;
 
 /// The byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Minimum rate of a body in bytes per second, and the time for which it may be slower.
-pub(super) const MIN_RATE: usize = 16 * 1024;
-pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// Whether the body of a request has been read.
 #[derive(Debug, Clone)]
@@ -73,7 +69,7 @@ pub(crate) struct Payload {
     /// Warnings about keys that its text has more than once, where they are asked for.
     pub(crate) repeated: Vec<Warning>,
     /// Held for as long as the object exists.
-    pub(super) memory: Option<Share>,
+    pub(super) memory: Option<FairPermit>,
 }
 
 impl Payload {
@@ -244,21 +240,20 @@ async fn all(body: Body, stated: Option<usize>, most: usize) -> Result<Vec<u8>, 
     let mut body = body.into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
-        tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(|_| broken())?;
+        tokio::io::copy(&mut body.take(DISCARDED_BYTES), &mut tokio::io::sink()).await.map_err(|_| broken())?;
         return Err(ApiError::TooLarge(most.min(MAX_BODY)));
     }
     Ok(bytes)
 }
 
-/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`].
+/// Reads to the end. After [`BODY_BEHIND`], the body must arrive at [`BODY_RATE`] on average.
 async fn at_min_rate(mut body: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
-    let begun = Instant::now();
+    let mut rate = MinimumRate::new(BODY_RATE, BODY_BEHIND, Duration::MAX);
     loop {
-        let due = Duration::from_secs(1) * u32::try_from(bytes.len() / MIN_RATE).unwrap_or(u32::MAX);
-        let read = timeout_at(begun + GRACE + due, body.read_buf(bytes)).await;
-        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: MIN_RATE, grace: GRACE })? {
+        let read = timeout_at(rate.wait(), body.read_buf(bytes)).await;
+        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: BODY_RATE, grace: BODY_BEHIND })? {
             Ok(0) => return Ok(()),
-            Ok(_) => {}
+            Ok(read) => rate.passed(read),
             Err(_) => return Err(broken()),
         }
     }

@@ -10,6 +10,7 @@ use ad_core::{lock::locked, service::Access, violation::Code};
 use tokio::time::Instant;
 
 use super::ApiError;
+use ad_server_base::limits::table::is_too_much;
 
 /// Maximum number of pairs of scope and code.
 const MOST: usize = 200;
@@ -33,9 +34,7 @@ impl LimitsMet {
     /// Records an error if it is one of a limit.
     pub(super) fn note(&self, scope: &Access, error: &ApiError, now: Instant) {
         let code = error.code();
-        let is_limit = matches!(code, Code::RateLimited | Code::QuotaExceeded | Code::TooManyRequestsOfAd)
-            || matches!(error, ApiError::Crowded(_) | ApiError::NoMemory(_));
-        if !is_limit {
+        if !is_too_much(code) && !matches!(error, ApiError::Crowded(_) | ApiError::NoMemory(_)) {
             return;
         }
         let mut met = locked(&self.0);

@@ -59,6 +59,7 @@ use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
     http_server::Proxies,
+    limits::RateLimited,
     telemetry::{Metrics, traces},
     values::Origin,
 };
@@ -66,7 +67,7 @@ use ad_server_outside::webhooks::Webhooks;
 use around::Around;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
-pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
+pub use limits::{BodyMemory, Limits, RequestSlots, Writes};
 pub use limits_met::LimitMet;
 pub use limits_met::LimitsMet;
 pub use lists::Lists;
@@ -256,10 +257,11 @@ impl Context {
         if let Some(seen) = request.data::<Arc<Seen>>() {
             seen.caller.get_or_init(|| caller.clone());
         }
-        match &self.limits.rate {
-            Some(rate) => rate.take(&caller.scope, request.data()),
-            None => Ok(()),
-        }
+        let Some(rate) = &self.limits.rate else { return Ok(()) };
+        // A dealer and a group may have the same name.
+        let key = format!("{} {}", caller.scope.claim(), caller.scope.name());
+        let refused = |RateLimited { rate, seconds }| ApiError::TooMany { rate, seconds };
+        rate.take(&key, request.data()).map_err(refused)
     }
 
     fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {

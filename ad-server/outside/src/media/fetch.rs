@@ -25,6 +25,7 @@ use super::{
 };
 use crate::outbound::{self, NoAnswer, shown};
 use ad_server_base::breaker::Open;
+use ad_server_base::limits::{MinimumRate, table};
 
 /// Idle connections per host.
 const IDLE_CONNECTIONS: usize = 4;
@@ -43,10 +44,10 @@ pub struct FetchOptions {
     pub idle: Duration,
     /// Timeout of the whole fetch, including redirects; waiting for a slot or for memory does not count.
     pub total: Duration,
-    /// How often it is checked that a host sends at no less than [`least_rate`](Self::least_rate).
-    pub pace: Duration,
     /// Minimum rate in bytes per second. Without it, a slow host could hold a slot and memory for long.
     pub least_rate: usize,
+    /// The time that a host may fall behind this rate.
+    pub behind: Duration,
     /// Most redirects.
     pub redirects: usize,
     /// Concurrent fetches. Dealers share them.
@@ -61,17 +62,16 @@ impl Default for FetchOptions {
     fn default() -> Self {
         Self {
             allow_private: false,
-            max_bytes: 15_000_000,
-            connect: Duration::from_secs(5),
-            idle: Duration::from_secs(10),
-            total: Duration::from_secs(20),
-            pace: Duration::from_secs(5),
-            // The slowest mobile networks are faster. At this rate, an image of 300 kB takes all of the timeout.
-            least_rate: 16 * 1024,
-            redirects: 5,
-            at_once: 256,
-            per_host: 16,
-            memory: 128 * 1024 * 1024,
+            max_bytes: table::IMAGE_BYTES,
+            connect: table::IMAGE_CONNECT,
+            idle: table::IMAGE_IDLE,
+            total: table::IMAGE_TOTAL,
+            least_rate: table::IMAGE_RATE,
+            behind: table::IMAGE_BEHIND,
+            redirects: table::IMAGE_REDIRECTS,
+            at_once: table::FETCHES,
+            per_host: table::FETCHES_OF_HOST,
+            memory: table::IMAGE_MEMORY,
         }
     }
 }
@@ -161,24 +161,18 @@ impl HttpFetcher {
         room: &mut ImageBuffer,
         deadline: Instant,
     ) -> Result<(), FetchFailure> {
-        let FetchOptions { pace, least_rate, max_bytes, .. } = self.options;
-        let (mut check, mut brought) = (Instant::now() + pace, 0);
-        loop {
-            let next = timeout_at(check, self.heard(deadline, response.chunk())).await;
-            if let Ok(next) = next {
-                let Some(chunk) = next? else { return Ok(()) };
-                brought += chunk.len();
-                room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
-                // Otherwise several large images at once would delay requests.
-                tokio::task::yield_now().await;
-            }
-            if Instant::now() >= check {
-                if (brought as u128) * 1000 < (least_rate as u128) * pace.as_millis() {
-                    return Err(FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024)));
-                }
-                (check, brought) = (Instant::now() + pace, 0);
-            }
+        let FetchOptions { behind, least_rate, max_bytes, .. } = self.options;
+        let mut rate = MinimumRate::new(least_rate, behind, behind);
+        let slow = || FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024));
+        while let Some(chunk) =
+            timeout_at(rate.wait(), self.heard(deadline, response.chunk())).await.map_err(|_| slow())??
+        {
+            rate.passed(chunk.len());
+            room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
+            // Otherwise several large images at once would delay requests.
+            tokio::task::yield_now().await;
         }
+        Ok(())
     }
 
     /// The next chunk from the host, within the timeout. The read timeout of the HTTP client would continue while an image waits

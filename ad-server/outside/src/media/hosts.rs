@@ -1,6 +1,6 @@
 //! Limits concurrent fetches per host and in total, and stops fetches from silent hosts.
 //!
-//! Dealers share the slots ([`Shares`]). The slots of a host are those of its [site](site), so another port or subdomain gives
+//! Dealers share the slots ([`FairSemaphore`]). The slots of a host are those of its [site](site), so another port or subdomain gives
 //! nobody more of them. Each host and port has its own circuit breaker, so that a dead subdomain does not stop the others. Only
 //! silence is a failure: a host that answers anybody is asked.
 
@@ -17,7 +17,7 @@ use url::{Host, Url};
 
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Open, Permit},
-    shares::{Share, Shares},
+    limits::{FairPermit, FairSemaphore},
 };
 
 /// How long the circuit of a silent host stays open.
@@ -29,7 +29,7 @@ const MANY: usize = 1024;
 /// All hosts that images come from.
 #[derive(Debug)]
 pub(super) struct ImageHosts {
-    all: Shares,
+    all: FairSemaphore,
     per_site: usize,
     sites: Mutex<HashMap<String, Arc<Site>>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct ImageHosts {
 /// The hosts of one registrable domain or address.
 #[derive(Debug)]
 struct Site {
-    places: Shares,
+    places: FairSemaphore,
     /// By name and port.
     hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Visit {
     permit: Permit<String>,
     /// Keeps the state of the site in memory.
     _site: Arc<Site>,
-    _places: [Share; 2],
+    _places: [FairPermit; 2],
 }
 
 /// What counts as one host: the registrable domain of a name, an IPv4 address, or the network (/64) of an IPv6 address, each of
@@ -82,7 +82,7 @@ fn site(url: &Url) -> String {
 impl ImageHosts {
     /// Limits concurrent fetches in total and from each site.
     pub(super) fn new(all: usize, per_site: usize) -> Self {
-        Self { all: Shares::new(all), per_site, sites: Mutex::default() }
+        Self { all: FairSemaphore::new(all), per_site, sites: Mutex::default() }
     }
 
     /// Waits for a slot of the host of an address, on behalf of a dealer.
@@ -101,7 +101,7 @@ impl ImageHosts {
     }
 
     fn site(&self, url: &Url) -> Arc<Site> {
-        let new = || Site { places: Shares::new(self.per_site), hosts: Mutex::default() };
+        let new = || Site { places: FairSemaphore::new(self.per_site), hosts: Mutex::default() };
         entry(&self.sites, &site(url), new, Site::has_open)
     }
 }

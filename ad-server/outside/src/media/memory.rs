@@ -3,20 +3,19 @@
 //! The memory of an image is reserved before its body is read: its length, or the maximum if the host does not announce it. An image
 //! never reserves more later, so that no two wait for each other.
 
+use ad_server_base::limits::{FairPermit, FairSemaphore};
 use bytes::Bytes;
-
-use ad_server_base::shares::{Share, Shares};
 
 /// How much is allocated first for an image whose length is not known.
 const FIRST: usize = 64 * 1024;
 
 /// Memory for images, in bytes.
 #[derive(Debug, Clone)]
-pub(super) struct ImageMemory(Shares);
+pub(super) struct ImageMemory(FairSemaphore);
 
 impl ImageMemory {
     pub(super) fn new(bytes: usize) -> Self {
-        Self(Shares::new(bytes))
+        Self(FairSemaphore::new(bytes))
     }
 
     /// Waits for the memory of an image of a dealer, of a known length or of at most `most` bytes.
@@ -31,7 +30,7 @@ impl ImageMemory {
 pub(super) struct ImageBuffer {
     bytes: Vec<u8>,
     most: usize,
-    taken: Share,
+    taken: FairPermit,
 }
 
 /// The image is larger than its reserved memory.

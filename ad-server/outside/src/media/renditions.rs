@@ -13,15 +13,15 @@ use super::{
     photo::{Decoded, Header},
     store::{Media, Stored},
 };
-use ad_server_base::shares::Shares;
+use ad_server_base::limits::FairSemaphore;
 
 /// Makes renditions. Clones share its limits.
 #[derive(Clone)]
 pub struct Renditions {
     media: Media,
     store: Arc<dyn PhotoStore>,
-    slots: Shares,
-    memory: Shares,
+    slots: FairSemaphore,
+    memory: FairSemaphore,
     most_memory: usize,
 }
 
@@ -30,7 +30,7 @@ ad_server_base::debug_by_name!(Renditions);
 impl Renditions {
     /// Renditions of these images, decoded in this much memory at once. What is known of images is in the store.
     pub fn new(media: Media, store: Arc<dyn PhotoStore>, memory: usize) -> Self {
-        let (slots, shares) = (Shares::with_reserve(Self::slots(), 0), Shares::with_reserve(memory, 0));
+        let (slots, shares) = (FairSemaphore::with_reserve(Self::slots(), 0), FairSemaphore::with_reserve(memory, 0));
         Self { media, store, slots, memory: shares, most_memory: memory }
     }
 

@@ -14,6 +14,7 @@ use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
 use crate::outbound::{self, Unread};
+use ad_server_base::limits::table::REGISTRY_CALLS;
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Transition},
     secret::Secret,
@@ -21,9 +22,6 @@ use ad_server_base::{
 
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
-
-/// Most calls at the same time. Beyond them, ads are not compared with the register.
-const MOST_CALLS: usize = 16;
 
 /// When calls to a register that fails are stopped.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 5, pause: Duration::from_secs(10) };
@@ -46,7 +44,12 @@ impl HttpRegistry {
     /// When there can be no HTTP client.
     pub fn new(base: Url, token: Option<&Secret>, timeout: Duration) -> Result<Self, reqwest::Error> {
         let client = outbound::json_client(token).timeout(timeout).build()?;
-        Ok(Self { base, client, calls: Semaphore::new(MOST_CALLS), breaker: Breaker::new(BREAKER, BREAKER.pause / 4) })
+        Ok(Self {
+            base,
+            client,
+            calls: Semaphore::new(REGISTRY_CALLS),
+            breaker: Breaker::new(BREAKER, BREAKER.pause / 4),
+        })
     }
 
     fn url(&self, vehicle: VehicleId<'_>) -> Url {

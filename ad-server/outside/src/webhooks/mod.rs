@@ -36,9 +36,6 @@ pub use self::{
 use crate::media::Guard;
 use ad_server_store::Database;
 
-/// Most pending deliveries of an endpoint; while it has as many, its position waits.
-pub const MOST_PENDING: u32 = 1000;
-
 /// What the API and workers need to manage endpoints and send to them.
 #[derive(Clone)]
 pub struct Webhooks {

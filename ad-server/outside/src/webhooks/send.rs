@@ -15,10 +15,8 @@ use crate::{
     media::{Guard, Refused, refusal},
     outbound::{self, NoAnswer, shown},
 };
+use ad_server_base::limits::table::ATTEMPT_TIME;
 use ad_server_store::webhooks::Attempt;
-
-/// Time for an attempt, from the connection to the beginning of the answer's body.
-const WITHIN: Duration = Duration::from_secs(15);
 
 /// How much of an answer's body is kept, in characters.
 const KEPT: usize = 500;
@@ -89,7 +87,7 @@ impl Sender {
 
     pub async fn send(&self, message: Message<'_>) -> (Attempt, Outcome) {
         let at = self.clock.now();
-        let (begun, deadline) = (Instant::now(), Instant::now() + WITHIN);
+        let (begun, deadline) = (Instant::now(), Instant::now() + ATTEMPT_TIME);
         let answer = self.post(message, at, deadline).await;
         let (status, error, outcome) = match &answer {
             Err(error) => (None, Some(error.clone()), Outcome::Failed(None)),
@@ -131,7 +129,7 @@ impl Sender {
         match timeout_at(deadline, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(format!("no answer within {}", shown(WITHIN))),
+            Err(_) => Err(format!("no answer within {}", shown(ATTEMPT_TIME))),
         }
     }
 }
@@ -152,7 +150,7 @@ fn failed(error: &reqwest::Error) -> String {
         return refused(verdict);
     }
     let text = match NoAnswer::from(error) {
-        NoAnswer::ConnectTimeout | NoAnswer::Timeout => return format!("no answer within {}", shown(WITHIN)),
+        NoAnswer::ConnectTimeout | NoAnswer::Timeout => return format!("no answer within {}", shown(ATTEMPT_TIME)),
         NoAnswer::Name => "the name of the host cannot be resolved",
         NoAnswer::Certificate => "no secure connection: the host has no valid certificate",
         NoAnswer::Connect => "no connection to the host",

@@ -25,9 +25,9 @@ use crate::{
     batch::grouped,
     failure::DatabaseFailure,
     statement::Statement,
-    turns::{Turns, Waiting},
     work::{Link, Ran, Work, run_alike},
 };
+use ad_server_base::limits::{FairQueue, Waiting};
 
 /// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
 /// many operations share a slow commit, and none waits long for others before a quick one.
@@ -170,7 +170,7 @@ struct Task {
 
 impl Task {
     async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn QueuedWork>>, end: Arc<Notify>) {
-        let mut pending = Turns::default();
+        let mut pending = FairQueue::default();
         loop {
             tokio::select! {
                 biased;
@@ -195,7 +195,7 @@ impl Task {
     }
 
     /// Runs as many operations as fit into one commit.
-    async fn write(&mut self, pending: &mut Turns<Box<dyn QueuedWork>>) {
+    async fn write(&mut self, pending: &mut FairQueue<Box<dyn QueuedWork>>) {
         let mut batch = Vec::new();
         let outcome = match self.transaction(pending, &mut batch).await {
             Ok(()) => Ok(()),
@@ -217,7 +217,7 @@ impl Task {
                     alone.push(operation);
                     Err(DatabaseFailure::clone(failure))
                 }
-                None => match self.transaction(&mut Turns::from(operation), &mut alone).await {
+                None => match self.transaction(&mut FairQueue::from(operation), &mut alone).await {
                     Ok(()) => Ok(()),
                     Err(TransactionFault::Operation(failure)) => Err(failure),
                     Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
@@ -232,7 +232,7 @@ impl Task {
     /// Runs operations in one transaction, and moves those to `batch` to which its outcome applies.
     async fn transaction(
         &mut self,
-        pending: &mut Turns<Box<dyn QueuedWork>>,
+        pending: &mut FairQueue<Box<dyn QueuedWork>>,
         batch: &mut Vec<Box<dyn QueuedWork>>,
     ) -> Result<(), TransactionFault> {
         let until = Instant::now() + self.commit_took.max(LEAST_TIME);

@@ -21,9 +21,15 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use ad_server_base::{shares::Shares, telemetry::Metrics};
+use ad_server_base::{
+    limits::{
+        FairSemaphore,
+        table::{ATTEMPTS_OF_FAILING_WEBHOOK, ATTEMPTS_OF_WEBHOOK, PENDING_DELIVERIES},
+    },
+    telemetry::Metrics,
+};
 use ad_server_outside::webhooks::{
-    Dealers, MOST_PENDING, Webhooks, message,
+    Dealers, Webhooks, message,
     schedule::Schedule,
     secret::OtherKey,
     send::{Message, Outcome, Sender},
@@ -32,10 +38,6 @@ use ad_server_store::{
     DatabaseStore,
     webhooks::{Attempt, Attempted, Due, Health, Webhook},
 };
-
-/// Attempts at the same time: fewer while the endpoint fails.
-const AT_ONCE: usize = 8;
-const AT_ONCE_FAILING: usize = 2;
 
 /// Events that become deliveries in one commit.
 const BATCH: u32 = 100;
@@ -72,7 +74,7 @@ pub(super) struct Shared {
     pub(super) sender: Sender,
     pub(super) schedule: Schedule,
     pub(super) disable_after: Duration,
-    pub(super) attempts: Shares,
+    pub(super) attempts: FairSemaphore,
     pub(super) readers: Semaphore,
     /// The id of this process as an owner.
     pub(super) owner: Uuid,
@@ -200,7 +202,7 @@ impl Endpoint {
 
     /// How many attempts may be made at the same time.
     fn at_once(&self) -> usize {
-        if self.failing_since.is_some() { AT_ONCE_FAILING } else { AT_ONCE }
+        if self.failing_since.is_some() { ATTEMPTS_OF_FAILING_WEBHOOK } else { ATTEMPTS_OF_WEBHOOK }
     }
 
     /// Takes over what a client has changed, or other dealers of the group.
@@ -244,7 +246,7 @@ impl Endpoint {
 
     /// Whether there may be new events, and one more batch of deliveries may be pending.
     fn reads_news(&self) -> bool {
-        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
+        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(PENDING_DELIVERIES)
     }
 
     /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or

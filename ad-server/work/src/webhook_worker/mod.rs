@@ -24,7 +24,13 @@ use tokio::{
 use uuid::Uuid;
 
 use self::endpoint::{Config, Endpoint, Shared};
-use ad_server_base::{shares::Shares, telemetry::Metrics};
+use ad_server_base::{
+    limits::{
+        FairSemaphore,
+        table::{ATTEMPTS, ATTEMPTS_RESERVED, WEBHOOKS_OF_PROCESS},
+    },
+    telemetry::Metrics,
+};
 use ad_server_outside::webhooks::{
     Dealers, Webhooks,
     schedule::Schedule,
@@ -44,15 +50,8 @@ const OWNED: Duration = Duration::from_secs(10);
 /// When ownership is renewed.
 const RENEWED: Duration = Duration::from_secs(3);
 
-/// Most endpoints of one process: each takes some memory.
-const MOST_ENDPOINTS: usize = 10_000;
-
 /// How many endpoints read the database at the same time, so that requests of clients find it free.
 const READERS: usize = 4;
-
-/// Attempts at the same time, of all endpoints together, and how many of them are for endpoints that have none.
-const AT_ONCE: usize = 128;
-const FOR_OTHERS: usize = 96;
 
 /// How long attempts may go on during shutdown: a little longer than one takes at most.
 const GRACE: Duration = Duration::from_secs(17);
@@ -99,7 +98,7 @@ impl WebhookWorker {
             metrics,
             schedule,
             disable_after,
-            attempts: Shares::with_reserve(AT_ONCE, FOR_OTHERS),
+            attempts: FairSemaphore::with_reserve(ATTEMPTS, ATTEMPTS_RESERVED),
             readers: Semaphore::new(READERS),
             owner,
             stop,
@@ -167,7 +166,7 @@ impl WebhookWorker {
             self.ended.clear();
         }
         let ownership = Ownership { owner: *owner, now, latest: now + OWNED };
-        let free = MOST_ENDPOINTS.saturating_sub(self.endpoints.len());
+        let free = WEBHOOKS_OF_PROCESS.saturating_sub(self.endpoints.len());
         database.claim_webhooks(ownership, self.undecrypted.iter(), free).await?;
         let changed = database.changed_webhooks(*owner).await?;
         let mut read = Vec::new();

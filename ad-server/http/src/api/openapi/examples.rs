@@ -34,11 +34,12 @@ use super::{
 use crate::api::{
     ApiError, Limits, MAX_BODY,
     answers::Me,
-    body, errors, limits, lookups,
+    body, errors, lookups,
     problem::{self, ProblemRequest},
     requests, versions,
 };
 use ad_server_access::auth::{Caller, Permission, Permissions, TokenError};
+use ad_server_base::limits::table::{BODY_BEHIND, BODY_RATE, REQUESTS};
 use ad_server_base::values::Rate;
 use ad_server_outside::events::{CursorScope, EventView};
 
@@ -485,10 +486,10 @@ fn errors() -> Map<String, Value> {
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
         ("UnsupportedCoding", detail(ApiError::UnsupportedCoding("br".to_owned()))),
-        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: body::MIN_RATE, grace: body::GRACE })),
+        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: BODY_RATE, grace: BODY_BEHIND })),
         ("TooMany", detail(ApiError::TooMany { rate: RATE, seconds: 2 })),
         ("NoMemory", detail(ApiError::NoMemory(64 << 20))),
-        ("Crowded", detail(ApiError::Crowded(limits::REQUESTS))),
+        ("Crowded", detail(ApiError::Crowded(REQUESTS))),
         ("TooManyUnfinished", detail(ServiceError::from(StoreError::QueueFull(MOST_UNFINISHED)).into())),
         (
             "AdTooLarge",
