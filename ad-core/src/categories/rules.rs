@@ -26,7 +26,7 @@ const TOGETHER: &str = "wheels with ratings";
 const REMAINING_MILEAGE: &str = "remaining mileage";
 const ONLINE: &str = "online purchase";
 
-/// All registered vehicle categories.
+/// Rules of all categories of registered vehicles.
 pub const REGISTERED: &[Rule] = &[
     rule(PLATE_OR_VIN, "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
@@ -48,7 +48,7 @@ pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
     new_used_lock,
 )];
 
-/// Categories with owners.
+/// Rules of the categories with `owners`.
 pub(super) const OWNERS: &[Rule] =
     &[rule(OWNERS_OF_USED, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners)];
 
@@ -72,7 +72,7 @@ pub(super) fn rated_by(value: &str) -> impl Iterator<Item = &'static str> {
     RATING_VALUES.iter().filter(move |(_, values)| values.contains(&value)).flat_map(|(names, _)| names.iter().copied())
 }
 
-/// Categories with leasing details.
+/// Rules of the categories with `leasing_details`.
 pub(super) const LEASING_DETAILS: &[Rule] =
     &[rule(REMAINING_MILEAGE, "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage)];
 

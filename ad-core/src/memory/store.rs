@@ -1,4 +1,4 @@
-//! A store in memory.
+//! A store in memory, for tests and embedding.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -53,7 +53,7 @@ struct Tables {
     photos: BTreeMap<String, Photo>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
-    /// Who waits for events.
+    /// Watches that commits of log entries wake.
     watches: EventWatches,
     last_lease: i64,
     /// The number of the last commit that wrote log entries.
@@ -77,7 +77,7 @@ struct AdRow {
 /// When the images of an ad are to be examined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum PhotosDue {
-    /// When they change.
+    /// Not before the images change.
     Never,
     /// When the request that changed them has ended or waits.
     AfterRequest,

@@ -32,7 +32,7 @@ const REASON: usize = 300;
 /// Why an image was not stored.
 #[derive(Debug, thiserror::Error)]
 enum ImageFailure {
-    /// Its host failed.
+    /// The image's host failed, or what it sent is no usable image.
     #[error(transparent)]
     Host(#[from] ImageError),
     /// The service's image store failed.

@@ -34,9 +34,9 @@ pub use policy::RetryPolicy;
 /// How often a pipeline retries, and how long its leases are.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineSettings {
-    /// Retries of image hosts.
+    /// Retries of failed requests to image hosts.
     pub images: RetryPolicy,
-    /// Retries of marketplaces.
+    /// Retries of failed calls of marketplaces.
     pub marketplaces: RetryPolicy,
     /// How long a claimed request belongs to one worker, unless the worker extends the lease.
     pub lease: Duration,
@@ -57,19 +57,19 @@ impl Default for PipelineSettings {
 #[derive(Clone, derive_more::Debug)]
 #[debug("PipelinePorts {{ .. }}")]
 pub struct PipelinePorts {
-    /// Ads, logs and requests.
+    /// Claims and records requests; has ads and logs.
     pub store: Arc<dyn Store>,
-    /// Fetches images.
+    /// Fetches images from clients' addresses.
     pub fetcher: Arc<dyn ImageFetcher>,
-    /// Stores images.
+    /// Stores the fetched images.
     pub media: Arc<dyn MediaStore>,
-    /// The primary marketplace.
+    /// Where all ads are published.
     pub primary: Arc<dyn Marketplace>,
-    /// The secondary marketplace.
+    /// Where ads of registered vehicles are published too.
     pub secondary: Arc<dyn Marketplace>,
-    /// The time.
+    /// Time of log entries and retries.
     pub clock: Arc<dyn Clock>,
-    /// Ids of images.
+    /// Generates the ids of stored images.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -99,12 +99,12 @@ impl Pipeline {
         Self { quotas: Some(quotas), ..self }
     }
 
-    /// Its ports.
+    /// The ports that the pipeline was built with.
     pub fn ports(&self) -> &PipelinePorts {
         &self.ports
     }
 
-    /// Its settings.
+    /// The settings that the pipeline was built with.
     pub fn settings(&self) -> &PipelineSettings {
         &self.settings
     }

@@ -7,7 +7,7 @@ use crate::model::Timestamp;
 /// How often and for how long a failed action is retried (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RetryPolicy {
-    /// Maximum number of attempts.
+    /// Maximum number of attempts, the first one included.
     pub tries: u32,
     /// Time from the first attempt in which all attempts are made.
     pub within: Duration,

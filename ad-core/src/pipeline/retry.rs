@@ -16,10 +16,10 @@ pub(super) struct TransientFailure {
     pub(super) pause: Option<Duration>,
     /// Whether a call was made, and so counts as an attempt.
     pub(super) asked: bool,
-    /// What failed.
+    /// What failed, and is waited for.
     pub(super) of: WaitingFor,
     pub(super) code: Code,
-    /// What happened, for operators.
+    /// What happened, in a sentence for operators.
     pub(super) reason: String,
     /// Whether an operator has paused what was to be called: then nothing is given up.
     pub(super) paused: bool,

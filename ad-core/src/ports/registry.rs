@@ -1,4 +1,4 @@
-//! A register of vehicles.
+//! The port of a register of vehicles.
 
 use async_trait::async_trait;
 
@@ -9,7 +9,7 @@ use crate::model::RegisteredVehicle;
 pub struct VehicleId<'a> {
     /// The registration number, in upper case without spaces.
     pub plate: Option<&'a str>,
-    /// The [VIN](crate::model::Content::vin).
+    /// The [VIN](crate::model::Content::vin), in upper case.
     pub vin: Option<&'a str>,
 }
 

@@ -8,11 +8,11 @@ pub(super) struct Usual {
     pub(super) price: (f64, f64),
     /// Highest mileage of a year, in kilometres.
     pub(super) yearly: f64,
-    /// The earliest model year.
+    /// The earliest model year that is plausible.
     pub(super) since: i64,
     /// Lowest and highest power, in kW; nothing where vehicles have no engine.
     pub(super) power: Option<(f64, f64)>,
-    /// Photos that buyers expect.
+    /// Number of photos that buyers expect.
     pub(super) photos: usize,
 }
 

@@ -219,7 +219,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// `Car (1020)`.
+/// Heading of a category, such as `Car (1020)`.
 fn title(category: &Category) -> String {
     let name = categories::humanised(&category.vehicle_type.unwrap_or(category.name).replace('-', "_"));
     // The category table has the right capitalisation, such as ATV.

@@ -24,7 +24,7 @@ const LONGEST_EXAMPLE: usize = 200;
 
 const CATEGORY_FIELDS: &str = "category_fields.";
 
-/// A refused payload.
+/// Suggestions for the errors of a refused payload.
 pub(super) struct Hints<'a> {
     rulebook: &'a Rulebook,
     version: ApiVersion,

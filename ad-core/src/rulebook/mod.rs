@@ -27,12 +27,12 @@ use crate::{
 pub use example::example_text;
 pub use warnings::Warning;
 
-/// Checks payloads.
+/// Checks and normalises payloads by the tables of the categories.
 #[derive(Debug)]
 pub struct Rulebook {
-    /// Allowed values.
+    /// The lists of allowed values.
     pub catalogue: Catalogue,
-    /// The operator's settings.
+    /// What the operator has set for rules.
     pub settings: RuleSettings,
 }
 
@@ -42,7 +42,7 @@ impl Default for Rulebook {
     }
 }
 
-/// A valid payload.
+/// The result of checking a valid payload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// The client's reference; empty if none was sent and none is required.
@@ -56,9 +56,9 @@ pub struct Checked {
 /// Whether the payload of a new ad must have a `source_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceId {
-    /// It must: a create.
+    /// The payload must have one: a create.
     Required,
-    /// It may be missing: a validation.
+    /// The payload may lack one: a validation.
     Optional,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn of_another_path(path: &Category, sent: u16) -> String {
 /// Why a payload is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PayloadError {
-    /// Its fields are wrong.
+    /// Fields are missing, unknown or have wrong values.
     Fields(FieldErrors),
     /// Trailers cannot be created ('Endpoints' rule 6).
     TrailerCreateDisabled,

@@ -1,4 +1,4 @@
-//! Create and validate.
+//! Use cases of a new ad: create, and validate without storing.
 
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ pub enum CreatePath {
 pub struct Validated {
     /// The client's reference, if one was sent.
     pub source_id: Option<String>,
-    /// The dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// The category.
+    /// Number of the category ('Category identifiers').
     pub category_id: u16,
     /// The content as it would be stored.
     pub content: Content,
@@ -40,7 +40,7 @@ pub struct Validated {
     pub quality: Quality,
 }
 
-/// A valid create.
+/// A payload that passed all checks, ready to be stored.
 struct Creation {
     version: ApiVersion,
     category: &'static Category,

@@ -25,7 +25,7 @@ use crate::{
 /// An ad to be imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedAd {
-    /// The ad.
+    /// The ad as it is stored.
     pub ad: Ad,
     /// What a retry has to do, besides fetching the images.
     pub leftover: Leftover,

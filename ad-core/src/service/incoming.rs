@@ -8,10 +8,10 @@ use crate::{
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
 };
 
-/// A client's write.
+/// A write of a client, besides its payload.
 #[derive(Debug, Clone, Copy)]
 pub struct Incoming<'a> {
-    /// Its id.
+    /// Id of the request (`X-Request-Id`).
     pub id: Uuid,
     /// How its answer is kept, if the client sent an idempotency key.
     pub keep: Option<&'a Keep<'a>>,
@@ -32,12 +32,12 @@ pub struct Keep<'a> {
     pub key: AnswerKey,
     /// A hash of query and body.
     pub fingerprint: String,
-    /// Makes the answer.
+    /// Renders the answer; called once the ad is known and before anything is stored.
     #[debug(skip)]
     pub render: &'a (dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
 }
 
-/// An accepted write.
+/// The result of an accepted write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     /// The ad as the answer shows it.
@@ -46,7 +46,7 @@ pub struct Accepted {
     pub tag: AdTag,
     /// The images that the latest `handle_media` could not store.
     pub failed_images: Vec<FailedImage>,
-    /// What will happen.
+    /// What will be done: a queued request, or nothing.
     pub request: Acceptance,
     /// The answer, if it was rendered to be kept.
     pub answer: Option<RenderedAnswer>,

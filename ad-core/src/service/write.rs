@@ -226,7 +226,7 @@ impl Service {
     }
 }
 
-/// A valid update.
+/// An update that passed all checks.
 struct Updated {
     category: &'static Category,
     /// Whether it converts an ad of V3.

@@ -9,7 +9,7 @@ use crate::{
 /// Who can change a status, and what they can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
-    /// Who.
+    /// Who can change the status.
     pub who_acts: WhoActs,
     /// What; `None` if nobody has to do anything.
     pub what_to_do: Option<&'static str>,

@@ -22,7 +22,7 @@ pub use page::markdown;
 pub struct UnderWay<'a> {
     /// Its plan; `None` for a retry that has not begun.
     pub plan: Option<&'a Plan>,
-    /// Its progress.
+    /// What is done, what failed, and when it is tried again.
     pub progress: &'a Progress,
 }
 

@@ -34,7 +34,7 @@ static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
 /// A map that comes with the program.
 #[derive(Debug)]
 pub struct Builtin {
-    /// Its name.
+    /// Name by which a mapping refers to it: that of its file, without extension.
     pub name: &'static str,
     /// The text of its file.
     pub text: &'static str,
@@ -78,7 +78,7 @@ struct Matching {
 /// Stands for no value, but for terms that mean several things in a language: a person must say which.
 const UNCLEAR: &str = "?";
 
-/// The built-in maps.
+/// The maps that come with the program.
 pub fn builtin() -> &'static [Builtin] {
     &BUILTIN
 }
@@ -168,7 +168,7 @@ impl Builtin {
 }
 
 impl ValueMap {
-    /// A mapping's own map.
+    /// The map that a mapping file defines itself.
     pub fn own(entries: impl Iterator<Item = MapEntry>) -> Self {
         Self { terms: entries.map(|(term, values)| (folded(&term).into(), values)).collect(), matching: None }
     }

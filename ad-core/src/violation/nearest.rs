@@ -3,7 +3,7 @@
 //! At most a third of the letters may differ. In names of several words, such as `registration_number`, that applies to each
 //! word, so that `engine_power` does not suggest `engine_type`.
 
-/// Maximum number of suggestions.
+/// Most values that an error suggests.
 pub const MOST: usize = 3;
 
 /// Maximum length of a value that is compared, in bytes. Valid values are shorter, and comparing long ones is slow.

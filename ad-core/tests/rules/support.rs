@@ -187,7 +187,7 @@ impl House {
         self.kit.service.retry(&access(), self.kit.ids.next(), target(source_id)).await.map(|answer| answer.ad)
     }
 
-    /// Runs what is due.
+    /// Runs all requests that are due; returns their number.
     pub(crate) async fn run(&self) -> usize {
         self.kit.pipeline.run_due().await.unwrap()
     }
@@ -210,7 +210,7 @@ impl House {
         claims.next_due
     }
 
-    /// The only ad.
+    /// The ad with the latest creation.
     pub(crate) async fn ad(&self) -> Ad {
         self.ads().await.pop().unwrap().0
     }
@@ -253,7 +253,7 @@ pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
     log.iter().filter(|entry| ids.contains(&entry.request_id)).map(tell).collect()
 }
 
-/// What a refusal says.
+/// The texts of a refusal by business rules.
 pub(crate) fn reasons<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> Vec<String> {
     match result {
         Err(ServiceError::Refused(reasons)) => reasons.into_iter().map(|denial| denial.text).collect(),
