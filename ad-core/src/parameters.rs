@@ -318,7 +318,7 @@ impl<'a> ParameterValues<'a> {
         for name in unknown.iter().take(MAX_MESSAGES) {
             let mut meant = also_called(name, Names::builtin(), parameters);
             if meant.is_empty() {
-                let near = nearest::meant(name, parameters.iter().map(|known| known.name));
+                let near = nearest::similar(name, parameters.iter().map(|known| known.name));
                 meant = near.into_iter().map(str::to_owned).collect();
             }
             values.errors.push(name, Violation::UnknownParameter { meant });

@@ -209,12 +209,12 @@ impl Settings {
 
     /// How often images are fetched.
     pub fn image_retry(&self) -> RetryPolicy {
-        RetryPolicy::over(self.image_tries.get(), self.image_within.duration())
+        RetryPolicy::for_window(self.image_tries.get(), self.image_within.duration())
     }
 
     /// How often marketplaces are called.
     pub fn marketplace_retry(&self) -> RetryPolicy {
-        RetryPolicy::over(self.marketplace_tries.get(), self.marketplace_within.duration())
+        RetryPolicy::for_window(self.marketplace_tries.get(), self.marketplace_within.duration())
     }
 
     /// The marketplaces.

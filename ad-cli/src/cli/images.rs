@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use ad_core::{
-    network::{Reach, reach},
+    network::{AddressClass, classify},
     ports::{Image, ImageError},
 };
 use bytes::BytesMut;
@@ -127,10 +127,10 @@ fn permitted(url: &Url, permits_all: bool) -> Result<(), String> {
 }
 
 fn permits(address: IpAddr, permits_local: bool) -> bool {
-    match reach(address) {
-        Reach::Public => true,
-        Reach::Local => permits_local,
-        Reach::Never => false,
+    match classify(address) {
+        AddressClass::Public => true,
+        AddressClass::Local => permits_local,
+        AddressClass::Never => false,
     }
 }
 

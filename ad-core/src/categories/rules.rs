@@ -224,12 +224,12 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 /// Whether there is a value other than an empty list.
-fn given(value: Option<&Value>) -> bool {
+fn has_value(value: Option<&Value>) -> bool {
     value.is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
 }
 
 fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let [wheels, ratings] = ["wheels", "vehicle_ratings"].map(|name| given(facts.condition(name)));
+    let [wheels, ratings] = ["wheels", "vehicle_ratings"].map(|name| has_value(facts.condition(name)));
     let mut missing = |what: &str, other: &'static str| {
         let missing = Violation::RequiredWith { other, rule: TOGETHER };
         errors.at("category_fields").at("condition").push(what, missing);
@@ -260,7 +260,7 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let remaining = facts.ad.fields.leasing_details.and_then(|details| details.get("mileage_remaining"));
-    if given(remaining) && !facts.has_price("leasing") {
+    if has_value(remaining) && !facts.has_price("leasing") {
         let text = "Requires a price of type \"leasing\" on the ad.";
         let wrong = Violation::of_rule(REMAINING_MILEAGE, Code::Conflict, text);
         errors.add("category_fields.leasing_details.mileage_remaining", wrong);

@@ -145,7 +145,7 @@ const LOOKED_AT: u32 = 1000;
 impl EventQuery {
     /// Maximum number of events that a store looks at for one page, matching or not: one more than the page can have, so that it is
     /// known whether there are more.
-    pub fn most_looked_at(&self) -> u32 {
+    pub fn scan_limit(&self) -> u32 {
         let most = if self.types.is_empty() { self.limit } else { self.limit.max(LOOKED_AT) };
         most.saturating_add(1)
     }
@@ -172,7 +172,7 @@ impl EventPage {
     pub fn new(query: &EventQuery, events: Vec<Event>, is_full: bool, looked_at: u32, last: EventPosition) -> Self {
         match events.last().map(|event| event.position) {
             Some(position) if is_full => Self { events, position, has_more: position != last },
-            _ => Self { events, position: last, has_more: looked_at >= query.most_looked_at() },
+            _ => Self { events, position: last, has_more: looked_at >= query.scan_limit() },
         }
     }
 }

@@ -180,7 +180,7 @@ impl Progress {
 
     /// Continues a request that waited. The time since the next attempt was due is not counted, because no worker ran or the
     /// clock was set forward.
-    pub(crate) fn taken_up(&mut self, now: Timestamp) {
+    pub(crate) fn resume(&mut self, now: Timestamp) {
         if let Some(due) = self.due.take() {
             for first in [&mut self.first_try, &mut self.store_first_try].into_iter().flatten() {
                 *first = *first + (now - due);

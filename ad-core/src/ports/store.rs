@@ -496,7 +496,7 @@ pub trait Store: Send + Sync {
 
     /// Links a listing of a marketplace to an ad, unless it is linked to another ad that is not deleted (decision 25). Returns
     /// whether it is linked to this ad now.
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
 
     /// Checks that it can be read and written.
     async fn check(&self) -> Result<(), StoreError>;
@@ -508,11 +508,11 @@ pub trait Store: Send + Sync {
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError>;
 
     /// The unfinished request of an ad that has this plan, if there is one; the oldest of several.
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError>;
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError>;
 
     /// Returns when a request is finished, at once if there is no such unfinished request. It may be called for thousands of
     /// requests at the same time, and the wait ends when the future is dropped.
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError>;
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError>;
 
     /// Keeps the answer of a request that does nothing to its ad.
     ///

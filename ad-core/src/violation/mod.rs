@@ -300,7 +300,7 @@ impl Choices {
     /// The choices to show for a value that is none of the valid ones (decision 4); `sent` is `None` if it is not a text.
     pub fn of<'a>(sent: Option<&str>, valid: impl Iterator<Item = &'a str> + Clone) -> Self {
         let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
-        let meant = sent.map(|sent| nearest::meant(sent, valid.clone())).unwrap_or_default();
+        let meant = sent.map(|sent| nearest::similar(sent, valid.clone())).unwrap_or_default();
         if !meant.is_empty() {
             return Self::Meant(owned(meant));
         }

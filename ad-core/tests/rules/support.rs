@@ -7,7 +7,7 @@ use ad_core::{
     memory::{Kit, ManualClock, one_pixel},
     model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, Included, LogEntry, Market, Page},
     ports::{Clock, Ids},
-    rulebook::{Checked, Rulebook, SourceId, WriteContext, merge::merge},
+    rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext, merge::merge},
     service::{Access, ServiceError, Target},
 };
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub(crate) struct Desk(pub(crate) Dealer);
 
 impl Desk {
     /// What a create makes of a payload, or its errors.
-    pub(crate) fn create(&self, vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
+    pub(crate) fn create(&self, vehicle_type: &str, payload: Value) -> Result<CheckedPayload, Value> {
         Rulebook::default()
             .create(self.write(vehicle_type), object(payload), SourceId::Required)
             .map_err(|errors| json!(errors))
@@ -108,7 +108,7 @@ impl Desk {
     }
 
     /// The result of an update with its warnings, or the errors.
-    pub(crate) fn checked(&self, ad: &Ad, patch: Value) -> Result<Checked, Value> {
+    pub(crate) fn checked(&self, ad: &Ad, patch: Value) -> Result<CheckedPayload, Value> {
         let write = self.write(ad.category().unwrap().vehicle_type.unwrap());
         Rulebook::default().update(write, ad, object(patch)).map_err(|errors| json!(errors))
     }

@@ -103,12 +103,12 @@ impl Terms {
         if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
-        self.maps.iter().find(|(of, _)| *of == look)?.1.meant(text)
+        self.maps.iter().find(|(of, _)| *of == look)?.1.resolve(text)
     }
 
     /// The brand that is nearest to a text that is none.
     pub(super) fn nearest_brand(&self, text: &str) -> Option<&str> {
-        ad_core::violation::nearest::meant(text, self.brands.ids()).into_iter().next()
+        ad_core::violation::nearest::similar(text, self.brands.ids()).into_iter().next()
     }
 
     /// Adds what a value looks like to the counts.

@@ -346,8 +346,8 @@ impl<'a> Work<'a> {
             && let Kind::Measure { units, .. } = made.convert.kind
         {
             let code = self.value_of(column.id);
-            let unit = beside.meant(code, &mut self.scratch);
-            with.unit = units::meant(unit, units, &mut self.scratch);
+            let unit = beside.resolve(code, &mut self.scratch);
+            with.unit = units::resolve(unit, units, &mut self.scratch);
             if with.unit.is_none() && !unit.is_empty() {
                 return Err(unknown_unit(text, unit, with.noun, units));
             }
@@ -356,7 +356,7 @@ impl<'a> Work<'a> {
             None => beside.always.as_deref(),
             Some(column) => {
                 let code = self.value_of(column.id);
-                Some(beside.meant(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
+                Some(beside.resolve(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
             }
         });
         let Self { values, scratch, mapped, .. } = self;

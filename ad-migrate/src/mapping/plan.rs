@@ -268,7 +268,7 @@ impl<'a, 'i> Planner<'a, 'i> {
     fn units(&mut self, rule: &Rule, convert: &Convert) -> [Option<&'static str>; 3] {
         let Kind::Measure { units, .. } = convert.kind else { return [None; 3] };
         let mut find = |text: &str| {
-            let found = units::meant(text, units, &mut self.scratch);
+            let found = units::resolve(text, units, &mut self.scratch);
             if found.is_none() {
                 let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
                 let message = format!("\"{text}\" is not a unit of \"{}\". Units: {allowed}.", rule.target);
@@ -302,7 +302,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                     let is_allowed = |text: &str| made.value(&Texts(vec![text.into()]), rule, scratch).is_ok();
                     let map = builtin.map(category.vehicle_type.unwrap_or_default(), self.language, is_allowed);
                     // Terms for several values are for lists.
-                    made.values.push(if made.convert.is_list() { map } else { map.of_one() });
+                    made.values.push(if made.convert.is_list() { map } else { map.single_valued() });
                 }
             }
             Ok(FoundMap::Own(terms)) => {
@@ -317,7 +317,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                 }
                 for (_, made) in made.iter_mut().flatten() {
                     let allowed = terms.iter().filter(|own| made.value(&own.texts, rule, scratch).is_ok());
-                    let map = ValueMap::own(allowed.map(|own| (own.term.clone(), own.texts.0.clone().into())));
+                    let map = ValueMap::from_entries(allowed.map(|own| (own.term.clone(), own.texts.0.clone().into())));
                     made.values.push(map);
                 }
             }

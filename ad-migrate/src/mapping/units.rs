@@ -57,7 +57,7 @@ fn foreign(unit: &str) -> Option<&'static Foreign> {
 }
 
 /// The unit that a text means: one of these, or one that is converted to one of these.
-pub(crate) fn meant(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
+pub(crate) fn resolve(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
     let named =
         |foreign: &&Foreign| foreign.names.iter().any(|name| name.eq_ignore_ascii_case(text.trim_end_matches('.')));
     let converted = || FOREIGN.iter().filter(|it| units.iter().any(|to| tens(it.base, to).is_some())).find(named);

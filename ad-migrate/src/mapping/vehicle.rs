@@ -92,13 +92,13 @@ pub(super) fn read<'i>(
             }
         }
     }
-    let mut map = ValueMap::own(entries.into_iter());
+    let mut map = ValueMap::from_entries(entries.into_iter());
     if let Some(builtin) = builtin {
         let all = builtin.map("all", Language::Any, |name| categories::by_vehicle_type(name).is_some());
         all.values().filter_map(categories::by_vehicle_type).for_each(|category| {
             add(&mut found, category);
         });
-        map = map.over(all);
+        map = map.with_fallback(all);
     }
     let otherwise = by.otherwise.filter(|name| name != "error");
     let otherwise = otherwise.and_then(|name| Some(add(&mut found, category(problems, &name, otherwise_at)?)));

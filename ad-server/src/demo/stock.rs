@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     /// Checks an ad as the service would.
-    fn check(ad: &DemoAd) -> Result<ad_core::rulebook::Checked, Value> {
+    fn check(ad: &DemoAd) -> Result<ad_core::rulebook::CheckedPayload, Value> {
         let dealers = dealers();
         let dealer = dealers.iter().find(|dealer| dealer.code == ad.dealer_code).unwrap();
         let category = categories::by_vehicle_type(ad.vehicle_type).unwrap();

@@ -101,7 +101,7 @@ impl DatabaseStore {
     /// Why an ad was not revised.
     async fn not_revised(&self, change: &Revision<'_>) -> Result<StoreError, StoreError> {
         if change.coalesces
-            && let Some(request) = self.underway(change.ad, change.request.plan.as_ref()).await?
+            && let Some(request) = self.find_unfinished(change.ad, change.request.plan.as_ref()).await?
         {
             return Ok(StoreError::Underway(request));
         }
@@ -330,7 +330,7 @@ impl Store for DatabaseStore {
         Ok(())
     }
 
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let statement = sql::TieListing { id: ad, market: market.name(), listing };
         Ok(self.database.run(statement).await?.changed > 0)
     }
@@ -349,12 +349,12 @@ impl Store for DatabaseStore {
         Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
         let statement = queue_sql::Underway { id: ad, plan: plan.map(json).transpose()? };
         Columns::first(&self.database.look_up(statement).await?)
     }
 
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError> {
         self.database.wait_for(request).await
     }
 

@@ -63,7 +63,7 @@ pub(super) fn after(dialect: Dialect, scope: Scope<'_>, query: &EventQuery) -> S
         is_after += " AND log.transaction_id < (
         SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + added FROM log_transactions)";
     }
-    let most = values.add(query.most_looked_at());
+    let most = values.add(query.scan_limit());
     let looked_at = match &query.source_id {
         Some(source_id) => of_source_id(&mut values, scope, source_id, &is_after, &most),
         None => of_dealers(&mut values, scope, &is_after, &most),

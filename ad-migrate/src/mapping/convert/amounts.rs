@@ -19,7 +19,7 @@ pub(super) fn measure(
         return Err(with.no_number(text));
     }
     let written = found.after.trim();
-    let own = units::meant(written, units, scratch);
+    let own = units::resolve(written, units, scratch);
     if !written.is_empty() && own.is_none() {
         return Err(unknown_unit(text, written, with.noun, units));
     }

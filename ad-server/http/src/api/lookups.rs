@@ -117,7 +117,7 @@ impl Lookup {
             (Some(_), Some(models)) if !models.is_empty() => {}
             (Some(brand), _) => {
                 let meant = match category.field("brand").map(|field| field.kind) {
-                    Some(Kind::Slug { list }) => nearest::meant(brand, catalogue.list(list).ids()),
+                    Some(Kind::Slug { list }) => nearest::similar(brand, catalogue.list(list).ids()),
                     _ => Vec::new(),
                 };
                 let choices = Choices::Meant(meant.into_iter().map(str::to_owned).collect());

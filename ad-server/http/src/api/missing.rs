@@ -59,7 +59,7 @@ fn meant(parts: &[&str]) -> Vec<String> {
             }
             let typed = bases(name);
             if typed.is_empty() {
-                return nearest::meant(name, OTHERS.into_iter())
+                return nearest::similar(name, OTHERS.into_iter())
                     .first()
                     .map(|name| other(name, rest))
                     .into_iter()
@@ -77,7 +77,7 @@ fn other(name: &str, rest: &[&str]) -> String {
         ("webhooks", [id]) => format!("/v4/webhooks/{id}"),
         ("webhooks", [id, below, ..]) => {
             let known = webhooks::OPERATIONS.iter().filter_map(|it| it.path.strip_prefix("/v4/webhooks/:webhook_id/"));
-            match nearest::meant(below, known.filter(|path| !path.contains('/'))).first() {
+            match nearest::similar(below, known.filter(|path| !path.contains('/'))).first() {
                 Some(meant) => format!("/v4/webhooks/{id}/{meant}"),
                 None => format!("/v4/webhooks/{id}"),
             }
@@ -92,7 +92,7 @@ fn without_version(parts: &[&str]) -> Vec<String> {
         let name = document.trim_matches('/').trim_start_matches("docs/");
         let is_like = |part: &&str| {
             let part = part.to_ascii_lowercase();
-            part.len() > 3 && (name.contains(&part) || !nearest::meant(&part, std::iter::once(name)).is_empty())
+            part.len() > 3 && (name.contains(&part) || !nearest::similar(&part, std::iter::once(name)).is_empty())
         };
         parts.last().is_some_and(is_like)
     });
@@ -112,7 +112,7 @@ fn within_ad(base: &str, rest: &[&str]) -> Vec<String> {
     match rest {
         [source_id, name] => {
             let known = OPERATIONS.iter().filter_map(|operation| operation.path.strip_prefix("/:source_id/"));
-            let meant = nearest::meant(name, known).into_iter().next();
+            let meant = nearest::similar(name, known).into_iter().next();
             let encoded = || format!("{base}/{source_id}%2F{name} (if the source_id has a slash)");
             vec![meant.map_or_else(encoded, |meant| format!("{base}/{source_id}/{meant}"))]
         }
@@ -133,11 +133,11 @@ pub(super) fn bases(name: &str) -> Vec<String> {
     if !below.is_empty() {
         return below;
     }
-    let near = nearest::meant(name, types().chain(["ad"]));
+    let near = nearest::similar(name, types().chain(["ad"]));
     if !near.is_empty() {
         return near.into_iter().map(str::to_owned).collect();
     }
-    let called = values::builtin_map("vehicle", "all", Language::Any).meant(name);
+    let called = values::builtin_map("vehicle", "all", Language::Any).resolve(name);
     called.unwrap_or_default().into_iter().map(String::from).collect()
 }
 

@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
         let mut unknown = sent.keys().filter(|name| !known.contains(&name.as_str()));
         let mut last = None;
         for name in unknown.by_ref().take(MAX_UNKNOWN) {
-            let meant = nearest::meant(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
+            let meant = nearest::similar(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
             errors.push(name, Violation::UnknownField { meant, of_ad: false });
             last = Some(name);
         }

@@ -190,7 +190,7 @@ async fn a_listing_is_tied_to_one_live_ad() {
     let (one, two) = (ad(1, 10), ad(2, 11));
     create(&store, 1, &one).await.unwrap();
     create(&store, 2, &two).await.unwrap();
-    let tie = async |ad: &Ad, market, listing| store.tie(ad.id, market, listing).await.unwrap();
+    let tie = async |ad: &Ad, market, listing| store.link_listing(ad.id, market, listing).await.unwrap();
     assert!(tie(&one, Market::Primary, "p1").await);
     assert!(tie(&one, Market::Primary, "p1").await);
     assert!(!tie(&two, Market::Primary, "p1").await);

@@ -173,7 +173,7 @@ impl Example<'_> {
     }
 
     /// The payload after validation.
-    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::Checked> {
+    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::CheckedPayload> {
         let Self { rulebook, version, category } = self;
         let dealer = Dealer::named(DEALER);
         rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
