@@ -23,7 +23,7 @@ pub struct Webhooks<'a> {
 /// A new endpoint. It gets the events from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NewWebhook {
-    /// The address, https.
+    /// Address that receives the events; https.
     pub url: String,
     /// Types of the events to send; empty: every `done` and `error`.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "texts")]
@@ -31,7 +31,7 @@ pub struct NewWebhook {
     /// Only events of this dealer of a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dealer_code: Option<String>,
-    /// A note for people.
+    /// A note for people; the service does not use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -39,13 +39,13 @@ pub struct NewWebhook {
 /// Changes of an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct WebhookChanges {
-    /// The address, https.
+    /// New address that receives the events; https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Types of the events to send.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_texts")]
     pub types: Option<Vec<EventTypes>>,
-    /// A note for people.
+    /// New note for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether events are sent. A disabled endpoint keeps its position.
@@ -68,21 +68,21 @@ pub enum Resume {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// Its id.
+    /// Id of the endpoint.
     pub id: String,
-    /// The address.
+    /// Address that receives the events.
     pub url: String,
     /// Types of the events that are sent.
     pub types: Vec<String>,
     /// The dealer whose events are sent, if not all of the scope.
     pub dealer_code: Option<String>,
-    /// A note for people.
+    /// The note for people.
     pub description: Option<String>,
-    /// Whether events are sent.
+    /// Whether the service sends events to it.
     pub enabled: bool,
-    /// Why not.
+    /// Why it is disabled; `None` while it is enabled.
     pub disabled_reason: Option<String>,
-    /// When it was created.
+    /// When the endpoint was created.
     pub created: Timestamp,
     /// When it was last changed.
     pub updated: Timestamp,
@@ -104,12 +104,12 @@ pub struct Webhook {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delivery {
-    /// The event.
+    /// Id of the event, the same over all attempts.
     pub event_id: String,
-    /// Its type.
+    /// Type of the event, such as `ad.publish.done`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// The state.
+    /// Whether it is pending, delivered or failed.
     pub state: DeliveryState,
     /// When the event was assigned to the endpoint.
     pub created: Timestamp,
@@ -126,13 +126,13 @@ pub struct Delivery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryAttempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// Milliseconds until the answer or the failure.
     pub latency_ms: Option<u64>,
-    /// Why it failed.
+    /// Why the attempt failed; `None` after success.
     pub error: Option<String>,
     /// The first characters of the answer.
     pub response: Option<String>,
@@ -143,7 +143,7 @@ pub struct DeliveryAttempt {
 pub struct DeliveryQuery {
     /// Only those in this state.
     pub state: Option<DeliveryState>,
-    /// The page.
+    /// Limit and offset of the page.
     pub page: ad_core::model::Page,
 }
 

@@ -19,7 +19,7 @@ use crate::{
 
 const LONGEST_PLATE: usize = 20;
 
-/// Which ad.
+/// Arguments that name one ad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// Source id of the ad, or its plate
@@ -29,7 +29,7 @@ pub(crate) struct TargetArgs {
     pub(crate) dealer: DealerArgs,
 }
 
-/// Whose.
+/// The argument that names a dealer of a group.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DealerArgs {
     /// The dealer, if several dealers of the token's group have this source id
@@ -45,7 +45,7 @@ impl TargetArgs {
 
 /// Whether to wait for the outcome.
 #[derive(Debug, clap::Args)]
-pub(crate) struct WaitArgs {
+pub(crate) struct WaitOptions {
     /// Wait until the request is finished; the service processes it after it has answered
     #[arg(long, short)]
     pub(crate) wait: bool,
@@ -54,14 +54,14 @@ pub(crate) struct WaitArgs {
     within: Duration,
 }
 
-impl WaitArgs {
+impl WaitOptions {
     /// With `--wait`, the service holds back its answers until a request is finished.
     pub(crate) fn of<'a>(&self, ads: Ads<'a>) -> Ads<'a> {
         if self.wait { ads.wait(self.within) } else { ads }
     }
 }
 
-/// One or several ads.
+/// Arguments that name ads: source ids, filters, or both.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManyArgs {
     /// Source ids of the ads; where the ads are shown first, also their plates
@@ -70,7 +70,7 @@ pub(crate) struct ManyArgs {
     #[command(flatten)]
     dealer: DealerArgs,
     #[command(flatten)]
-    wait: WaitArgs,
+    wait: WaitOptions,
 }
 
 /// One or several ads about which something is shown.
@@ -190,14 +190,14 @@ pub(crate) fn reasons(context: &Context) -> impl FnMut(&StatusReport) {
 pub(crate) struct Done<'a> {
     context: &'a Context,
     client: &'a Client,
-    wait: &'a WaitArgs,
+    wait: &'a WaitOptions,
     rows: Rows,
     failed: bool,
 }
 
 impl<'a> Done<'a> {
     /// Before anything is done: unknown fields are an error.
-    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitOptions) -> Result<Self, Failure> {
         context.out.check_fields(COLUMNS, &[])?;
         Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false })
     }
@@ -269,7 +269,7 @@ pub(crate) fn goes_on(source_id: &str) -> Failure {
 /// An action, for its confirmation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Act {
-    /// `Delete`.
+    /// The imperative, such as `Delete`.
     pub(crate) verb: &'static str,
     /// Why it needs a confirmation; `None` if it does not.
     pub(crate) consequence: Option<&'static str>,

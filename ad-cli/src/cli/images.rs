@@ -16,11 +16,10 @@ use reqwest::{
 use serde::Serialize;
 use url::{Host, Url};
 
-/// Largest file, in bytes.
+/// Largest accepted file, in bytes.
 pub const MOST_BYTES: usize = 15_000_000;
-/// Most redirects.
+/// Most redirects that are followed.
 pub const MOST_REDIRECTS: usize = 5;
-/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Timeout of the whole fetch.
 const TOTAL: Duration = Duration::from_secs(20);
@@ -36,7 +35,6 @@ pub(crate) struct Images {
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
-    /// `image/jpeg` or `image/png`.
     media_type: Option<&'static str>,
     bytes: Option<usize>,
     redirected_to: Option<String>,

@@ -28,7 +28,7 @@ impl<T> Given<T> {
     }
 }
 
-/// `source_id__in` is `--source-id-in`.
+/// The option of a query parameter: `--source-id-in` for `source_id__in`.
 pub(crate) fn option(name: &str) -> String {
     name.replace("__", "-").replace('_', "-")
 }

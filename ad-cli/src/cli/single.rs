@@ -15,7 +15,6 @@ use crate::{
 
 #[derive(Debug)]
 pub(crate) struct Single {
-    /// The file, for messages.
     pub(crate) name: String,
     pub(crate) object: Map<String, Value>,
     text: Vec<u8>,

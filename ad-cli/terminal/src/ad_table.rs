@@ -137,7 +137,7 @@ pub fn prices(prices: &Value) -> Cell {
     prices.as_array().into_iter().flatten().map(price).collect::<Vec<_>>().join(", ").into()
 }
 
-/// `349,900 SEK`
+/// An amount with its currency, such as `349,900 SEK`.
 pub fn money(amount: &Value, currency: &Value) -> String {
     let amount = amount.to_string();
     let (whole, rest) = amount.split_at(amount.find('.').unwrap_or(amount.len()));

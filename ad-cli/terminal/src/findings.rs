@@ -33,7 +33,7 @@ const LONGEST_SHOWN: usize = 60;
 pub struct Findings {
     file: String,
     out: Output,
-    /// What people read.
+    /// Stdout, buffered.
     text: BufWriter<Stream>,
     /// What programs get, unless that is something else.
     rows: Option<Rows>,

@@ -41,7 +41,7 @@ pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> 
     })
 }
 
-/// The same for Ctrl-C.
+/// As on Unix, for Ctrl-C alone.
 #[cfg(windows)]
 pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;

@@ -60,7 +60,6 @@ impl Counter {
         Self { what, count: Cell::new(0), began: Instant::now(), is_shown }
     }
 
-    /// One more is done.
     pub fn add(&self) {
         self.count.set(self.count.get() + 1);
     }
@@ -121,7 +120,7 @@ impl BlockingCounter {
         self.is_shown && self.began.elapsed() >= SOON && blocking().is_none()
     }
 
-    /// So many are done.
+    /// Shows this number of finished items.
     pub fn show(&mut self, count: u64) {
         if self.is_shown && self.began.elapsed() >= SOON {
             let mut shown = blocking();

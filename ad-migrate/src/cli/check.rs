@@ -33,7 +33,7 @@ Examples:
   ad-migrate check stock.csv --mapping stock.toml --report report.html
   ad-migrate check stock.zip --mapping stock.toml --member lager.xml
   ad-migrate check stock.csv --mapping stock.toml --output csv > errors.csv")]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Accept images over http, of a service whose operator allows them for tests
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     limit_shown: u64,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &CheckArgs) -> Result<(), Failure> {
     let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let about = About { file: args.file.name(), mapping: args.file.mapping.clone(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
@@ -89,7 +89,7 @@ struct Reports {
 }
 
 impl Reports {
-    fn begin(out: Output, args: &Args, about: &About) -> Result<Self, Failure> {
+    fn begin(out: Output, args: &CheckArgs, about: &About) -> Result<Self, Failure> {
         type Begin = fn(&Path, &About) -> io::Result<Box<dyn FileReport>>;
         let wanted: [(&Option<PathBuf>, &str, Begin); 3] = [
             (&args.json, "all findings", |path, about| Ok(Box::new(Json::create(path, about)?))),

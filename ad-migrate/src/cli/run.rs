@@ -50,7 +50,7 @@ Examples:
   ad-migrate run stock.csv --mapping stock.toml
   ad-migrate run stock.csv --mapping stock.toml --only-failed
   ad-migrate run stock.csv --mapping stock.toml --update --rehearse")]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
@@ -151,7 +151,7 @@ impl SubmitArgs {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
     let client = context.client()?;
     let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;

@@ -19,13 +19,13 @@ const REMOVED_PART: u64 = 10;
 /// What makes an ad equal to a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Desired {
-    /// Nothing: it is equal.
+    /// The ad is equal to the payload.
     Unchanged,
-    /// An update.
+    /// A PATCH makes it equal.
     Update {
         /// The body of the PATCH.
         patch: Map<String, Value>,
-        /// The fields that change.
+        /// The fields that the PATCH changes.
         changes: Vec<Change>,
     },
     /// No update can; why, as a sentence.

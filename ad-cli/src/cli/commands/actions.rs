@@ -35,7 +35,7 @@ Examples:
   ad-cli sold ABC123 DEF456
   ad-cli sold car-1 --yes --wait";
 
-/// Runs `delete` or `sold`.
+/// Runs `delete`, and `sold`, which is the same.
 pub(crate) async fn delete(context: &Context, args: &ActionArgs) -> Result<(), Failure> {
     let act = Act {
         verb: "Delete",

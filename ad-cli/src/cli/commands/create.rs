@@ -8,7 +8,7 @@ use crate::{
     ErrorKind,
     bulk::check::Checker,
     cli::{
-        acts::{Done, WaitArgs},
+        acts::{Done, WaitOptions},
         single::Single,
         through::Through,
     },
@@ -25,7 +25,7 @@ Examples:
   ad-cli create car.json --dry-run
   ad-cli create car.json --wait
   cat car.json | ad-cli create -")]
-pub(crate) struct Args {
+pub(crate) struct CreateArgs {
     /// File with the payload, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
@@ -38,10 +38,10 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "wait")]
     dry_run: bool,
     #[command(flatten)]
-    wait: WaitArgs,
+    wait: WaitOptions,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
     let payload = Single::read(context, &args.file)?;
     let checker = Checker::new(args.through.version(), args.through.category()).with_http_images();
     if !args.no_check {

@@ -40,7 +40,7 @@ confirmation. If they are invalid, the editor opens again. An unchanged file cha
 Examples:
   ad-cli edit car-1
   ad-cli edit ABC123 --wait")]
-pub(crate) struct Args {
+pub(crate) struct EditArgs {
     #[command(flatten)]
     change: ChangeArgs,
     /// Do not ask for confirmation
@@ -56,7 +56,7 @@ struct Edited<'a> {
     before: Map<String, Value>,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let read = acts::read(&client, args.change.target.target()).await?;
     let ad = &read.body;

@@ -29,7 +29,7 @@ Examples:
   ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
@@ -54,7 +54,7 @@ impl Table for AdQuery {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failure> {
     let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));

@@ -24,7 +24,7 @@ Examples:
   ad-cli log car-1 --all
   ad-cli log car-1 --state error
   ad-cli log car-1 --follow")]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// Source id of the ad, or its plate
     source_id: String,
     /// Keep printing new entries until Ctrl-C
@@ -54,7 +54,7 @@ const COLUMNS: &[Column] = &[
 /// Entries that people see, unless they ask for more.
 const LATEST: u32 = 20;
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure> {
     let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     // Whose log it is, also where the plate was given.

@@ -23,13 +23,13 @@ read.
 Examples:
   ad-cli login --url https://ads.example.com
   ad-cli login --url https://ads.example.com --profile north < token.txt")]
-pub(crate) struct Args {
+pub(crate) struct LoginArgs {
     /// Save the profile without checking the token at the service
     #[arg(long)]
     no_check: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failure> {
     let mut profiles = Profiles::of_user()?;
     let name = context.profile().to_owned();
     let url = address(context, profiles.get(&name))?;

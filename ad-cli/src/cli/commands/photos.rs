@@ -22,7 +22,7 @@ const AT_ONCE: usize = 8;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  ad-cli photos check stock.ndjson\n  ad-cli photos check car-1")]
-pub(crate) struct Args {
+pub(crate) struct PhotosArgs {
     #[command(subcommand)]
     step: PhotosCommand,
 }
@@ -90,7 +90,7 @@ fn result(problem: &Value) -> Cell {
     problem.as_str().map_or_else(|| Cell::toned("fetched", Tone::Good), |problem| Cell::toned(problem, Tone::Bad))
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Failure> {
     let PhotosCommand::Check { what, ad, mapping, dealer, http_images } = &args.step;
     let images = Images::new(*http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
@@ -133,7 +133,7 @@ struct Report<'a> {
     progress: &'a Counter,
     fetched: u64,
     failed: u64,
-    /// Ads without images.
+    /// Number of ads without images.
     without: u64,
 }
 

@@ -27,7 +27,7 @@ Examples:
   ad-cli update car-1 --set color=red --unset video_url --wait
   ad-cli update car-1 --set body=\"New text\"
   ad-cli update car-1 changes.json")]
-pub(crate) struct Args {
+pub(crate) struct UpdateArgs {
     #[command(flatten)]
     change: ChangeArgs,
     /// File with the fields to change, or - for stdin
@@ -60,7 +60,7 @@ fn etag(text: &str) -> Result<String, &'static str> {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &UpdateArgs) -> Result<(), Failure> {
     if args.file.is_none() && args.set.is_empty() && args.unset.is_empty() {
         return Err(Failure::usage("nothing to change")
             .hint("set fields with --set PATH=VALUE, or clear them with --unset PATH")

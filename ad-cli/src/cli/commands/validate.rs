@@ -43,7 +43,7 @@ Examples:
   ad-cli validate stock.ndjson --output csv > errors.csv
   ad-cli validate cars.ndjson boats.ndjson
   ad-cli new car | ad-cli validate -")]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     /// The files, or - for stdin
     #[arg(value_name = "FILE|-", required = true)]
     files: Vec<PathBuf>,
@@ -56,14 +56,14 @@ pub(crate) struct Args {
     online: bool,
 }
 
-impl Args {
+impl ValidateArgs {
     /// To validate one file without the service.
     pub(super) fn of(file: &Path, mapping: &MappingArg, through: &Through) -> Self {
         Self { files: vec![file.to_owned()], mapping: mapping.clone(), through: through.clone(), online: false }
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Failure> {
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
     let mut report = Findings::new("", context.out);
@@ -103,7 +103,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 async fn one(
     context: &Context,
     file: &Path,
-    args: &Args,
+    args: &ValidateArgs,
     client: Option<&Client>,
     report: &mut Findings,
     causes: &mut Causes,

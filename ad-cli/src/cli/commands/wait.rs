@@ -22,7 +22,7 @@ or the request is unfinished after --within.
 Examples:
   ad-cli create car.json && ad-cli wait car-1
   ad-cli wait car-1 --until published --within 10m")]
-pub(crate) struct Args {
+pub(crate) struct WaitArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Expected state; any other outcome is a failure
@@ -50,7 +50,7 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &WaitArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let wait = async {
         let ad = acts::read(&client, args.target.target()).await?.body;

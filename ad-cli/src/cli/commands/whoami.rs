@@ -16,13 +16,13 @@ Exit code 4: the token has expired, or the service rejects it.
 Examples:
   ad-cli whoami
   ad-cli whoami --online")]
-pub(crate) struct Args {
+pub(crate) struct WhoamiArgs {
     /// Ask the service, which also knows the token's dealers, their ads and the rate limit
     #[arg(long)]
     online: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Failure> {
     let connection = context.connection()?;
     let claims = Claims::of(&connection.token).ok_or_else(|| {
         Failure::unauthorised("invalid token: expected three parts separated by dots").hint("run: ad-cli login")

@@ -8,7 +8,6 @@ pub(super) enum Effect {
     Reads,
     /// Adds something, or starts something again.
     Adds,
-    /// Replaces or deletes something.
     Replaces,
     /// Is charged for each ad.
     Charges,
@@ -33,7 +32,6 @@ pub(super) struct Payload {
 pub(super) enum Count {
     /// One or none: an object.
     Optional,
-    /// One: an object.
     One,
     /// Several: an array of objects.
     Several,

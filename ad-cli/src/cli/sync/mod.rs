@@ -59,7 +59,7 @@ pub(crate) struct StockArgs {
 pub(crate) struct ApplyOptions {
     /// Whether to show the plan only.
     pub(crate) dry_run: bool,
-    /// Nobody is asked.
+    /// Whether to apply without a confirmation.
     pub(crate) yes: bool,
     /// How long to wait for outcomes; `None`: not at all.
     pub(crate) within: Option<Duration>,

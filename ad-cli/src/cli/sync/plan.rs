@@ -60,7 +60,7 @@ pub(super) struct Dealer {
     pub(super) code: String,
     /// Ads that are not deleted.
     pub(super) ads: u64,
-    /// Those that would be.
+    /// Ads that the plan deletes.
     pub(super) deletions: u64,
 }
 
@@ -73,7 +73,6 @@ impl Dealer {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct About {
-    /// The file, for messages.
     pub(super) name: String,
     /// The file, for reading it again; `None` for stdin.
     pub(super) path: Option<PathBuf>,
@@ -83,17 +82,17 @@ pub(super) struct About {
     pub(super) http_images: bool,
     /// What its payloads come to.
     pub(super) digest: String,
-    /// The service.
+    /// Address of the service.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
-    /// Permitted deletions.
+    /// Number of deletions that the user has permitted.
     pub(super) allowed: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) about: About,
-    /// Updates, creates, deletions.
+    /// In this order: updates, creates, deletions.
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
     pub(super) left: Vec<Left>,

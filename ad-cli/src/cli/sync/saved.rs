@@ -34,7 +34,7 @@ struct Header<T> {
     ad_cli_plan: u32,
     #[serde(flatten)]
     about: T,
-    /// How many lines follow.
+    /// Number of the lines that follow.
     steps: usize,
 }
 

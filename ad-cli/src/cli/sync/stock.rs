@@ -104,16 +104,17 @@ impl Left {
 /// Why an ad is left as it is.
 #[derive(Debug)]
 pub(super) enum Why {
-    /// Its payload has mistakes.
     Rejected(Verdict),
     /// What is wanted cannot be.
-    Blocked { reason: String, hints: Vec<String> },
+    Blocked {
+        reason: String,
+        hints: Vec<String>,
+    },
 }
 
-/// What a file wants.
+/// The desired state of a stock, read from a file.
 #[derive(Debug, Default)]
 pub(super) struct Stock {
-    /// The file, for messages.
     pub(super) name: String,
     pub(super) digest: String,
     pub(super) wanted: HashMap<Identity, Wanted>,

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::terminal::{Context, Exit, Failure};
 
-/// Time between two looks.
+/// Interval at which the file is examined.
 const LOOK: Duration = Duration::from_millis(300);
 
 /// Number of polls with the same result after which a file counts as complete.

@@ -82,13 +82,13 @@ impl ColorWhen {
 /// The meaning of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// It went well.
+    /// Success: green.
     Good,
     /// In progress, or needs attention.
     Warning,
-    /// It went wrong.
+    /// Failure: red.
     Bad,
-    /// It matters less.
+    /// A detail: dimmed.
     Faint,
     /// A heading, or what one looks for first.
     Strong,
@@ -117,7 +117,7 @@ fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
 /// How much is written to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Talk {
-    /// Nothing but errors.
+    /// Errors only (`--quiet`).
     Quiet,
     /// What people want to know.
     Usual,
@@ -208,7 +208,7 @@ impl Output {
         self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())
     }
 
-    /// Whether output is verbose.
+    /// Whether details are shown (`--verbose`).
     pub fn is_verbose(self) -> bool {
         self.talk == Talk::Verbose
     }
@@ -322,7 +322,7 @@ impl Output {
         self.bytes(table::named(fields, indent, terminal, colors).as_bytes())
     }
 
-    /// Says something besides.
+    /// Writes a note to stderr, unless `--quiet` is given.
     pub fn note(self, text: &str) {
         if self.talk > Talk::Quiet {
             self.say(&self.fitted(text, 0));
@@ -336,7 +336,7 @@ impl Output {
         }
     }
 
-    /// Prints a detail (`--verbose`).
+    /// Writes a dimmed detail to stderr, with `--verbose` only.
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
             self.say(&painted(&self.fitted(text, 0), Some(Tone::Faint), self.colors_err));

@@ -96,7 +96,7 @@ impl Rows {
         self
     }
 
-    /// Adds a row.
+    /// Writes one row, or buffers it until the columns' widths are known.
     pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         match &mut self.selection {
             Some(selection) => {
@@ -151,7 +151,7 @@ impl Rows {
         self.out.flush()
     }
 
-    /// Ends the answer.
+    /// Writes what is buffered, and the end of the document.
     pub fn end(mut self) -> io::Result<()> {
         let Screen { terminal, colors } = self.screen;
         match &mut self.form {

@@ -13,7 +13,7 @@ use super::{
     painted,
 };
 
-/// Cells between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
 /// Least widths of shortened ids: what is left still tells ads apart.
