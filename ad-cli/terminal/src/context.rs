@@ -14,7 +14,7 @@ use clap::Args;
 
 use super::{
     ColorWhen, Failure, Format, Output,
-    output::{Streams, Talk},
+    output::{Streams, Verbosity},
     profiles::{DEFAULT, Profiles},
 };
 
@@ -143,9 +143,9 @@ impl Context {
     /// The same, with streams and a folder.
     pub(crate) fn within(global: &Global, streams: Streams, folder: Option<PathBuf>) -> Self {
         let talk = match (global.quiet, global.verbose) {
-            (true, _) => Talk::Quiet,
-            (false, true) => Talk::Verbose,
-            (false, false) => Talk::Usual,
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Usual,
         };
         // An empty variable counts as unset.
         let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());

@@ -17,7 +17,7 @@ const COLUMNS: &[Column] = &Column::at_paths([
 ]);
 
 #[derive(Debug, Serialize)]
-struct FindingRow<'a> {
+struct PrintedFinding<'a> {
     file: &'a str,
     index: u64,
     source_id: Option<&'a str>,
@@ -76,7 +76,7 @@ impl Findings {
         }
         for finding in &verdict.findings {
             if let Some(rows) = &mut self.rows {
-                rows.push(&FindingRow {
+                rows.push(&PrintedFinding {
                     file: &self.file,
                     index: verdict.index,
                     source_id: verdict.source_id.as_deref(),

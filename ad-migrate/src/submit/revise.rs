@@ -10,7 +10,7 @@ use std::{
 
 use ad_bulk::{
     Identity,
-    desired::{Change, Desired, desired, exceeds_removal_limit},
+    desired::{Change, RequiredUpdate, compare_ad, exceeds_removal_limit},
     import::accepted,
     write_if,
 };
@@ -155,10 +155,10 @@ async fn write_update(
         let mut payload = payload.clone();
         // Whether an ad is shown is decided by `--hidden` and `publish`, unless the mapping sets it.
         payload.entry("visible").or_insert(Value::Bool(shown.visible));
-        match desired(rulebook, shown, &payload, category) {
-            Desired::Unchanged => Err((Revised::Unchanged, None)),
-            Desired::Impossible(why) => Err((Revised::Failed, Some(why))),
-            Desired::Update { patch, changes } => {
+        match compare_ad(rulebook, shown, &payload, category) {
+            RequiredUpdate::Unchanged => Err((Revised::Unchanged, None)),
+            RequiredUpdate::Impossible(why) => Err((Revised::Failed, Some(why))),
+            RequiredUpdate::Update { patch, changes } => {
                 *update.borrow_mut() = (patch, changes);
                 if is_rehearsal {
                     return Err((Revised::WouldBeUpdated, None));

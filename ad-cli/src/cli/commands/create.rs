@@ -9,8 +9,8 @@ use crate::{
     bulk::check::Checker,
     cli::{
         acts::{Done, WaitOptions},
-        single::Single,
-        through::Through,
+        single::SinglePayload,
+        through::ApiOptions,
     },
     terminal::{Context, Failure},
 };
@@ -30,7 +30,7 @@ pub(crate) struct CreateArgs {
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Skip local validation; the service validates in any case
     #[arg(long)]
     no_check: bool,
@@ -42,7 +42,7 @@ pub(crate) struct CreateArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
-    let payload = Single::read(context, &args.file)?;
+    let payload = SinglePayload::read(context, &args.file)?;
     let checker = Checker::new(args.through.version(), args.through.category()).with_http_images();
     if !args.no_check {
         payload.check(context, &checker)?;

@@ -49,7 +49,7 @@ pub(crate) struct EditArgs {
 }
 
 /// What the editor shows and what it is compared with.
-struct Edited<'a> {
+struct EditedAd<'a> {
     context: &'a Context,
     ad: &'a Ad,
     category: &'static Category,
@@ -68,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
             .hint(format!("to migrate it: ad-cli migrate-v4 {}", ad.source_id)));
     };
     let mut done = Done::new(context, &client, &args.change.wait)?;
-    let edited = Edited { context, ad, category, before: payload_of(ad) };
+    let edited = EditedAd { context, ad, category, before: payload_of(ad) };
     let Some(patch) = edited.patch().await? else {
         context.out.note("nothing was changed");
         return Ok(());
@@ -89,7 +89,7 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
     done.end()
 }
 
-impl Edited<'_> {
+impl EditedAd<'_> {
     /// What was changed, once it is valid; `None` if nothing was.
     async fn patch(&self) -> Result<Option<Map<String, Value>>, Failure> {
         let failed = |error: io::Error| Failure::failed(format!("cannot use a temporary file: {error}"));

@@ -95,7 +95,7 @@ pub(crate) async fn run(context: &Context, args: &EventsArgs) -> Result<(), Fail
     let mut rows = context.out.live_rows(COLUMNS);
     let mut query = args.selection.query(After::Oldest);
     let mut left = args.limit.unwrap_or(u32::MAX);
-    let progress = Counter::between(context.out, "event");
+    let progress = Counter::between_rows(context.out, "event");
     loop {
         query.limit = Some(left.min(MOST_EVENTS));
         let page = progress.run(client.events(&query)).await??.body;

@@ -9,7 +9,7 @@ use crate::{
     bulk::import::{Imported, Options, Record, Resume, Task},
     cli::{
         input::{Input, MappingArg},
-        through::Through,
+        through::ApiOptions,
     },
     terminal::{self, Column, Context, Exit, Failure, ImportReport, ad_table, causes::Causes, counted, grouped},
 };
@@ -46,7 +46,7 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     mapping: MappingArg,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Resume an interrupted import of this file
     #[arg(long)]
     resume: bool,

@@ -11,7 +11,7 @@ use crate::{
     AdFilter, AdQuery,
     cli::{
         claims::Claims,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
         through::VehicleType,
     },
     terminal::{Column, Context, Counter, Failure, ad_table, counted, grouped},
@@ -40,7 +40,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     deleted: bool,
     #[command(flatten)]
-    filters: Given<AdQuery>,
+    filters: GivenParameters<AdQuery>,
 }
 
 /// Filters that may mean deleted ads, so that none are left out.

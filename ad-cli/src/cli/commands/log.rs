@@ -10,7 +10,7 @@ use crate::{
     After, Client, EventQuery, LogQuery, Target,
     cli::{
         acts,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
     },
     terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
 };
@@ -34,7 +34,7 @@ pub(crate) struct LogArgs {
     #[arg(long, conflicts_with_all = ["limit", "offset", "follow"])]
     all: bool,
     #[command(flatten)]
-    filters: Given<LogQuery>,
+    filters: GivenParameters<LogQuery>,
 }
 
 impl Table for LogQuery {

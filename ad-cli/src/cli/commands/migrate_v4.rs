@@ -55,7 +55,7 @@ pub(crate) struct MigrateV4Args {
 pub(crate) async fn run(context: &Context, args: &MigrateV4Args) -> Result<(), Failure> {
     use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Rejected, Stays};
     context.out.check_names(conversion::FIELDS.iter().copied())?;
-    let prepared = args.payloads.as_deref().map(prepared).transpose()?.unwrap_or_default();
+    let prepared = args.payloads.as_deref().map(read_payloads).transpose()?.unwrap_or_default();
     let client = context.client()?;
     let rulebook = Rulebook::default();
     let mut rows = context.out.rows(conversion::COLUMNS);
@@ -105,7 +105,7 @@ pub(crate) async fn run(context: &Context, args: &MigrateV4Args) -> Result<(), F
 }
 
 /// The payloads of a file, by the source id of their ads.
-fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>>, Failure> {
+fn read_payloads(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>>, Failure> {
     let source = Source::open(path)?;
     let name = source.name.clone();
     let mut payloads = HashMap::new();

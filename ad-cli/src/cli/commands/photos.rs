@@ -11,7 +11,7 @@ use crate::{
     bulk::payloads::{Chunks, Source, parse},
     cli::{
         acts::{self, DealerArgs},
-        images::{Found, Images},
+        images::{FetchedImage, ImageChecker},
         input::{Input, MappingArg},
     },
     terminal::{Cell, Column, Context, Counter, Exit, Failure, Rows, Tone, counted, grouped},
@@ -83,7 +83,7 @@ struct PhotoRow {
     photo: Photo,
     problem: Option<String>,
     #[serde(flatten)]
-    found: Found,
+    found: FetchedImage,
 }
 
 fn result(problem: &Value) -> Cell {
@@ -92,7 +92,7 @@ fn result(problem: &Value) -> Cell {
 
 pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Failure> {
     let PhotosCommand::Check { what, ad, mapping, dealer, http_images } = &args.step;
-    let images = Images::new(*http_images)
+    let images = ImageChecker::new(*http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
     let mut report =
@@ -128,7 +128,7 @@ fn explain_files(path: &Path) -> Result<(), Failure> {
 }
 
 struct Report<'a> {
-    images: Images,
+    images: ImageChecker,
     rows: Rows,
     progress: &'a Counter,
     fetched: u64,

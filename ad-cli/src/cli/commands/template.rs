@@ -14,7 +14,7 @@ use ad_core::{
 
 use crate::{
     cli::{
-        sheet::{Column, columns, csv, mapping, xlsx},
+        sheet::{SheetColumn, columns, csv, mapping, xlsx},
         through::VehicleType,
     },
     terminal::{Context, Failure},
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &TemplateArgs) -> Result<(), Failure>
     }
     let rulebook = Rulebook::default();
     let example = category.example(ApiVersion::V4, &rulebook);
-    let columns: Vec<Column> = columns(category, &rulebook, example);
+    let columns: Vec<SheetColumn> = columns(category, &rulebook, example);
     let bytes = if args.form.xlsx {
         xlsx::bytes(name, &columns, &rulebook.catalogue)
             .map_err(|error| Failure::failed(format!("cannot make {}: {error}", sheet.display())))?

@@ -11,7 +11,7 @@ use crate::{
     cli::{
         change::{self, ChangeArgs, Sending},
         setting::{self, Setting},
-        single::Single,
+        single::SinglePayload,
     },
     terminal::{Context, Failure},
 };
@@ -66,7 +66,7 @@ pub(crate) async fn run(context: &Context, args: &UpdateArgs) -> Result<(), Fail
             .hint("set fields with --set PATH=VALUE, or clear them with --unset PATH")
             .hint("or name a file with the fields to change"));
     }
-    let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
+    let file = args.file.as_deref().map(|path| SinglePayload::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
     let decide = |ad: &Ad, category: Option<&Category>| {
         let now = Value::Object(as_written(ad));

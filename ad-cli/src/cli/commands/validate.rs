@@ -18,7 +18,7 @@ use crate::{
     },
     cli::{
         input::{Input, MappingArg},
-        through::Through,
+        through::ApiOptions,
     },
     terminal::{
         Context, Exit, Failure, Findings,
@@ -50,7 +50,7 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     mapping: MappingArg,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Also send each locally valid payload to the `validate` operation of the service, which stores nothing
     #[arg(long)]
     online: bool,
@@ -58,7 +58,7 @@ pub(crate) struct ValidateArgs {
 
 impl ValidateArgs {
     /// To validate one file without the service.
-    pub(super) fn of(file: &Path, mapping: &MappingArg, through: &Through) -> Self {
+    pub(super) fn of(file: &Path, mapping: &MappingArg, through: &ApiOptions) -> Self {
         Self { files: vec![file.to_owned()], mapping: mapping.clone(), through: through.clone(), online: false }
     }
 }
@@ -167,7 +167,7 @@ async fn online(
         for piece in pieces {
             let (mut verdict, _) = checker.check(piece, totals.payloads);
             if verdict.is_valid() {
-                asked(checker, client, piece, &mut verdict).await?;
+                ask_service(checker, client, piece, &mut verdict).await?;
             }
             totals.add(&verdict);
             show(&verdict)?;
@@ -178,7 +178,12 @@ async fn online(
 }
 
 /// Adds what the service has to say about a payload.
-async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &mut Verdict) -> Result<(), Failure> {
+async fn ask_service(
+    checker: &Checker,
+    client: &Client,
+    piece: Piece<'_>,
+    verdict: &mut Verdict,
+) -> Result<(), Failure> {
     let object: Map<String, Value> = parse(piece.text).unwrap_or_default();
     let vehicle_type = checker.category(&object).and_then(|category| category.vehicle_type);
     let ads = match (checker.version, vehicle_type) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    cli::claims::{Claims, Validity, away},
+    cli::claims::{Claims, Validity, approximate_distance},
     terminal::{Context, Failure, counted},
 };
 
@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Fail
     let validity = claims.validity(now);
     let people = context.out.is_for_people();
     let expires = match claims.expires() {
-        Some(end) if people => Some(format!("{end} ({})", away(end, now))),
+        Some(end) if people => Some(format!("{end} ({})", approximate_distance(end, now))),
         Some(end) => Some(end.to_string()),
         None => people.then(|| "never".to_owned()),
     };

@@ -33,7 +33,7 @@ use self::{
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
-use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, signalled};
+use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, wait_for_signal};
 
 /// Calls that run at the same time; others wait.
 const AT_ONCE: u32 = 4;
@@ -106,7 +106,7 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
     tokio::pin!(session);
     let ended = tokio::select! {
         ended = &mut session => ended.map(drop),
-        () = signalled() => {
+        () = wait_for_signal() => {
             stop.cancel();
             let _ended = session.await;
             Err(ServerInitializeError::Cancelled)

@@ -116,7 +116,7 @@ fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
 
 /// How much is written to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Talk {
+pub enum Verbosity {
     /// Errors only (`--quiet`).
     Quiet,
     /// What people want to know.
@@ -131,7 +131,7 @@ pub struct Output {
     format: Format,
     colors_out: bool,
     colors_err: bool,
-    talk: Talk,
+    talk: Verbosity,
     /// Paths of the fields that are wanted; none for all.
     fields: &'static [String],
     streams: Streams,
@@ -139,7 +139,7 @@ pub struct Output {
 
 impl Output {
     /// For a terminal or for programs, as `color` and what the streams are say.
-    pub fn new(format: Format, color: ColorWhen, talk: Talk, streams: Streams) -> Self {
+    pub fn new(format: Format, color: ColorWhen, talk: Verbosity, streams: Streams) -> Self {
         let (colors_out, colors_err) = (color.on(streams.stdout()), color.on(streams.stderr()));
         Self { format, colors_out, colors_err, talk, fields: &[], streams }
     }
@@ -210,12 +210,12 @@ impl Output {
 
     /// Whether details are shown (`--verbose`).
     pub fn is_verbose(self) -> bool {
-        self.talk == Talk::Verbose
+        self.talk == Verbosity::Verbose
     }
 
     /// Whether stderr can show progress bars.
-    pub fn moves(self) -> bool {
-        self.talk > Talk::Quiet && self.streams.stderr().is_terminal()
+    pub fn shows_progress(self) -> bool {
+        self.talk > Verbosity::Quiet && self.streams.stderr().is_terminal()
     }
 
     /// Answers with a text for people.
@@ -324,14 +324,14 @@ impl Output {
 
     /// Writes a note to stderr, unless `--quiet` is given.
     pub fn note(self, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say(&self.fitted(text, 0));
         }
     }
 
     /// The same, under a heading.
     pub fn headed_note(self, heading: &str, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say_headed(Tone::Strong, heading, text);
         }
     }
@@ -345,7 +345,7 @@ impl Output {
 
     /// Says what should be looked at.
     pub fn warning(self, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say_headed(Tone::Warning, "warning:", text);
         }
     }
