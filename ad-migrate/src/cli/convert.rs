@@ -9,7 +9,7 @@ use super::{
     file::FileArgs,
     terminal,
 };
-use crate::check::{Opened, Payloads, Sink, Verdict};
+use crate::check::{OpenedFile, Payloads, Sink, Verdict};
 
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
@@ -40,7 +40,7 @@ pub(crate) struct ConvertArgs {
 }
 
 pub(crate) fn run(context: &Context, args: &ConvertArgs) -> Result<(), Failure> {
-    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
+    let OpenedFile { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let mut converted = Converted {
         out: context.out,
         file: args.file.name(),

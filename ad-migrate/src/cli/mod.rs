@@ -84,7 +84,7 @@ pub fn markdown() -> String {
     ad_terminal::reference_page(include_str!("introduction.md"), Cli::command())
 }
 
-/// Runs the command line.
+/// Runs the command line of the process.
 pub fn main() -> ExitCode {
     ad_terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }

@@ -220,7 +220,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Completes the files.
+    /// Flushes the files that are written.
     fn end(self) -> Result<(), Failure> {
         if let (Some(payloads), Some(path)) = (self.payloads, &self.args.payloads) {
             payloads.end().map_err(|error| unwritable(path, &error))?;

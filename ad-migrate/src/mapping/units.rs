@@ -17,12 +17,12 @@ pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> 
 #[derive(Debug)]
 struct Foreign {
     unit: &'static str,
-    /// What people call it.
+    /// Names that files use for it.
     names: &'static [&'static str],
     base: &'static str,
     /// How many of the base it is, exactly.
     factor: Decimal,
-    /// Decimals that are kept.
+    /// Decimals to which the converted value is rounded.
     decimals: u32,
 }
 
