@@ -183,7 +183,7 @@ impl Client {
     }
 }
 
-/// A stream of events on its way.
+/// An open stream of events.
 struct Reading {
     client: Client,
     /// Its `after` moves with the events.

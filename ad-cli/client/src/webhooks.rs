@@ -51,12 +51,12 @@ pub struct WebhookChanges {
     /// Whether events are sent. A disabled endpoint keeps its position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Where an endpoint that is enabled again goes on.
+    /// The position at which an endpoint resumes when it is enabled again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
 }
 
-/// Where an endpoint that is enabled again goes on, unless it is where it stopped.
+/// The position at which an endpoint resumes, unless it is where it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
@@ -100,7 +100,7 @@ pub struct Webhook {
     pub more: Map<String, Value>,
 }
 
-/// An event on its way to an endpoint.
+/// The delivery of an event to an endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delivery {
@@ -227,7 +227,7 @@ impl<'a> Webhooks<'a> {
         self.transport.get(path(id, &format!("/deliveries{}", query_string(parameters)))).await
     }
 
-    /// Sends an event once more.
+    /// Resends an event.
     ///
     /// # Errors
     /// As [`read`](Self::read), also for an event that the endpoint never had.
@@ -236,7 +236,7 @@ impl<'a> Webhooks<'a> {
         self.change(Method::POST, path(id, &below), None::<&()>).await
     }
 
-    /// Sends the events after a position once more, and then those that follow.
+    /// Resends the events after a position, then continues with new ones.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Invalid`](ErrorKind::Invalid) naming `after`.

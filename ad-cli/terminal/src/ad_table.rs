@@ -38,7 +38,7 @@ pub const STATUS: Column = Column::new("STATUS", "status").shown(status);
 /// The quality, where a list has it.
 pub const QUALITY: Column = Column::new("QUALITY", "quality").shown(quality);
 
-/// The column of a field of the ad table that somebody asks for.
+/// The column of a field that `--fields` names.
 pub fn column(field: &'static str) -> Column {
     match field {
         "created" | "updated" => Column::new(field, field).shown(minute),

@@ -28,7 +28,7 @@ struct PrintedFinding<'a> {
 
 const LONGEST_SHOWN: usize = 60;
 
-/// Findings on their way out, and on a terminal the number of payloads that have been validated.
+/// Writes findings, and shows the number of validated payloads on a terminal.
 #[derive(Debug)]
 pub struct Findings {
     file: String,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::StoreError;
 use crate::model::{ImageRef, Photo, Timestamp};
 
-/// An ad whose images are to be examined by whoever has claimed it.
+/// An ad that a worker has claimed to examine its images.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimedPhotos {
     /// Internal id of the ad.

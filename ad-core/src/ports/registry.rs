@@ -18,6 +18,6 @@ pub struct VehicleId<'a> {
 #[async_trait]
 pub trait VehicleRegistry: Send + Sync {
     /// What is registered about a vehicle; `None` if the register does not know it, or does not answer now. An implementation limits
-    /// the time of a call and the number of concurrent ones, and tells its operator why the register does not answer.
+    /// the time of a call and the number of concurrent ones, and reports to the operator why the register does not answer.
     async fn look_up(&self, vehicle: VehicleId<'_>) -> Option<RegisteredVehicle>;
 }

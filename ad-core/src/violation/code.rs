@@ -12,7 +12,7 @@ pub struct About {
     pub title: &'static str,
     /// When the service answers with the code.
     pub explanation: &'static str,
-    /// What whoever gets the code can do.
+    /// What the receiver of the code can do.
     pub cure: &'static str,
 }
 

@@ -171,7 +171,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::readers::{Detected, Form};
 
-    /// What these rows come to, of a file that is as it should be.
+    /// The totals of these rows, of a file without defects.
     pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
         let detected = Detected {
             form: Form::Csv,

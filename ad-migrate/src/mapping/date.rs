@@ -12,7 +12,7 @@ pub(crate) enum NoDate {
     NotFull,
     /// There is no such day.
     Impossible,
-    /// Day and month cannot be told apart.
+    /// The order of day and month is ambiguous.
     Ambiguous,
 }
 

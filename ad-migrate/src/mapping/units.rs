@@ -13,7 +13,7 @@ pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> 
     units.iter().copied().find(|unit| *unit == meant)
 }
 
-/// A unit that no field has, and how to come to one that some have.
+/// A unit that no field has, and its conversion to one that some have.
 #[derive(Debug)]
 struct Foreign {
     unit: &'static str,

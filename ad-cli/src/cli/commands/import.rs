@@ -196,7 +196,7 @@ fn what_next(context: &Context, args: &ImportArgs, is_table: bool, rejected: u64
     }
 }
 
-/// The command that goes on.
+/// The command line that resumes the import.
 fn resume_command(args: &ImportArgs) -> String {
     let journal = args.journal.as_ref().map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
     let file =

@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failur
     let mut rows = context.out.rows(columns(&query, context.out.is_for_people(), is_group));
     let progress = Counter::new(context.out, "ad");
     if args.all {
-        // As few requests as possible, unless somebody wants it otherwise.
+        // As few requests as possible, unless `--limit` says otherwise.
         if args.filters.get("limit").is_none() {
             query.page.limit = MAX_LIMIT;
         }

@@ -1,4 +1,4 @@
-//! `ad-cli login`: keep where the service is and who calls.
+//! `ad-cli login`: save server URL and token in a profile.
 
 use std::io::{self, IsTerminal};
 

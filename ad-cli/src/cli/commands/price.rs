@@ -23,7 +23,7 @@ pub(crate) struct PriceArgs {
     /// Price in whole currency units, such as 329900
     #[arg(value_parser = amount)]
     amount: Number,
-    /// It is the reduced price
+    /// Set the reduced price and keep the list price
     #[arg(long)]
     reduced: bool,
 }

@@ -33,7 +33,7 @@ pub(crate) struct WaitArgs {
     within: Duration,
 }
 
-/// What an ad may have to come to.
+/// The state of an ad to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum WaitTarget {
     /// Published on the marketplaces

@@ -2,7 +2,7 @@
 
 use super::Access;
 
-/// What a tool does, which determines the access that it needs and what clients are told about it.
+/// What a tool does, which determines the access that it needs and the annotations that clients get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     Reads,

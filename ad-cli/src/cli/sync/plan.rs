@@ -80,7 +80,7 @@ pub(super) struct PlanHeader {
     pub(super) mapping: Option<String>,
     #[serde(default)]
     pub(super) http_images: bool,
-    /// What its payloads come to.
+    /// Digest of its payloads.
     pub(super) digest: String,
     /// Address of the service.
     pub(super) url: String,

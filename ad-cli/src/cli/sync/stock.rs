@@ -287,7 +287,7 @@ pub(super) fn digest(source: Source) -> Result<String, Failure> {
     each(source, |_, _| Ok(())).map(|(_, digest)| digest)
 }
 
-/// Shows each payload of a file that can be read to its end; returns how many there are, and what they come to.
+/// Shows each payload of a file that can be read to its end; returns their number and a digest of them.
 fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failure>) -> Result<(u64, String), Failure> {
     let name = source.name.clone();
     let (mut count, mut hasher) = (0, Sha256::new());

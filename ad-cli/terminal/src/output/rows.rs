@@ -17,7 +17,7 @@ use super::{
     table,
 };
 
-/// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
+/// Writes the rows of an answer. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
 #[derive(derive_more::Debug)]
 pub struct Rows {
     columns: Cow<'static, [Column]>,

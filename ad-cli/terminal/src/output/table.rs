@@ -16,7 +16,7 @@ use super::{
 /// Spaces between two columns.
 const GAP: usize = 2;
 
-/// Least widths of shortened ids: what is left still tells ads apart.
+/// Least widths of shortened ids, which still identify ads.
 const LEAST_UUID: usize = 9;
 const LEAST_ID: usize = 14;
 

@@ -51,7 +51,7 @@ const CO2: &str = "category_fields.powertrain.environmental.co2_emission";
 /// Kilometres that a vehicle is usually driven in a year, at least and at most; a tenth of it in mil.
 const YEARLY: (f64, f64) = (4_000.0, 45_000.0);
 
-/// Fewest mileages from which their unit can be told.
+/// Fewest mileages from which their unit is inferred.
 const ENOUGH: usize = 20;
 
 /// What the file shows about a unit.

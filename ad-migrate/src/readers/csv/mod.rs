@@ -221,8 +221,8 @@ impl Csv {
             QuoteError::Open => (
                 "a quote is not closed",
                 format!(
-                    "In row {row}, line {line}, {name} opens a quote ({quote}) that is not closed where a quote can be. The row is read up to \
-                     the end of that line."
+                    "In row {row}, line {line}, {name} opens a quote ({quote}) that is never closed. The row is read up to the end of that \
+                     line."
                 ),
             ),
             QuoteError::Stray => (
