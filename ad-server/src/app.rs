@@ -306,9 +306,9 @@ impl Common {
     }
 }
 
-/// A running service.
+/// A running service in this process.
 pub struct Running {
-    /// Where it listens.
+    /// The address on which the API listens.
     pub address: SocketAddr,
     /// The same as an address that begins links.
     pub base_url: String,
@@ -318,11 +318,8 @@ pub struct Running {
     pub database: Database,
     /// Its token keys, as they were at the start.
     pub keys: KeySet,
-    /// Its dealers.
     pub directory: Arc<Directory>,
-    /// Its time.
     pub clock: Arc<dyn Clock>,
-    /// Its ids.
     pub ids: Arc<dyn Ids>,
     /// Links that sign in to its console.
     pub links: SignInLinks,
@@ -347,7 +344,7 @@ impl Running {
         self.wait().await
     }
 
-    /// Waits until it ends.
+    /// Waits until server and workers have ended.
     async fn wait(self) -> Result<(), AppError> {
         let ended = self.server.await;
         self.stop.send_replace(true);
@@ -454,7 +451,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     })
 }
 
-/// What clients may use.
+/// Limits of what clients may use, from the settings.
 fn limits(
     settings: &Settings,
     database: &Database,

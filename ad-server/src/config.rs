@@ -55,7 +55,7 @@ pub enum ConfigError {
 }
 
 impl Layer {
-    /// This layer over another.
+    /// These settings, with those of another layer where they are absent.
     fn over(self, mut below: Self) -> Self {
         // A token hides what is below it, also when that stands in a file.
         if self.primary_marketplace_token.is_some() || self.primary_marketplace_token_file.is_some() {
@@ -140,7 +140,7 @@ impl Settings {
         (settings, mistakes)
     }
 
-    /// The keys of tokens.
+    /// Where the keys of tokens are read from.
     pub fn key_source(&self) -> KeySource {
         self.token_keys.clone().map_or_else(|| KeySource::File(self.token_key.clone()), KeySource::Text)
     }
@@ -217,7 +217,7 @@ impl Settings {
         RetryPolicy::for_window(self.marketplace_tries.get(), self.marketplace_within.duration())
     }
 
-    /// The marketplaces.
+    /// Address, token and time limits of both marketplaces.
     pub fn marketplaces(&self) -> MarketplaceSettings {
         let token = |text: &Option<Secret>, file: &Option<_>| {
             text.clone().map(TokenSource::Text).or(file.clone().map(TokenSource::File))

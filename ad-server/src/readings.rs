@@ -65,7 +65,7 @@ pub(crate) fn marketplaces(directory: &Directory, circuits: &OnceLock<Circuits>)
     ]
 }
 
-/// Connections to the database.
+/// Connections to the database by purpose.
 pub(crate) fn database(database: &Database) -> Vec<Reading> {
     let pools = database.pools();
     let labels = |pool: &str, state: &str| vec![("pool", pool.to_owned()), ("state", state.to_owned())];
@@ -109,7 +109,7 @@ pub(crate) fn server(watch: &ServerWatch) -> Vec<Reading> {
     ]
 }
 
-/// When token keys expire.
+/// Times at which token keys expire.
 pub(crate) fn token_keys(verifier: &Verifier) -> Vec<Reading> {
     let expiries = verifier.key_expiries().into_iter().map(|(kid, at)| (vec![("kid", kid)], seconds_of(at)));
     vec![Reading::gauges(

@@ -20,7 +20,7 @@ use arc_swap::ArcSwap;
 use ad_server_base::system::SystemClock;
 use ad_server_store::{Database, DirectoryVersion, Held, Hold, QueueFilter};
 
-/// Timeout of the database.
+/// Longest wait for the database.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Dealers, revoked tokens, paused marketplaces and suspended dealers.

@@ -37,7 +37,7 @@ pub fn json_client(token: Option<&Secret>) -> ClientBuilder {
 /// Why there is no answer, or only a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// No connection in time.
+    /// No connection was made within the time limit.
     ConnectTimeout,
     /// Connected, and then nothing in time.
     Timeout,
@@ -45,7 +45,7 @@ pub enum NoAnswer {
     Name,
     /// No certificate that is trusted.
     Certificate,
-    /// No connection.
+    /// The connection was refused or failed.
     Connect,
     /// The redirect is not a valid address.
     Redirect,
@@ -95,7 +95,7 @@ pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
 pub enum Unread {
     /// It is larger than the limit.
     TooLarge,
-    /// It is incomplete.
+    /// The connection ended before the body did.
     Broken(reqwest::Error),
 }
 

@@ -47,7 +47,7 @@ struct Checked {
     detail: String,
 }
 
-/// The results so far.
+/// The results of the checks so far.
 #[derive(Default)]
 struct Report(Vec<Checked>);
 

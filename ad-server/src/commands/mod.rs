@@ -180,7 +180,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// Why a command failed.
+/// Why a command failed, for the operator.
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
     #[error(transparent)]
@@ -195,7 +195,7 @@ enum CommandError {
     Open(#[from] OpenError),
     #[error("database {url}: {problem}")]
     Database { url: String, problem: String },
-    /// Input is wrong.
+    /// The input of the command is wrong.
     #[error("{0}")]
     Input(String),
     #[error(transparent)]
@@ -326,7 +326,7 @@ impl Opened {
         self.answer(self.operator().record(act, subject, details).await)
     }
 
-    /// Who runs the command.
+    /// The operator who runs the command, for the audit log.
     fn operator(&self) -> Operator<'_> {
         Operator { database: &self.database, name: audit::operator(), now: SystemClock.now() }
     }

@@ -200,7 +200,7 @@ fn due(now: Timestamp, time: Timestamp) -> String {
     if time <= now { "now".to_owned() } else { format!("in {}", span((time - now).as_secs())) }
 }
 
-/// The two largest units.
+/// A duration in its two largest units.
 pub(super) fn span(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),

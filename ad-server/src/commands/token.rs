@@ -60,7 +60,7 @@ pub(super) struct IssueArgs {
     keys: KeyArgs,
 }
 
-/// When a token expires.
+/// Expiry of a token: after a time, or never.
 #[derive(Debug, Clone, Copy)]
 enum Expires {
     After(Period),

@@ -37,7 +37,7 @@ struct Setting {
     has_default: bool,
 }
 
-/// The beginning of [`default_file`].
+/// The comment at the beginning of [`default_file`].
 const HEADER: &str = "\
 # Settings of ad-server, with their defaults.
 #
@@ -88,7 +88,7 @@ macro_rules! settings {
         $name:ident: $type:ty = $kind:ident $value:tt,
         $(flag($value_name:literal $($clap:tt)*))? $(no_flag($skip:ident))?;
     )*) => {
-        /// The table.
+        /// Name, help, default and flag of each setting.
         const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             help: $help,

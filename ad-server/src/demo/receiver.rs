@@ -26,7 +26,7 @@ pub(super) struct Receiver {
     seen: Arc<Seen>,
 }
 
-/// What has been received.
+/// The messages that the webhook of the demo has received.
 struct Seen {
     clock: Arc<dyn Clock>,
     /// Unknown until the webhook has been created.
@@ -34,7 +34,7 @@ struct Seen {
     events: Mutex<Received>,
 }
 
-/// The messages so far.
+/// The messages received so far.
 #[derive(Default)]
 struct Received {
     /// Ids of verified messages: the service may send one twice.

@@ -1,4 +1,4 @@
-//! Output of the demo.
+//! Prints the output of the demo.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -105,7 +105,7 @@ fn message(entry: &Value) -> String {
     }
 }
 
-/// One line per ad.
+/// Prints the ads, one line each.
 pub(super) fn table(rows: &[DemoRow]) {
     line("");
     let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATUS", "SCORE", "AFTER"];
@@ -192,7 +192,7 @@ pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/{id}"));
 }
 
-/// What to try next.
+/// Prints commands to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, ad_server_http::api::versions::SEGMENT);

@@ -19,7 +19,7 @@ pub enum Expected {
     Refused,
 }
 
-/// An ad to post.
+/// An ad that the demo posts.
 #[derive(Debug, Clone)]
 pub struct DemoAd {
     /// Vehicle type of the path.
@@ -28,7 +28,7 @@ pub struct DemoAd {
     pub dealer_code: String,
     /// The body of the request.
     pub payload: Value,
-    /// What becomes of it.
+    /// The outcome that the demo shows.
     pub expects: Expected,
 }
 
@@ -78,7 +78,6 @@ fn folder(source_id: &str) -> String {
 }
 
 impl DemoAd {
-    /// The client's reference.
     pub fn source_id(&self) -> &str {
         self.payload["source_id"].as_str().unwrap_or_default()
     }

@@ -170,7 +170,7 @@ pub(super) struct MarketplaceCall {
     pub(super) registration_number: Option<String>,
 }
 
-/// The rules at work.
+/// The rules, with how often each has matched.
 #[derive(Debug)]
 pub(super) struct Faults {
     sandbox: bool,

@@ -112,7 +112,7 @@ fn answer(rule: &Rule) -> Response {
     }
 }
 
-/// Returns the rules.
+/// `GET`: returns the present rules.
 pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |_| {
         let answer = json_response(StatusCode::OK, &faults.rules());
@@ -120,7 +120,7 @@ pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     })
 }
 
-/// Replaces the rules.
+/// `PUT`: replaces all rules.
 pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |mut request: Request| {
         let faults = Arc::clone(&faults);

@@ -44,13 +44,13 @@ const IDLE: Duration = Duration::from_hours(1);
 /// How the marketplaces are served.
 #[derive(Debug, Clone)]
 pub struct ReceiverOptions {
-    /// Where.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
     /// Where the listings are kept.
     pub database_url: String,
     /// The token that callers need.
     pub token: Secret,
-    /// The initial fault rules.
+    /// The fault rules at the start.
     pub rules: Rules,
     /// Whether source ids can select faults.
     pub sandbox: bool,
@@ -166,7 +166,7 @@ fn may_enter(request: &Request, token: &Secret) -> bool {
     })
 }
 
-/// Compares in constant time.
+/// Compares two tokens in constant time.
 fn same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
 }

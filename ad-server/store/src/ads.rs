@@ -1,4 +1,4 @@
-//! `ad_core::ports::Store` over the database.
+//! Implements `ad_core::ports::Store` with SQL statements.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -295,7 +295,7 @@ impl Database {
         }
     }
 
-    /// A connection to itself.
+    /// A session for work that needs the same connection throughout.
     pub async fn session(&self) -> Result<Session, StoreError> {
         Ok(match &self.engine {
             Engine::Sqlite(sqlite) => Session::Sqlite(sqlite.writer().clone()),
@@ -342,7 +342,7 @@ impl Database {
         }
     }
 
-    /// Waits for new events.
+    /// A watch that new events of these dealers wake.
     pub(super) fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.wake.listen();

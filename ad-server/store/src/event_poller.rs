@@ -64,7 +64,7 @@ impl EventPoller {
         self.written.notify_one();
     }
 
-    /// Polls until nobody waits.
+    /// Polls until no watch remains.
     async fn run(self, database: Database) {
         let (mut seen, mut retry) = (None, MIN_INTERVAL);
         while !self.ends() {

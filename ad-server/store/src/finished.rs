@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{Columns, Database, sql::queue as sql};
 
-/// Time between two polls.
+/// Shortest time between two polls.
 const POLL: Duration = Duration::from_millis(100);
 
 /// After a poll, the task pauses for so many times as long as the poll took.

@@ -53,13 +53,13 @@ impl Default for Options {
 /// How the connections for one purpose are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
-    /// The purpose.
+    /// Purpose of the connections, as metrics name it.
     pub name: &'static str,
-    /// Connections in use.
+    /// Number of connections in use.
     pub busy: usize,
     /// Open connections that are not in use.
     pub idle: usize,
-    /// Most connections.
+    /// Most connections for the purpose.
     pub limit: usize,
 }
 
@@ -85,7 +85,7 @@ pub enum OpenError {
     /// The server cannot be used.
     #[error("cannot open the database {name}: {reason}; {advice}")]
     Server {
-        /// Which, without a password.
+        /// Host and database, without a password.
         name: String,
         reason: String,
         advice: &'static str,
@@ -93,7 +93,7 @@ pub enum OpenError {
     /// The server does not answer, or not yet.
     #[error("cannot open the database {name}: {reason}; {advice}")]
     Unreachable {
-        /// Which, without a password.
+        /// Host and database, without a password.
         name: String,
         reason: String,
         advice: &'static str,
@@ -101,7 +101,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether it is transient.
+    /// Whether a retry may succeed.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
     }

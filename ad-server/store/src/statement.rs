@@ -420,7 +420,7 @@ impl Statement {
         sqlx::query_with(statements[0].text(Dialect::Sqlite), arguments)
     }
 
-    /// The same for PostgreSQL.
+    /// As the batch for SQLite, with each value as an array.
     pub(super) fn batch_for_postgres(statements: &[Self]) -> PostgresQuery {
         /// The values of all statements at one position.
         macro_rules! column {

@@ -22,7 +22,7 @@ impl<W: Waiting + ?Sized> Waiting for Box<W> {
     }
 }
 
-/// All that waits.
+/// Work that waits, in the order of turns.
 pub(super) struct Turns<W> {
     /// What is of clients, by dealer, in the order of the dealers' turns. No queue is empty.
     of_dealers: VecDeque<(String, VecDeque<W>)>,

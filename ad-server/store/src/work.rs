@@ -13,10 +13,10 @@ pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
 /// Work that is done in a transaction.
 pub trait Work: Send + Sync + 'static {
-    /// Its result.
+    /// Result of the transaction.
     type Answer: Send + 'static;
 
-    /// How PostgreSQL runs it.
+    /// Isolation level in PostgreSQL.
     const ISOLATION: Isolation = Isolation::RepeatableRead;
 
     /// The dealer whose client waits for it; `None` for work of the service itself. SQLite's writer serves dealers in turn.
@@ -117,7 +117,7 @@ pub enum Link<'c> {
 ad_server_base::debug_by_name!(Link<'_>);
 
 impl Link<'_> {
-    /// Runs a statement.
+    /// Runs a statement within the transaction.
     pub async fn run(&mut self, statement: &Statement) -> sqlx::Result<Ran> {
         let mut ran = Ran::default();
         match self {

@@ -11,7 +11,7 @@ const BATCH: u32 = 200;
 /// Pause between two statements, for the writes of others.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Pause after a failure.
+/// Pause after the database failed.
 const AGAIN: Duration = Duration::from_mins(1);
 
 /// Ends when every ad has a score.

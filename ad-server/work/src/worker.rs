@@ -35,10 +35,9 @@ const ONCE_MORE: Duration = Duration::from_secs(10);
 /// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
 
-/// Runs accepted requests.
+/// Claims accepted requests and runs them concurrently.
 #[derive(Debug)]
 pub struct Worker {
-    /// Runs each request.
     pub pipeline: Pipeline,
     /// Notified when a request is accepted.
     pub queued: Arc<Notify>,
@@ -50,7 +49,7 @@ pub struct Worker {
     pub busy: Gauge,
 }
 
-/// State of the clock.
+/// What was last seen of the clock.
 struct Time {
     then: Timestamp,
     since: Instant,

@@ -25,9 +25,9 @@ pub struct IssueRequest {
     pub expires_in: Option<Duration>,
     /// What it is for, in words.
     pub label: Option<String>,
-    /// When it is made.
+    /// Issue time of the token.
     pub now: Timestamp,
-    /// Its id.
+    /// Id of the token.
     pub jti: Uuid,
 }
 

@@ -31,7 +31,6 @@ const MAX_JTI: usize = 255;
 pub struct Caller {
     /// The dealers whose ads it may access.
     pub scope: Access,
-    /// Its permissions.
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked: see [`is_jti`].
     pub jti: String,
@@ -82,7 +81,7 @@ pub enum TokenError {
     Audience,
     #[error("Claim \"{0}\" is required.")]
     MissingClaim(&'static str),
-    /// No scope, or two.
+    /// It has no scope, or two.
     #[error("Exactly one of dealer_code and dealer_group is required.")]
     Scope,
     /// An operator's, signed with the key of another issuer.
@@ -97,7 +96,7 @@ pub enum TokenError {
     RevocationUnknown,
 }
 
-/// Verifies tokens.
+/// Verifies tokens: signature, times, scope and revocation.
 pub struct Verifier {
     checking: ArcSwap<Checking>,
     clock: Arc<dyn Clock>,

@@ -82,7 +82,7 @@ pub(super) struct Paced<B> {
     watched: Option<Watched>,
 }
 
-/// Ends with the body.
+/// Ends the watch of the client when the body is dropped.
 struct Watched {
     pace: Arc<Mutex<Pace>>,
     watch: AbortHandle,

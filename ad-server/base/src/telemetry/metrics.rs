@@ -187,7 +187,7 @@ impl Metrics {
         Self(Arc::new(inner))
     }
 
-    /// All metrics as text.
+    /// All metrics, as the text that scrapers read.
     pub async fn text(&self) -> String {
         let looked = tokio::time::timeout(LOOK, self.0.queue.queue_state()).await;
         let state = match looked {

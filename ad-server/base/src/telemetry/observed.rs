@@ -26,7 +26,7 @@ pub struct MarketplaceCalls {
 crate::debug_by_name!(MarketplaceCalls);
 
 impl MarketplaceCalls {
-    /// Makes a call.
+    /// Makes a call, and records its duration and result.
     pub async fn observe<T>(
         &self,
         action: &'static str,
@@ -80,9 +80,9 @@ fn time_of(request: Uuid) -> Option<Timestamp> {
 /// An observed fetcher of images or image store.
 #[expect(missing_debug_implementations, reason = "ports have none")]
 pub struct Observed<T: ?Sized> {
-    /// What does the work.
+    /// The port that does the work.
     pub inner: Arc<T>,
-    /// What counts it.
+    /// Receives the counts and durations.
     pub metrics: Metrics,
 }
 

@@ -22,7 +22,7 @@ pub struct QueueLoad {
     pub last_backup: Option<Timestamp>,
 }
 
-/// Reads the queue.
+/// Counts the requests of the queue.
 #[async_trait]
 pub trait QueueSource: Send + Sync {
     /// How it stands now.

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use ad_server_access::auth::Caller;
 use ad_server_base::{http_server::Proxies, telemetry::traces};
 
-/// Target of its lines.
+/// Target of the lines, for log filters.
 const TARGET: &str = "ad_server::access";
 
 /// What the router and the authentication learn about a request.

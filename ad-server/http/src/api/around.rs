@@ -24,7 +24,7 @@ use super::{
 };
 use ad_server_base::http_server::ConnectionLimit;
 
-/// Surrounds the router.
+/// Surrounds the router with what all requests and answers have in common.
 pub(super) struct Around<E> {
     inner: E,
     ids: Arc<dyn Ids>,

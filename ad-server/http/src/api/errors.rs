@@ -222,7 +222,7 @@ impl ApiError {
         }
     }
 
-    /// Its code (extensions E1.3).
+    /// The code that programs read (extensions E1.3).
     pub fn code(&self) -> Code {
         match self {
             Self::Service(error) => match error {
@@ -288,7 +288,7 @@ impl ApiError {
         }
     }
 
-    /// Its errors by field.
+    /// Errors by field, and the part of the request that they are about.
     pub fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
         match self {
             Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),

@@ -25,7 +25,7 @@ pub struct EventStreams {
 #[derive(Debug, Default)]
 struct OpenStreams {
     all: usize,
-    /// By `jti`.
+    /// Open streams of each token, by its `jti`.
     of_tokens: HashMap<String, usize>,
 }
 
@@ -47,7 +47,7 @@ impl EventStreams {
         Self { stopped: Some(stopped), ..self }
     }
 
-    /// Metrics count the streams.
+    /// The same, counted by a gauge of these metrics.
     #[must_use]
     pub fn counted_by(self, metrics: &Metrics) -> Self {
         Self { gauge: metrics.event_streams().clone(), ..self }

@@ -47,12 +47,12 @@ const RECEIVED_PART: usize = 4;
 /// Number of requests after which the counts of inactive dealers are removed.
 const SWEEP: u32 = 4096;
 
-/// The limits.
+/// The limits of what clients use.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Time limit for receiving a body.
     pub body_within: Duration,
-    /// Memory for bodies.
+    /// Memory for received and parsed bodies.
     pub body_memory: BodyMemory,
     /// Requests at the same time.
     pub turns: Turns,
@@ -60,7 +60,6 @@ pub struct Limits {
     pub rate: Option<DealerRate>,
     /// What lists may take of this process.
     pub lists: Lists,
-    /// Where long computations run.
     pub processor: Processor,
     /// Writes on one ad, one at a time.
     pub writes: Writes,
@@ -155,7 +154,7 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// This many bytes.
+    /// Limits bodies to this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let received = bytes / RECEIVED_PART;
         Self { total: bytes, received: Shares::new(received), parsed: Shares::new(bytes - received) }
@@ -189,7 +188,7 @@ pub(super) type RateCell = Arc<OnceLock<u32>>;
 #[derive(Debug, Clone)]
 pub struct DealerRate<C: Clock = MonotonicClock> {
     rate: Rate,
-    /// `RateLimit-Policy`.
+    /// Value of the header `RateLimit-Policy`.
     policy: HeaderValue,
     limiter: Arc<Limiter<C>>,
     clock: C,
@@ -255,7 +254,7 @@ fn every(rate: Rate) -> Duration {
     (rate.per / rate.requests.get()).max(Duration::from_nanos(1))
 }
 
-/// Whole seconds, rounded up.
+/// The time in whole seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -99,7 +99,7 @@ impl Lists {
 pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
-    /// There is memory.
+    /// The memory is reserved until this is dropped.
     Granted(Share),
     /// Other answers hold the memory.
     Taken,
@@ -160,7 +160,7 @@ pub(super) fn held<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept
 #[derive(Debug, Clone, Default)]
 struct InFlight(Arc<Mutex<HashMap<Arc<str>, usize>>>);
 
-/// A list in flight.
+/// A running list, whose connection and memory are freed when it is dropped.
 #[derive(Debug)]
 struct ListSlot {
     all: InFlight,

@@ -29,7 +29,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at("/v4/vehicles/:vehicle_type/:attribute", lookup)
 }
 
-/// Category, attribute and brand.
+/// Category id, attribute and brand of a lookup.
 type Key = (u16, String, Option<String>);
 
 /// The attributes of a vehicle type, the values of one, and the models of a brand.
@@ -76,7 +76,7 @@ impl Lookup {
         document.answer(request.data::<Coding>().copied()).await
     }
 
-    /// The lookup as JSON.
+    /// The values of the lookup, as JSON.
     fn entries(
         &self,
         vehicle_type: &str,

@@ -22,7 +22,7 @@ const LONGEST: usize = 200;
 /// The paths below `/v4/` that are not vehicle types.
 const OTHERS: [&str; 5] = ["events", "me", "requests", "summary", "webhooks"];
 
-/// Paths without a version.
+/// Paths outside of `/v3` and `/v4`.
 const DOCUMENTS: [&str; 6] =
     ["/docs/swagger-ui/", "/docs/redoc/", "/docs/errors/", "/openapi.json", "/healthz", "/readyz"];
 

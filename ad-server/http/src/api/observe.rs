@@ -43,7 +43,7 @@ impl Routes {
         self
     }
 
-    /// The router.
+    /// The router, with requests to unknown paths counted too.
     pub(super) fn done(self) -> impl Endpoint<Output = Response> {
         Unrouted { inner: self.route, route: RouteMetrics::new(self.metrics, UNKNOWN) }
     }

@@ -13,7 +13,7 @@ use poem::http::Method;
 
 use ad_server_access::auth::Permission;
 
-/// The kind of operation.
+/// What an operation does, which selects its use case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     Create,
@@ -57,9 +57,9 @@ pub(super) struct On {
 
 const EVERYWHERE: On = On { typed: true, generic: true, v3: true };
 const GENERIC: On = On { typed: false, generic: true, v3: false };
-/// `/v4/{vehicle_type}…` and `/v3/ad…`.
+/// Paths of writes: `/v4/{vehicle_type}…` and `/v3/ad…`.
 const WRITES: On = On { generic: false, ..EVERYWHERE };
-/// `/v4/{vehicle_type}…` and `/v4/ad…`.
+/// Paths of V4 alone: `/v4/{vehicle_type}…` and `/v4/ad…`.
 const V4: On = On { v3: false, ..EVERYWHERE };
 
 /// Every base, typed ones first.
@@ -93,12 +93,12 @@ impl BasePath {
 pub(super) struct Operation {
     pub act: Act,
     pub method: Method,
-    /// Path after the base.
+    /// Path below the base, such as `/{source_id}/log`.
     pub path: &'static str,
     pub on: On,
     pub permission: Permission,
     pub parameters: &'static [Parameter],
-    /// First words of its operation id.
+    /// Beginning of its operation id.
     pub id: &'static str,
     pub summary: &'static str,
     pub doc: &'static str,

@@ -25,7 +25,7 @@ pub struct Waits {
 
 #[derive(Debug)]
 pub(super) struct Wait {
-    /// Maximum time.
+    /// Longest time that the answer is held back.
     pub(super) longest: Duration,
     memory: Shares,
     stopped: Option<watch::Receiver<bool>>,

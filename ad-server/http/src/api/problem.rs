@@ -35,7 +35,7 @@ const IN_FRAGMENTS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The body.
+/// The body of a problem details answer (RFC 9457).
 #[derive(Debug, Serialize)]
 struct ProblemDetails<'a> {
     r#type: String,

@@ -1,4 +1,4 @@
-//! Endpoints that only read.
+//! Endpoints that only read; other methods are refused.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use ad_server_access::auth::{Caller, Permission};
 /// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
 const MOST_FORM_BYTES: usize = 256 * 1024;
 
-/// Answers a visit.
+/// Answers requests to a page.
 pub(super) trait Handler: Send + Sync + 'static {
     fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer>;
 }
@@ -39,7 +39,7 @@ pub(super) struct Path {
     most_form_bytes: usize,
 }
 
-/// A path without handlers.
+/// A path without a handler for any method.
 pub(super) fn path() -> Path {
     Path { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
 }

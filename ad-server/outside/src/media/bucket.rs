@@ -132,7 +132,6 @@ impl Bucket {
         self.store.put_opts(path, bytes.clone().into(), options).await.map(drop).map_err(|error| failure(&error))
     }
 
-    /// Removes an image.
     pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
         self.store.delete(&self.path(name)).await.map_err(|error| failure(&error))
     }

@@ -26,16 +26,16 @@ use super::{
 use crate::outbound::{self, NoAnswer, shown};
 use ad_server_base::breaker::Open;
 
-/// Idle connections per host.
+/// Most idle connections that are kept per host.
 const IDLE_CONNECTIONS: usize = 4;
 
-/// Limits of a fetch.
+/// Limits of a fetch, and of all fetches together.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchOptions {
     /// Permits http, and addresses of this machine and the private networks behind it: for development and tests only.
     /// Link-local addresses stay refused.
     pub allow_private: bool,
-    /// Largest file in bytes.
+    /// Largest file that is received, in bytes.
     pub max_bytes: usize,
     /// Timeout of connecting, including name resolution and TLS.
     pub connect: Duration,
@@ -47,7 +47,7 @@ pub struct FetchOptions {
     pub pace: Duration,
     /// Minimum rate in bytes per second. Without it, a slow host could hold a slot and memory for long.
     pub least_rate: usize,
-    /// Most redirects.
+    /// Most redirects that are followed.
     pub redirects: usize,
     /// Concurrent fetches. Dealers share them.
     pub at_once: usize,
@@ -259,7 +259,7 @@ enum FetchFailure {
     /// The host was silent, or too slow. Other fetches should not wait for it.
     #[from(ignore)]
     Silent(String),
-    /// Any other failure.
+    /// Any other failure of the fetch.
     Answered(ImageError),
 }
 

@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::name::Name;
 
-/// A directory of images.
+/// Images as files of a directory.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     root: PathBuf,
@@ -38,7 +38,6 @@ impl Folder {
         tokio::task::spawn_blocking(move || store(&root, &path, &bytes)).await?
     }
 
-    /// Removes an image.
     pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
         tokio::fs::remove_file(self.root.join(name.key())).await
     }

@@ -39,7 +39,7 @@ impl From<Refused> for ImageError {
     }
 }
 
-/// The rules.
+/// Decides which addresses images may be fetched from.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     /// Permits http, and addresses of this machine and the networks behind it.

@@ -38,7 +38,7 @@ pub(super) struct ImageHosts {
 #[derive(Debug)]
 struct Site {
     places: Shares,
-    /// By name and port.
+    /// The hosts of the site, by name and port.
     hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
 

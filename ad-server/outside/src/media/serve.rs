@@ -24,7 +24,7 @@ pub struct ServeMedia {
 }
 
 impl ServeMedia {
-    /// Serves these images.
+    /// Serves these images, without renditions.
     pub fn new(media: Media) -> Self {
         Self { media, renditions: None }
     }

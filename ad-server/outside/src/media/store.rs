@@ -81,7 +81,7 @@ pub enum MediaError {
 }
 
 impl MediaError {
-    /// Whether it is transient.
+    /// Whether a retry may succeed: the bucket did not answer.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Bucket { is_unreachable: true, .. })
     }

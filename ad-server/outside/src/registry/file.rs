@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A register in memory.
+/// A register that is read from a file into memory.
 #[derive(Debug, Default)]
 pub struct FileRegistry {
     by_plate: HashMap<String, Arc<RegisteredVehicle>>,

@@ -28,7 +28,7 @@ const MOST_CALLS: usize = 16;
 /// When calls to a register that fails are stopped.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 5, pause: Duration::from_secs(10) };
 
-/// A register over HTTP.
+/// A client of a register over HTTP.
 pub struct HttpRegistry {
     base: Url,
     client: Client,

@@ -18,7 +18,7 @@ const MAX_URL: usize = 2000;
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 500;
 
-/// Maximum number of types.
+/// Most types in the field `types`.
 const MAX_TYPES: usize = 50;
 
 /// Maximum number of unknown fields that are named.
@@ -48,7 +48,7 @@ pub struct ChangedFields {
     pub resume: bool,
 }
 
-/// Where a replay begins.
+/// Position at which a replay begins.
 #[derive(Debug, PartialEq)]
 pub enum ReplayAfter {
     Time(Timestamp),

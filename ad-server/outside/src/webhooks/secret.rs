@@ -17,7 +17,7 @@ use uuid::Uuid;
 use ad_server_base::secret::Secret;
 use ad_server_store::webhooks::Webhook;
 
-/// What secrets begin with.
+/// Prefix of secrets, before the base64.
 const PREFIX: &str = "whsec_";
 
 /// Length of a secret, in bytes (Standard Webhooks: 24 to 64).

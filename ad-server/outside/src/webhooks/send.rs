@@ -31,7 +31,7 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Sends to endpoints.
+/// Sends messages to endpoints, guarded and signed.
 #[derive(Clone)]
 pub struct Sender {
     client: Client,
@@ -46,7 +46,7 @@ ad_server_base::debug_by_name!(Sender);
 #[error("cannot set up the client that sends webhooks: {0}")]
 pub struct SenderError(#[from] reqwest::Error);
 
-/// What is sent.
+/// A message to an endpoint: id, time and body.
 #[derive(Debug)]
 pub struct Message<'a> {
     pub url: &'a str,

@@ -94,7 +94,7 @@ impl BatchRunner for PostgresBatches {
     }
 }
 
-/// Inputs of one statement.
+/// The inputs of a statement that runs once for all of them.
 struct Batch(Vec<Statement>);
 
 impl Work for Batch {

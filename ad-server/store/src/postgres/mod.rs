@@ -48,7 +48,7 @@ const TRIES: u32 = 12;
 /// The pause before the second attempt; each further pause is half as long again.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A PostgreSQL database.
+/// A PostgreSQL database, with its pools of connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Postgres {
     /// For reads of the service itself.
@@ -59,14 +59,14 @@ pub(crate) struct Postgres {
     lists: PostgresReaders,
     /// For lists too, if there is a standby.
     pub(super) replica: Option<Replica>,
-    /// For single writes.
+    /// For writes that run by themselves.
     single: PgPool,
-    /// For batches of writes.
+    /// For writes that run in batches.
     together: PgPool,
     pub(super) batches: Batches,
     /// Of reads of single ads.
     pub(super) look_up_batches: Batches,
-    /// Sends and receives notifications.
+    /// Sends and receives notifications between processes.
     pub(super) wake: Arc<Wake>,
 }
 

@@ -89,7 +89,7 @@ pub(super) struct Budget {
     pub(super) lists: u32,
     /// For writes, each by itself.
     pub(super) single: u32,
-    /// For batches.
+    /// For batches of writes, and of reads of single ads.
     pub(super) together: u32,
 }
 

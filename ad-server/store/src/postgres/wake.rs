@@ -49,7 +49,7 @@ pub(crate) struct Wake {
     woken: Woken,
 }
 
-/// What received notifications wake.
+/// Whom received notifications wake.
 #[derive(Debug, Clone)]
 pub(crate) struct Woken {
     pub(crate) queued: Arc<Notify>,

@@ -89,7 +89,7 @@ impl SqliteReaders {
         Ok(SqliteLease { readers: self, reader: Some(reader), is_done: false, _place: place })
     }
 
-    /// Their use, for metrics.
+    /// Connections in use and idle, for metrics.
     pub(super) fn used(&self, name: &'static str) -> PoolUse {
         let limit = self.connections as usize;
         PoolUse {
@@ -179,7 +179,7 @@ impl BatchRunner for OwnBatches {
     }
 }
 
-/// A connection in use.
+/// A connection that is returned to the readers after use.
 struct SqliteLease<'r> {
     readers: &'r SqliteReaders,
     reader: Option<Reader>,

@@ -107,7 +107,7 @@ trait QueuedWork: Waiting + Send {
     /// Runs it and holds the answer until it is committed.
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
-    /// Answers the caller.
+    /// Sends the outcome to the caller.
     fn finish(self: Box<Self>, outcome: Result<(), DatabaseFailure>);
 }
 
@@ -157,7 +157,7 @@ impl<W: Work> QueuedWork for WaitingWork<W> {
 enum TransactionFault {
     /// It could not begin or commit, which concerns all operations.
     Transaction(DatabaseFailure),
-    /// One operation failed.
+    /// One operation failed; the others of its group are stored.
     Operation(DatabaseFailure),
 }
 

@@ -1,4 +1,4 @@
-//! Tests over real files.
+//! Tests of the store over database files.
 
 mod ads;
 mod faults;
@@ -52,7 +52,7 @@ fn statement(text: &str) -> Statement {
     Values::new(Dialect::Sqlite).statement(text.to_owned())
 }
 
-/// The same with values.
+/// A statement with these values.
 fn with_values<const N: usize>(text: &str, values: [SqlValue; N]) -> Statement {
     let mut all = Values::new(Dialect::Sqlite);
     for value in values {

@@ -32,7 +32,7 @@ struct Release {
 
 #[derive(Serialize, Deserialize)]
 struct OnDatabase {
-    /// The newest migration.
+    /// Version of the newest migration.
     schema: i64,
     /// By name, the text of each statement, and the types of its values.
     statements: BTreeMap<String, (String, Vec<String>)>,

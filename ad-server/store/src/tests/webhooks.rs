@@ -14,7 +14,7 @@ use crate::{
     webhooks::{Attempt, Attempted, Due, Health, NewWebhook, Ownership, StoredSecret, Webhook, WebhookChange},
 };
 
-/// Tables that grow.
+/// Tables whose rows the tests add to.
 const TABLES: [&str; 4] = ["webhooks", "deliveries", "log", "ads"];
 
 /// Indexes of the few rows that are read as a whole.

@@ -13,15 +13,15 @@ pub struct Webhook {
     pub id: Uuid,
     /// The scope of the token that created it: events of its dealers are sent, and its tokens may manage it.
     pub access: Access,
-    /// Where events are sent.
+    /// Address that receives the events.
     pub url: String,
-    /// Which events are sent.
+    /// Types of the events to send.
     pub types: Vec<EventTypes>,
     /// Only events of this dealer are sent.
     pub dealer_code: Option<String>,
-    /// The client's note.
+    /// The client's note for people.
     pub description: Option<String>,
-    /// What signs, newest first.
+    /// Secrets that sign deliveries, the newest first.
     pub secrets: Vec<StoredSecret>,
     pub created: Timestamp,
     /// When a client changed it.
@@ -51,7 +51,7 @@ pub struct StoredSecret {
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
@@ -78,7 +78,7 @@ pub struct Delivery {
     pub event_type: String,
     /// What has become of it.
     pub state: DeliveryState,
-    /// When it was queued.
+    /// When the event was queued for the endpoint.
     pub created: Timestamp,
     /// When it is attempted next, if it is pending.
     pub next_attempt: Option<Timestamp>,

@@ -18,7 +18,7 @@ pub struct DealerFacts {
     pub dealer: Option<Dealer>,
     pub suspended: Option<Hold>,
     pub ads: BTreeMap<AdStatus, u64>,
-    /// Its valid tokens.
+    /// Number of its valid tokens.
     pub tokens: usize,
     pub limits: [Used; 4],
 }

@@ -1,4 +1,4 @@
-//! Retries of many ads.
+//! Retries of many ads at once, for operators.
 
 use ad_core::{
     ports::Ids,

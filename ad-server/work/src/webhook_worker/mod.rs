@@ -41,7 +41,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// For how long endpoints are owned.
 const OWNED: Duration = Duration::from_secs(10);
 
-/// When ownership is renewed.
+/// Interval at which ownership of endpoints is renewed.
 const RENEWED: Duration = Duration::from_secs(3);
 
 /// Most endpoints of one process: each takes some memory.

@@ -49,7 +49,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at(PATH, Events::new(context, Rhythm::AtOnce))
 }
 
-/// Reads events for clients.
+/// Reads events for pages, long polls and streams.
 pub struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,

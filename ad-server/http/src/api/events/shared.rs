@@ -26,7 +26,7 @@ use ad_server_outside::events::{CursorScope, EventView};
 pub(super) struct Piece {
     /// Server-sent events; empty if there are none.
     pub(super) text: Bytes,
-    /// The position after them.
+    /// The position after the last of them.
     pub(super) position: EventPosition,
     /// Whether there are more events now.
     pub(super) has_more: bool,
@@ -67,7 +67,7 @@ pub(super) struct Wanted {
 /// The read of a piece; `None` if it failed.
 type Read = BoxFuture<'static, Option<Piece>>;
 
-/// Reads under way.
+/// Reads that are running, by what they read.
 #[derive(Default)]
 pub(super) struct SharedReads(Mutex<HashMap<Wanted, WeakShared<Read>>>);
 

@@ -63,7 +63,7 @@ struct EventStream {
 enum Step {
     Begin,
     Read,
-    /// Reads after this pause.
+    /// Reads after this pause, because a read failed.
     Retry(Duration),
     /// Reads after this pause when there are new events.
     Wait(Duration),

@@ -19,7 +19,7 @@ use ad_server_access::auth::Permission;
 use ad_server_outside::webhooks::Webhooks;
 use ad_server_store::webhooks::Webhook;
 
-/// The kind of operation.
+/// What an operation on webhooks does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     Create,

@@ -25,7 +25,7 @@ pub(in crate::console) struct FormValues(BTreeMap<String, Vec<String>>);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     of_category: bool,
-    /// Its row.
+    /// Row of the field in its table.
     pub(super) field: &'static Field,
 }
 

@@ -24,7 +24,7 @@ use ad_server_work::operators::{Retried, retry_all};
 
 const PATH: &str = "/operators/ads";
 
-/// Parameters of the filter.
+/// Query parameters of the filter.
 const PARAMETERS: [&str; 4] = ["dealer_code", "status", "code", "marketplace"];
 
 /// Maximum number of ads that one form retries: more would take too long for a page.

@@ -40,7 +40,7 @@ const MAX_ID: usize = 255;
 pub struct HttpOptions {
     /// Its address: the paths of the contract are below it.
     pub base: Url,
-    /// Bearer token.
+    /// The bearer token of the calls.
     pub token: Secret,
     /// For one call, from name resolution to the end of the answer.
     pub timeout: Duration,
