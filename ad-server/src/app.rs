@@ -231,7 +231,7 @@ impl Common {
     }
 
     /// Starts what runs in the background: it removes expired rows, erases what is too old, computes the quality scores of ads that have
-    /// none, and examines images if the settings want workers. Returns what makes renditions, if anything does.
+    /// none, and examines images if the settings want workers. Returns the maker of renditions, if there is one.
     fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
         // A process without workers only reads images.
         let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings));
@@ -310,7 +310,7 @@ impl Common {
 pub struct Running {
     /// The address on which the API listens.
     pub address: SocketAddr,
-    /// The same as an address that begins links.
+    /// The beginning of links to the API, such as `http://127.0.0.1:8080`.
     pub base_url: String,
     /// Where metrics are served, if they are.
     pub metrics_url: Option<String>,

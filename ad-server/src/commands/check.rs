@@ -26,7 +26,7 @@ use ad_server_store::{Database, Schema, SchemaState};
 /// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
 const CLOCKS: Duration = Duration::from_secs(2);
 
-/// What marketplaces are asked for: a listing that nobody has.
+/// Plate that marketplaces are searched for; no listing has it.
 const NOBODY: &str = "ad-server-check";
 
 /// Flags of `check`: those of `serve`.

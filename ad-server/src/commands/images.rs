@@ -11,7 +11,7 @@ use ad_server_base::values::ByteSize;
 use ad_server_outside::media::MediaLocation;
 use ad_server_work::photos::{Decode, Examined};
 
-/// Ads that are claimed at once. If the command is stopped, servers go on with them.
+/// Ads that are claimed at once. If the command is stopped, servers examine them.
 const BATCH: u32 = 20;
 
 /// What to do with images.

@@ -20,7 +20,7 @@ const RATE: Duration = Duration::from_mins(5);
 /// Most dealers in the overview: those with most requests.
 const DEALERS: u32 = 10;
 
-/// Without a subcommand: how the queue stands.
+/// Without a subcommand: counts and times of the queue.
 #[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     #[command(subcommand)]

@@ -178,7 +178,7 @@ impl Client {
         Ok(())
     }
 
-    /// Waits until the receiver has been told of the end of every accepted ad's publishing.
+    /// Waits until the receiver has got the event that ends publishing of every accepted ad.
     async fn told(&self, receiver: &Receiver, rows: &[DemoRow]) -> Result<(), DemoError> {
         let start = tokio::time::Instant::now();
         for row in rows.iter().filter(|row| row.ad.is_some()) {

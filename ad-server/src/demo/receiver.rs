@@ -62,7 +62,7 @@ impl Receiver {
         self.seen.key.get_or_init(|| hmac::Key::new(hmac::HMAC_SHA256, &key));
     }
 
-    /// Whether publishing this ad has ended, as far as it was told.
+    /// Whether an event has reported the end of publishing this ad.
     pub(super) fn has_published(&self, source_id: &str) -> bool {
         self.seen.received(|received| received.published.contains(source_id))
     }

@@ -160,7 +160,7 @@ fn advice(who_acts: &str, what_to_do: &str) {
     }
 }
 
-/// What has come to the receiver of the webhook.
+/// The messages that the receiver of the webhook got.
 pub(super) fn webhook(receiver: &Receiver) {
     let (verified, refused) = receiver.counts();
     let count = format!("{verified} events verified, {refused} refused");
@@ -182,7 +182,7 @@ pub(super) fn console(base: &str, link: &str) {
     line(&format!("  {base}{link}"));
 }
 
-/// A new ad that can be sent as it stands.
+/// A new ad, ready to be sent.
 pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
     let payload = Value::from(payload.clone());
     let id = payload["source_id"].as_str().unwrap_or_default();

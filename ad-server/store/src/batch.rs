@@ -1,8 +1,8 @@
 //! Runs statements that many callers ask for at the same time as one statement of many inputs.
 //!
-//! Most of the cost of a statement is not its rows, but the exchange with the database, the start of its execution and the commit. So
-//! the inputs that arrive while a statement is running go into the next one together, in the order of [`Turns`]. None waits for others to
-//! arrive, but tasks that are ready to run go first.
+//! The round trip to the database, the start of the execution and the commit cost more than the rows of a statement. So the inputs
+//! that arrive while a statement is running are run together by the next one, in the order of [`Turns`]. A batch does not wait for
+//! more inputs, except from tasks that are ready to run.
 
 use std::sync::Arc;
 

@@ -91,7 +91,7 @@ impl EventPoller {
         }
     }
 
-    /// Wakes those who wait for events of transactions after the one that was seen last; at first everybody.
+    /// Wakes those who wait for events of transactions after the one that was seen last; all of them at first.
     async fn poll(&self, database: &Database, seen: Option<i64>) -> Result<Found, StoreError> {
         let Some(seen) = seen else {
             let newest = database.newest_event().await?.transaction;
@@ -112,7 +112,7 @@ impl EventPoller {
         Ok(found)
     }
 
-    /// Whether nobody waits. Then the next one to wait starts the task again.
+    /// Whether no watch is registered. If so, the task ends, and the next watch starts it again.
     fn ends(&self) -> bool {
         if !self.watches.is_empty() {
             return false;

@@ -47,7 +47,7 @@ pub struct Importer<'a> {
 }
 
 impl Importer<'_> {
-    /// Imports ads, one JSON object a line, as [`import::read`] takes them. What is wrong with a line is told to `wrong`
+    /// Imports ads, one JSON object a line, as [`import::read`] takes them. Errors of a line are passed to `wrong`
     /// as soon as it is known; then nothing is imported. Returns how many ads were, `None` when there were wrong lines.
     ///
     /// # Errors

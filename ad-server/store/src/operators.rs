@@ -123,7 +123,7 @@ impl Database {
         self.run(sql::SetHold { kind: target.kind(), name: target.name(), since: *since, reason }).await.map(drop)
     }
 
-    /// Ends a pause or suspension; returns whether there was one. Servers then take up what has waited for a marketplace.
+    /// Ends a pause or suspension; returns whether there was one. Servers then run the requests that waited for the marketplace.
     pub async fn end_hold(&self, target: &Held) -> Result<bool, StoreError> {
         Ok(!self.run(sql::RemoveHold { kind: target.kind(), name: target.name() }).await?.rows.is_empty())
     }

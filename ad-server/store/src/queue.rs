@@ -172,7 +172,7 @@ pub enum TakeError {
 }
 
 impl Database {
-    /// How the queue stands.
+    /// Counts and times of the queue.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.

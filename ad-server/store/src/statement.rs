@@ -88,7 +88,8 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// How many statements are sent to SQLite together: each number has a text of its own, which SQLite compiles and keeps.
+/// Numbers of statements that are sent to SQLite as one, the largest first. Each number has its own text, which SQLite compiles
+/// once and caches.
 pub(super) const TOGETHER: [usize; 2] = [8, 2];
 
 /// The texts of a statement, with `$1`, `$2`, … instead of names.

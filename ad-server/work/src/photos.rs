@@ -128,7 +128,7 @@ impl PhotoWorker {
             if extended.elapsed() > CLAIM / 3 {
                 let later = self.clock.now() + CLAIM;
                 if !self.store.extend_photos(ad, until, later).await? {
-                    // The ad has other images, or somebody else has it. What was found counts all the same.
+                    // The ad has other images, or another worker has claimed it. The facts found are still valid.
                     break;
                 }
                 (until, extended) = (later, Instant::now());

@@ -238,7 +238,7 @@ struct Claims {
     nbf: Option<f64>,
     #[serde(default, deserialize_with = "present")]
     permissions: Option<Vec<String>>,
-    /// Another issuer may have given this name to anything.
+    /// Another issuer may use this claim for something else.
     #[serde(default)]
     label: Value,
 }

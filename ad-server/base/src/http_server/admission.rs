@@ -156,7 +156,7 @@ impl Admission {
     }
 }
 
-/// What stands for the client that has an address.
+/// The part of an address by which clients are counted.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

@@ -170,7 +170,7 @@ impl HttpServer {
                         sleep(PAUSE).await;
                     }
                 },
-                // Its place has been freed; what is left of a task is.
+                // Removes the ended task; the connection has freed its slot itself.
                 Some(_ended) = connections.join_next() => {}
             }
         }

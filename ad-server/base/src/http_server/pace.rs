@@ -30,7 +30,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(20);
 /// here to be counted.
 const PIECE: usize = 64 * 1024;
 
-/// Answers up to this size are not watched: all that a connection can hold of them is its streams' number of times as much.
+/// Answers up to this size, in bytes, are not watched: a connection buffers at most one of them for each of its streams.
 const SMALL: u64 = 16 * 1024;
 
 /// How a client keeps up with what it is sent.

@@ -163,7 +163,7 @@ impl Metrics {
             expired: add(to, "ad_retention_erased", erased, Family::default()),
             event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
             workers: add(to, "ad_workers", running, Gauge::default()),
-            busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
+            busy_workers: add(to, "ad_workers_busy", "Requests that the workers are running", Gauge::default()),
             readings,
             registry,
             queue,

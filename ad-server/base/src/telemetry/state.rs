@@ -25,7 +25,7 @@ pub struct QueueLoad {
 /// Counts the requests of the queue.
 #[async_trait]
 pub trait QueueSource: Send + Sync {
-    /// How it stands now.
+    /// The present counts and times.
     ///
     /// # Errors
     /// When the store cannot be read.

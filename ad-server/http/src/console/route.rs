@@ -45,7 +45,7 @@ pub(super) fn path() -> Path {
 }
 
 impl Path {
-    /// The page, for those with a permission; `None`: for everybody who has signed in.
+    /// The page, for visitors with a permission; `None`: for all visitors who have signed in.
     pub(super) fn get(self, permission: impl Into<Option<Permission>>, handler: impl Handler) -> Self {
         Self { get: Some(Action { permission: permission.into(), handler: Box::new(handler) }), ..self }
     }

@@ -17,7 +17,7 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 /// Code of a response for a listing that does not exist. A 404 without it may come from a proxy.
 pub const NO_SUCH_LISTING: &str = "no_such_listing";
 
-/// A listing on its way out. [`ListingBody`] is the same at the other end.
+/// A listing as it is sent. [`ListingBody`] is the same as it is received.
 #[derive(Serialize)]
 pub struct Sent<'a> {
     reference: Uuid,

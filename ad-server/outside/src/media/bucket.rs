@@ -112,7 +112,7 @@ impl Bucket {
         Ok((bytes.boxed(), size))
     }
 
-    /// Stores an image, unless it is there in its full length.
+    /// Stores an image, unless an object of the same length exists.
     ///
     /// It is looked for first: most of what is put has been put before, since every update of an ad fetches all of its
     /// images again, and looking moves no bytes. Two who put the same image at the same time write the same bytes.

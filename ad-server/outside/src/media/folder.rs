@@ -32,7 +32,7 @@ impl Folder {
         Ok((file, size))
     }
 
-    /// Stores an image, unless it is there in its full length.
+    /// Stores an image, unless a file of the same length exists.
     pub(super) async fn put(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
         let (root, path, bytes) = (self.root.clone(), self.root.join(name.key()), bytes.clone());
         tokio::task::spawn_blocking(move || store(&root, &path, &bytes)).await?

@@ -1,8 +1,8 @@
 //! Limits concurrent fetches per host and in total, and stops fetches from silent hosts.
 //!
-//! Dealers share the slots ([`Shares`]). The slots of a host are those of its [site](site), so another port or subdomain gives
-//! nobody more of them. Each host and port has its own circuit breaker, so that a dead subdomain does not stop the others. Only
-//! silence is a failure: a host that answers anybody is asked.
+//! Dealers share the slots ([`Shares`]). All hosts and ports of a [site](site) share its slots, so that a client gains nothing by
+//! using several subdomains. Each host and port has its own circuit breaker, so that a subdomain that is down does not stop the
+//! others. Only silence counts as a failure: a host that answers, with any status, is available.
 
 use std::{
     collections::HashMap,
@@ -59,8 +59,8 @@ pub(super) struct Visit {
     _places: [Share; 2],
 }
 
-/// What counts as one host: the registrable domain of a name, an IPv4 address, or the network (/64) of an IPv6 address, each of
-/// which somebody gets as a whole.
+/// The site of an address, whose hosts share slots: the registrable domain of a name, an IPv4 address, or the /64 network of an
+/// IPv6 address. Each of these belongs to one owner.
 fn site(url: &Url) -> String {
     match url.host() {
         Some(Host::Domain(name)) => {

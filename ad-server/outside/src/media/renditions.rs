@@ -71,7 +71,7 @@ impl Renditions {
         }
         let _slot = self.slots.take("", 1).await;
         match self.media.read(rendition, wanted).await {
-            // Somebody has made it meanwhile.
+            // Another task has made it in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             read => return read,
         }
@@ -94,7 +94,7 @@ impl Renditions {
             Err(error) => return Ok(Photo::Undecodable(error)),
         };
         let share = self.memory.take(dealer_code, header.memory).await;
-        // The memory is taken until it is free, also when nobody waits for the renditions any more.
+        // The memory stays reserved until it is freed, even if the caller no longer waits for the renditions.
         let decoded = decoding(move || {
             let decoded = header.decode();
             drop(share);

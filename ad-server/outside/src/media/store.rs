@@ -141,7 +141,7 @@ impl Media {
         })
     }
 
-    /// Removes an image and its renditions, if they are there.
+    /// Removes an image and its renditions, if they exist.
     ///
     /// # Errors
     /// When the store fails. A text that is not the name of an image is ignored.

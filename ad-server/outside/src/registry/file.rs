@@ -42,7 +42,7 @@ struct Line {
 }
 
 impl FileRegistry {
-    /// Reads a file. Of a vehicle that stands in it twice, the last line counts.
+    /// Reads a file. If a vehicle has two lines, the last one counts.
     ///
     /// # Errors
     /// When it cannot be read, or a line is not a vehicle.

@@ -44,7 +44,7 @@ pub struct ChangedFields {
     /// Removed if it is empty.
     pub description: Option<String>,
     pub enabled: Option<bool>,
-    /// Whether it goes on from now.
+    /// Whether it resumes with new events only.
     pub resume: bool,
 }
 
@@ -75,7 +75,7 @@ struct Fields<'a> {
     errors: FieldErrors,
 }
 
-/// Reads the body of a new endpoint. `permits` tells whether the token's scope has a dealer.
+/// Reads the body of a new endpoint. `permits` says whether a dealer is in the token's scope.
 pub fn new(sent: &Map<String, Value>, guard: Guard, permits: impl Fn(&str) -> bool) -> Result<NewFields, FieldErrors> {
     let mut fields = Fields::new(sent, &["url", "types", "dealer_code", "description"]);
     if !sent.contains_key("url") {

@@ -83,7 +83,7 @@ impl BatchRunner for PostgresBatches {
     async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
         let outcomes = self.outcomes(Batch(statements)).await;
         if matches!(self.kind, BatchKind::Reads(_)) {
-            // The pool is also for reads outside batches: whoever waits for a connection longest gets it.
+            // The pool is also for reads outside batches: it serves waiting callers in order.
             self.connection = None;
         }
         outcomes

@@ -190,7 +190,7 @@ async fn read_within(
     }
 }
 
-/// A connection that nobody else uses.
+/// A connection for exclusive use.
 pub struct HeldConnection(PoolConnection<Engine>);
 
 ad_server_base::debug_by_name!(HeldConnection);

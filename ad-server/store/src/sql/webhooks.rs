@@ -34,7 +34,7 @@ statements! {
             (SELECT count(*) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending')
         FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL ORDER BY created, id";
 
-    /// Makes a process an owner of endpoints, or lets it go on to be one, until a time.
+    /// Makes a process an owner of endpoints until a time, or extends its ownership.
     RenewOwner { owner: Uuid, until: Timestamp }
     both "
         INSERT INTO webhook_owners (owner, until) VALUES (:owner, :until)

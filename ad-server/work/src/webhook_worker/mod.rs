@@ -115,7 +115,7 @@ impl WebhookWorker {
         })
     }
 
-    /// Runs until it is to stop, then waits for the attempts under way and lets other processes have the endpoints.
+    /// Runs until the stop, then waits for running attempts and releases the endpoints to other processes.
     pub async fn run(mut self) {
         let mut stop = self.shared.stop.clone();
         while !*stop.borrow() {
@@ -199,7 +199,7 @@ impl WebhookWorker {
         let until = now + OWNED;
         database.renew_owner(*owner, until).await?;
         if self.renewed.is_some_and(|renewed| age(renewed) >= OWNED) {
-            // Others may have claimed some of them meanwhile.
+            // Other processes may have claimed some of them in the meantime.
             for (_, running) in self.endpoints.drain() {
                 running.task.abort();
             }

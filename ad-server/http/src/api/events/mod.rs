@@ -36,7 +36,7 @@ use ad_server_outside::events::{CursorScope, EventView};
 
 pub(super) const PATH: &str = "/v4/events";
 
-/// A stream goes on from here, whatever its address says.
+/// Header with the position from which a stream resumes; it takes precedence over the address.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Time between two reads of a reader that waits for events, at least.

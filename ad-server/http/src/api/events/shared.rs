@@ -83,7 +83,7 @@ impl SharedReads {
         self.begin(context, wanted).0.await
     }
 
-    /// A read that is under way, or else a new one.
+    /// The running read of the same events, or else a new one.
     fn begin(&self, context: &Arc<Context>, wanted: &Wanted) -> (Shared<Read>, bool) {
         let mut reads = locked(&self.0);
         let under_way = |read: &WeakShared<Read>| read.upgrade().filter(|read| read.peek().is_none());

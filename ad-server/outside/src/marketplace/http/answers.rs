@@ -33,7 +33,7 @@ impl CallFailure {
         Self::of(MarketplaceError::unreachable(reason, retry_after))
     }
 
-    /// A failure that the operator has to correct. The ad waits meanwhile.
+    /// A failure that the operator has to correct. The ad waits until then.
     fn misconfigured(code: Code, reason: String, advice: &'static str) -> Self {
         let error = MarketplaceError::Transient { code, reason, retry_after: None };
         Self { error, advice: Some(advice) }
