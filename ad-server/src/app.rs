@@ -34,7 +34,7 @@ use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     processor::Processor,
     system::{RandomIds, SystemClock},
-    telemetry::{MarketplaceCalls, Metrics, Observed},
+    telemetry::{MarketplaceCalls, Metrics, ObservedPort},
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
@@ -49,7 +49,7 @@ use ad_server_outside::{
     registry::RegistryError,
     webhooks::{SenderError, WebhookKeyError, Webhooks, schedule::Schedule},
 };
-use ad_server_store::{Database, DatabaseStore, OpenError, Schema};
+use ad_server_store::{Database, DatabaseStore, OpenError, SchemaPolicy};
 use ad_server_work::{
     cleanup::{self, Kept},
     photos::PhotoWorker,
@@ -108,7 +108,7 @@ pub enum AppError {
 }
 
 /// Opens something. While it cannot be reached, retries for at most this time.
-async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
+async fn retry_until_ready<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     patience: Duration,
     what: &'static str,
     mut open: impl FnMut() -> F,
@@ -130,7 +130,7 @@ async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
 }
 
 /// The parts that every process of the service has.
-struct Common {
+struct CommonParts {
     database: Database,
     directory: Arc<Directory>,
     store: Arc<DatabaseStore>,
@@ -143,21 +143,21 @@ struct Common {
     circuits: Arc<OnceLock<Circuits>>,
 }
 
-impl Common {
+impl CommonParts {
     /// `own_address` is what images are served from when no other address is set.
-    async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
+    async fn open(settings: &Settings, schema: SchemaPolicy, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(ad_server_access::dealers_file::read).transpose()?;
         let patience = settings.startup_timeout.duration();
         let options = settings.database_options(schema);
         let open = || Database::open_with(&settings.database_url, &options);
-        let database = patiently(patience, "database", open, OpenError::is_unreachable).await?;
+        let database = retry_until_ready(patience, "database", open, OpenError::is_unreachable).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
             (None, None) => MediaBase::Service(own_address.to_owned()),
         };
         let open = || Media::open(settings.media.clone(), media_base.clone());
-        let media = patiently(patience, "image store", open, MediaError::is_unreachable).await?;
+        let media = retry_until_ready(patience, "image store", open, MediaError::is_unreachable).await?;
         if let Some(dealers) = dealers {
             database.import_dealers(&dealers).await?;
         }
@@ -212,8 +212,8 @@ impl Common {
         };
         let ports = PipelinePorts {
             store: self.store.clone(),
-            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
-            media: Arc::new(Observed::<dyn MediaStore> {
+            fetcher: Arc::new(ObservedPort::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
+            media: Arc::new(ObservedPort::<dyn MediaStore> {
                 inner: Arc::new(self.media.clone()),
                 metrics: self.metrics.clone(),
             }),
@@ -307,7 +307,7 @@ impl Common {
 }
 
 /// A running service in this process.
-pub struct Running {
+pub struct RunningService {
     /// The address on which the API listens.
     pub address: SocketAddr,
     /// The beginning of links to the API, such as `http://127.0.0.1:8080`.
@@ -332,9 +332,9 @@ pub struct Running {
     _sandbox: Option<Arc<Sandbox>>,
 }
 
-ad_server_base::debug_by_name!(Running);
+ad_server_base::debug_by_name!(RunningService);
 
-impl Running {
+impl RunningService {
     /// Stops it: accepts no more requests and finishes those in progress.
     ///
     /// # Errors
@@ -365,7 +365,7 @@ impl Running {
 ///
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
-pub async fn start(settings: &Settings) -> Result<Running, AppError> {
+pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let mut rulebook = rules::of(settings)?;
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
@@ -377,7 +377,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let serves_metrics = serves_metrics(settings, address);
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
-    let common = Common::open(settings, settings.schema(), &base_url).await?;
+    let common = CommonParts::open(settings, settings.schema(), &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let stopping = Stopping::default();
@@ -387,8 +387,8 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let registry = settings.registry()?;
-    let Common { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
-    tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
+    let CommonParts { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
+    tokio::spawn(Arc::clone(&directory).refresh_forever(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()))
@@ -403,7 +403,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let links = SignInLinks::default();
     let revocation_max_age = settings.revocation_max_age.duration();
     let used = Arc::new(UsedTokens::default());
-    let noting = Arc::clone(&used).keep_noting(database.clone(), Arc::clone(&clock));
+    let noting = Arc::clone(&used).write_forever(database.clone(), Arc::clone(&clock));
     spawn_until(stopped.clone(), noting);
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
     let console = settings.console.then(|| console_parts(settings, &webhooks, &media, &links, circuits));
@@ -432,7 +432,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
     let metrics = metrics_server.map(|server| serve_metrics(server, metrics, health));
-    Ok(Running {
+    Ok(RunningService {
         address,
         base_url,
         metrics_url,
@@ -607,7 +607,7 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
 /// As [`start`].
 pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
-    let common = Common::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
     if settings.workers == 0 {
         return Err(AppError::NoWorkers);
@@ -615,7 +615,7 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     let webhooks = common.webhooks(&settings)?;
     let workers = common.start_workers(&settings, &webhooks, &stopped)?;
     common.start_background(&settings, stopped);
-    tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
+    tokio::spawn(Arc::clone(&common.directory).refresh_forever(FRESHNESS));
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     let stopping = Stopping::default();
@@ -643,7 +643,7 @@ async fn exit_on_second_signal() {
 
 pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
 }
@@ -656,7 +656,7 @@ pub(crate) async fn operator_media(settings: &Settings) -> Result<Media, AppErro
 /// The database and what examines images, for commands of operators.
 pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, PhotoWorker), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let worker = common.photo_worker(common.renditions(&settings));
     Ok((common.database, worker))
 }

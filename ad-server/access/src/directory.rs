@@ -1,7 +1,7 @@
 //! Dealers, revoked tokens, paused marketplaces and suspended dealers, cached in memory.
 //!
 //! The database is authoritative. Every request looks up its dealer and its token, every call its marketplace, so the answers come from a
-//! copy in memory that [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the
+//! copy in memory that [`Directory::refresh_forever`] reloads when the database has a new version. While the database cannot be read, the
 //! copy stays in use; [`Directory::age`] is the time since it was last compared with the database.
 
 use std::{
@@ -18,7 +18,7 @@ use ad_core::{
 use arc_swap::ArcSwap;
 
 use ad_server_base::system::SystemClock;
-use ad_server_store::{Database, DirectoryVersion, Held, Hold, QueueFilter};
+use ad_server_store::{Database, DirectoryVersion, Hold, HoldTarget, QueueFilter};
 
 /// Longest wait for the database.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ struct Snapshot {
     dealers: HashMap<String, Arc<Dealer>>,
     groups: HashMap<String, Arc<[String]>>,
     revoked: HashSet<String>,
-    holds: HashMap<Held, Hold>,
+    holds: HashMap<HoldTarget, Hold>,
 }
 
 impl Snapshot {
@@ -61,8 +61,8 @@ impl Snapshot {
         })
     }
 
-    fn paused(&self) -> impl Iterator<Item = &Held> {
-        self.holds.keys().filter(|held| matches!(held, Held::Marketplace(_)))
+    fn paused(&self) -> impl Iterator<Item = &HoldTarget> {
+        self.holds.keys().filter(|held| matches!(held, HoldTarget::Marketplace(_)))
     }
 }
 
@@ -94,7 +94,7 @@ impl Directory {
     }
 
     /// Reloads changes for ever, with this pause in between. While the database cannot be read, the last known state is used.
-    pub async fn keep_fresh(self: Arc<Self>, every: Duration) {
+    pub async fn refresh_forever(self: Arc<Self>, every: Duration) {
         let mut stale = false;
         loop {
             tokio::time::sleep(every).await;
@@ -124,7 +124,7 @@ impl Directory {
 
     /// Why an operator has paused a marketplace, if one has.
     pub fn paused(&self, market: Market) -> Option<String> {
-        self.snapshot.load().holds.get(&Held::Marketplace(market)).map(|hold| hold.reason.clone())
+        self.snapshot.load().holds.get(&HoldTarget::Marketplace(market)).map(|hold| hold.reason.clone())
     }
 
     /// Whether a token was revoked.
@@ -147,7 +147,7 @@ impl DealerDirectory for Directory {
         if snapshot.holds.is_empty() {
             return None;
         }
-        snapshot.holds.get(&Held::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
+        snapshot.holds.get(&HoldTarget::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     async fn keeps_itself_fresh() {
         let temporary = TemporaryStore::open().await;
         let directory = Arc::new(Directory::load(temporary.database.clone()).await.unwrap());
-        let fresh = tokio::spawn(Arc::clone(&directory).keep_fresh(Duration::from_millis(1)));
+        let fresh = tokio::spawn(Arc::clone(&directory).refresh_forever(Duration::from_millis(1)));
         temporary.database.import_dealers(&[Dealer::named("d1")]).await.unwrap();
         while directory.dealer("d1").is_none() {
             tokio::task::yield_now().await;

@@ -140,12 +140,12 @@ pub(super) fn what_to_do(statuses: &[Value]) {
         for channel in status["channels"].as_array().into_iter().flatten().filter(|it| it["status"] != "live") {
             let (marketplace, word) = (text(&channel["marketplace"]), text(&channel["status"]).replace('_', " "));
             line(&format!("    {marketplace}: {} {}", styled(RED, &word), text(&channel["text"])));
-            advice(&text(&channel["who_acts"]).replace('_', " "), text(&channel["what_to_do"]));
+            print_advice(&text(&channel["who_acts"]).replace('_', " "), text(&channel["what_to_do"]));
         }
         for image in status["images"].as_array().into_iter().flatten().filter(|it| it["status"] == "failed") {
             let name = text(&image["url"]).rsplit('/').next().unwrap_or_default();
             line(&format!("    image {name}: {} {}", styled(RED, "failed"), text(&image["text"])));
-            advice("dealer", Code::from_name(text(&image["code"])).about().cure);
+            print_advice("dealer", Code::from_name(text(&image["code"])).about().cure);
         }
     }
 }
@@ -154,7 +154,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn advice(who_acts: &str, what_to_do: &str) {
+fn print_advice(who_acts: &str, what_to_do: &str) {
     if !what_to_do.is_empty() {
         line(&format!("      {} {what_to_do}", styled(BOLD, &format!("{who_acts}:"))));
     }
@@ -193,7 +193,7 @@ pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
 }
 
 /// Prints commands to try next.
-pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
+pub(super) fn print_next_steps(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, ad_server_http::api::versions::SEGMENT);
     line(&styled(BOLD, "\nRead and change the ads above, with a token for the dealers' group:\n"));
@@ -210,6 +210,6 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
 }
 
-pub(super) fn goodbye() {
+pub(super) fn print_goodbye() {
     line("\nStopping.");
 }

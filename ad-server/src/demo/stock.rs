@@ -34,7 +34,7 @@ pub struct DemoAd {
 
 /// An ad as the data has it: its images are file names at the image host.
 #[derive(Deserialize)]
-struct Bundled {
+struct BundledAd {
     vehicle_type: &'static str,
     dealer_code: String,
     images: Vec<String>,
@@ -44,10 +44,10 @@ struct Bundled {
 
 /// The stock, with its images at an image host such as `http://127.0.0.1:4711`.
 pub fn stock(image_base: &str) -> Vec<DemoAd> {
-    let bundled: Vec<Bundled> = read(include_str!("data/stock.json"));
+    let bundled: Vec<BundledAd> = read(include_str!("data/stock.json"));
     bundled
         .into_iter()
-        .map(|Bundled { vehicle_type, dealer_code, images, mut payload, expects }| {
+        .map(|BundledAd { vehicle_type, dealer_code, images, mut payload, expects }| {
             let folder = folder(payload.get("source_id").and_then(Value::as_str).unwrap_or_default());
             let urls: Vec<_> = images.iter().map(|file| format!("{image_base}/{folder}/{file}")).collect();
             payload.insert("dealer_code".to_owned(), Value::from(dealer_code.as_str()));

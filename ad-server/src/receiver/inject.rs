@@ -43,7 +43,7 @@ where
             let body = request.take_body().into_bytes().await?;
             let call = call(&request, &body, market, &local).await;
             request.set_body(body);
-            let Some((call, rule)) = call.and_then(|call| faults.meet(&call).map(|rule| (call, rule))) else {
+            let Some((call, rule)) = call.and_then(|call| faults.find_rule(&call).map(|rule| (call, rule))) else {
                 return inner.call(request).await;
             };
             tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "fault injected");

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
-    lists::{self, codes, numbers, sharer},
+    lists::{self, codes, dealer_to_charge, numbers},
     photos,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
@@ -219,14 +219,14 @@ impl Store for DatabaseStore {
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
-        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(sharer(scope));
+        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(dealer_to_charge(scope));
         let found = stored_request(id, &self.database.look_up(statement).await?)?;
         Ok(found.filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         let statement = Statement::from(sql::IsSourceIdUsed { dealer_code, source_id });
-        Columns::is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
+        Columns::read_bool(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
@@ -342,11 +342,11 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::IsLive { id: ad }).await?)
+        Columns::read_bool(&self.database.read(sql::IsLive { id: ad }).await?)
     }
 
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
+        Columns::read_bool(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
     async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
@@ -405,6 +405,6 @@ impl Store for DatabaseStore {
     }
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
+        Columns::read_bool(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! Runs statements that many callers ask for at the same time as one statement of many inputs.
 //!
 //! The round trip to the database, the start of the execution and the commit cost more than the rows of a statement. So the inputs
-//! that arrive while a statement is running are run together by the next one, in the order of [`Turns`]. A batch does not wait for
+//! that arrive while a statement is running are run together by the next one, in the order of [`FairQueue`]. A batch does not wait for
 //! more inputs, except from tasks that are ready to run.
 
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::{
     statement::Statement,
-    turns::{Turns, Waiting},
-    work::Ran,
+    turns::{FairQueue, QueueItem},
+    work::StatementResult,
 };
 
 /// Most inputs of one statement that writes, or reads rows that are small.
@@ -27,7 +27,10 @@ pub(super) trait BatchRunner: Send + 'static {
     fn most(&self) -> usize;
 
     /// Runs statements that differ only in their values, and returns the result of each.
-    fn run(&mut self, statements: Vec<Statement>) -> impl Future<Output = Vec<Result<Ran, StoreError>>> + Send;
+    fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> impl Future<Output = Vec<Result<StatementResult, StoreError>>> + Send;
 
     /// Called when no statement is waiting.
     fn rest(&mut self) {}
@@ -42,10 +45,10 @@ pub(super) struct Batches {
 /// A statement, and the caller who waits for it.
 struct BatchItem {
     statement: Statement,
-    answer: oneshot::Sender<Result<Ran, StoreError>>,
+    answer: oneshot::Sender<Result<StatementResult, StoreError>>,
 }
 
-impl Waiting for BatchItem {
+impl QueueItem for BatchItem {
     fn dealer(&self) -> Option<&str> {
         self.statement.dealer()
     }
@@ -58,7 +61,7 @@ impl Waiting for BatchItem {
 /// Items that wait. Their number is bounded by that of the callers.
 struct BatchQueue {
     arriving: mpsc::UnboundedReceiver<BatchItem>,
-    turns: Turns<BatchItem>,
+    turns: FairQueue<BatchItem>,
 }
 
 impl BatchQueue {
@@ -87,14 +90,14 @@ impl Batches {
     /// Runs as many batches at the same time as there are runners.
     pub(super) fn start<R: BatchRunner>(runners: impl IntoIterator<Item = R>) -> Self {
         let (queue, arriving) = mpsc::unbounded_channel();
-        let waiting = Arc::new(Mutex::new(BatchQueue { arriving, turns: Turns::default() }));
+        let waiting = Arc::new(Mutex::new(BatchQueue { arriving, turns: FairQueue::default() }));
         for runner in runners {
             tokio::spawn(serve(runner, Arc::clone(&waiting)));
         }
         Self { queue }
     }
 
-    pub(super) async fn run(&self, statement: Statement) -> Result<Ran, StoreError> {
+    pub(super) async fn run(&self, statement: Statement) -> Result<StatementResult, StoreError> {
         let ended = || StoreError::Unavailable("the database is closed".into());
         let (answer, answered) = oneshot::channel();
         self.queue.send(BatchItem { statement, answer }).map_err(|_| ended())?;
@@ -105,7 +108,7 @@ impl Batches {
 /// Runs batches until all handles are dropped.
 async fn serve<R: BatchRunner>(mut runner: R, queue: Arc<Mutex<BatchQueue>>) {
     while let Some(items) = next(&queue, &mut runner).await {
-        for batch in grouped(items.into_iter(), |one, other| one.statement.is_like(&other.statement)) {
+        for batch in grouped(items.into_iter(), |one, other| one.statement.has_same_text(&other.statement)) {
             let (statements, answers): (Vec<_>, Vec<_>) =
                 batch.into_iter().map(|item| (item.statement, item.answer)).unzip();
             for (answer, outcome) in answers.into_iter().zip(runner.run(statements).await) {

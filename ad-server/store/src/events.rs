@@ -11,7 +11,7 @@ use ad_core::{
 
 use super::{
     Columns, Database, Row, Statement, from_columns,
-    lists::sharer,
+    lists::dealer_to_charge,
     sql::events as sql,
     statement::{Dialect, Values},
 };
@@ -35,7 +35,7 @@ impl Database {
             }
             Ok(())
         };
-        self.look_up_each(after(self.dialect(), scope, query).for_client_of(sharer(scope)), take).await?;
+        self.look_up_each(after(self.dialect(), scope, query).for_client_of(dealer_to_charge(scope)), take).await?;
         let is_full = events.len() == query.limit as usize || bytes > PAGE_BYTES;
         Ok(EventPage::new(query, events, is_full, looked_at, last))
     }

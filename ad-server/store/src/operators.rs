@@ -17,14 +17,14 @@ const MOST_ENTRIES: u32 = 20_000;
 
 /// A hold by an operator: a marketplace is not called, or a dealer cannot change its ads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Held {
+pub enum HoldTarget {
     /// This marketplace is not called.
     Marketplace(Market),
     /// The dealer with this code cannot change its ads.
     Dealer(String),
 }
 
-impl Held {
+impl HoldTarget {
     const MARKETPLACE: &str = "marketplace";
     const DEALER: &str = "dealer";
 
@@ -118,25 +118,25 @@ from_columns! {
 
 impl Database {
     /// Pauses a marketplace or suspends a dealer. Running servers obey within a second.
-    pub async fn hold(&self, target: &Held, hold: &Hold) -> Result<(), StoreError> {
+    pub async fn hold(&self, target: &HoldTarget, hold: &Hold) -> Result<(), StoreError> {
         let Hold { since, reason } = hold;
         self.run(sql::SetHold { kind: target.kind(), name: target.name(), since: *since, reason }).await.map(drop)
     }
 
     /// Ends a pause or suspension; returns whether there was one. Servers then run the requests that waited for the marketplace.
-    pub async fn end_hold(&self, target: &Held) -> Result<bool, StoreError> {
+    pub async fn end_hold(&self, target: &HoldTarget) -> Result<bool, StoreError> {
         Ok(!self.run(sql::RemoveHold { kind: target.kind(), name: target.name() }).await?.rows.is_empty())
     }
 
     /// All paused marketplaces and suspended dealers.
-    pub async fn holds(&self) -> Result<Vec<(Held, Hold)>, StoreError> {
+    pub async fn holds(&self) -> Result<Vec<(HoldTarget, Hold)>, StoreError> {
         let hold = |row: &Row| {
             let mut columns = Columns::of(row);
             let (kind, name) = (columns.string()?, columns.string()?);
             let target = match kind.as_str() {
                 // Kinds and marketplaces of newer versions are ignored.
-                Held::MARKETPLACE => Market::from_name(&name).map(Held::Marketplace),
-                Held::DEALER => Some(Held::Dealer(name)),
+                HoldTarget::MARKETPLACE => Market::from_name(&name).map(HoldTarget::Marketplace),
+                HoldTarget::DEALER => Some(HoldTarget::Dealer(name)),
                 _ => None,
             };
             let hold = columns.read()?;

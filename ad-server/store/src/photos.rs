@@ -56,7 +56,7 @@ impl PhotoStore for DatabaseStore {
     ) -> Result<Option<ClaimedPhotos>, StoreError> {
         let database = self.database();
         // A read first: usually nothing is due, and then no transaction is needed.
-        if !Columns::is_so(&database.read(sql::ArePhotosDue { now }).await?)? {
+        if !Columns::read_bool(&database.read(sql::ArePhotosDue { now }).await?)? {
             return Ok(None);
         }
         let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };

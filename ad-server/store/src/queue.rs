@@ -211,7 +211,7 @@ impl Database {
         if let Some(claimed) = Columns::first(&rows)? {
             return Ok(claimed);
         }
-        let is_there = Columns::is_so(&self.read(sql::IsUnfinished { id: request }).await?)?;
+        let is_there = Columns::read_bool(&self.read(sql::IsUnfinished { id: request }).await?)?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
 

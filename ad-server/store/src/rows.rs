@@ -126,7 +126,7 @@ impl<'r> Columns<'r> {
     }
 
     /// The answer of a statement with one Boolean.
-    pub fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+    pub fn read_bool(rows: &[Row]) -> Result<bool, StoreError> {
         Columns::first(rows).map(Option::unwrap_or_default)
     }
 

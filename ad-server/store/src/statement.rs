@@ -334,7 +334,7 @@ impl Statement {
     }
 
     /// Whether it differs only in its values.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn has_same_text(&self, other: &Self) -> bool {
         match (&self.sql, &other.sql) {
             (StatementSql::Constant(one), StatementSql::Constant(other)) => std::ptr::eq(*one, *other),
             _ => false,
@@ -351,7 +351,7 @@ impl Statement {
     /// How many of these are sent to SQLite together.
     pub(super) fn together(statements: &[&Self]) -> usize {
         let Some(first) = statements.first().filter(|first| !first.is_batch(Dialect::Sqlite)) else { return 1 };
-        let alike = statements.iter().take_while(|other| first.is_like(other)).count();
+        let alike = statements.iter().take_while(|other| first.has_same_text(other)).count();
         TOGETHER.into_iter().find(|times| *times <= alike).unwrap_or(1)
     }
 

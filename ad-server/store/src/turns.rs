@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// What waits for its turn.
-pub(super) trait Waiting {
+pub(super) trait QueueItem {
     /// The dealer whose client waits for it; `None` if it is of the service itself.
     fn dealer(&self) -> Option<&str>;
 
@@ -12,7 +12,7 @@ pub(super) trait Waiting {
     fn is_wanted(&self) -> bool;
 }
 
-impl<W: Waiting + ?Sized> Waiting for Box<W> {
+impl<W: QueueItem + ?Sized> QueueItem for Box<W> {
     fn dealer(&self) -> Option<&str> {
         (**self).dealer()
     }
@@ -23,7 +23,7 @@ impl<W: Waiting + ?Sized> Waiting for Box<W> {
 }
 
 /// Work that waits, in the order of turns.
-pub(super) struct Turns<W> {
+pub(super) struct FairQueue<W> {
     /// What is of clients, by dealer, in the order of the dealers' turns. No queue is empty.
     of_dealers: VecDeque<(String, VecDeque<W>)>,
     /// What is of the service itself.
@@ -31,13 +31,13 @@ pub(super) struct Turns<W> {
     is_turn_of_own: bool,
 }
 
-impl<W> Default for Turns<W> {
+impl<W> Default for FairQueue<W> {
     fn default() -> Self {
         Self { of_dealers: VecDeque::new(), own: VecDeque::new(), is_turn_of_own: false }
     }
 }
 
-impl<W: Waiting> From<W> for Turns<W> {
+impl<W: QueueItem> From<W> for FairQueue<W> {
     fn from(waiting: W) -> Self {
         let mut turns = Self::default();
         turns.add(waiting);
@@ -45,7 +45,7 @@ impl<W: Waiting> From<W> for Turns<W> {
     }
 }
 
-impl<W: Waiting> Turns<W> {
+impl<W: QueueItem> FairQueue<W> {
     pub(super) fn is_empty(&self) -> bool {
         self.of_dealers.is_empty() && self.own.is_empty()
     }
@@ -85,7 +85,7 @@ impl<W: Waiting> Turns<W> {
 
 /// Adds to a queue. Before the queue grows, it drops what nobody waits for any more: a client who sends and leaves again and again
 /// cannot fill it.
-fn push<W: Waiting>(queue: &mut VecDeque<W>, waiting: W) {
+fn push<W: QueueItem>(queue: &mut VecDeque<W>, waiting: W) {
     if queue.len() == queue.capacity() {
         queue.retain(W::is_wanted);
     }
@@ -101,7 +101,7 @@ mod tests {
         is_wanted: bool,
     }
 
-    impl Waiting for Call {
+    impl QueueItem for Call {
         fn dealer(&self) -> Option<&str> {
             self.dealer
         }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn dealers_and_the_service_itself_are_served_by_turns() {
-        let mut turns = Turns::default();
+        let mut turns = FairQueue::default();
         for dealer in [Some("a"), Some("a"), Some("a"), None, None, None, Some("b")] {
             turns.add(Call { dealer, is_wanted: true });
         }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_any_more_does_not_fill_the_queues() {
-        let mut turns = Turns::default();
+        let mut turns = FairQueue::default();
         for dealer in [Some("a"), None] {
             turns.add(Call { dealer, is_wanted: true });
             for _ in 0..10_000 {

@@ -116,7 +116,7 @@ impl Worker {
         let mut running = RunningRequests::default();
         let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
-            self.keep_time(&mut time).await;
+            self.detect_clock_change(&mut time).await;
             let pause = self.claim(&mut running).await;
             self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
@@ -180,7 +180,7 @@ impl Worker {
     /// Detects that the clock was set back, and then releases all waiting requests, whose times are too far ahead: at once, and
     /// again after [`SECOND_RELEASE`] for those that were being recorded meanwhile. Every [`LOOK`] it also releases requests
     /// that would wait longer than any lease or pause: the clock was set back while no worker ran.
-    async fn keep_time(&self, time: &mut Time) {
+    async fn detect_clock_change(&self, time: &mut Time) {
         let now = self.pipeline.ports().clock.now();
         let behind = (time.then + time.since.elapsed()) - now;
         (time.then, time.since) = (now, Instant::now());

@@ -17,7 +17,7 @@ use serde_json::Value;
 use self::verified::{VerifiedToken, VerifiedTokens};
 use super::{
     KeySet, Permission, Permissions,
-    keys::{Key, time},
+    keys::{TokenKey, time},
 };
 
 /// Leeway for the clocks of two hosts.
@@ -98,14 +98,14 @@ pub enum TokenError {
 
 /// Verifies tokens: signature, times, scope and revocation.
 pub struct Verifier {
-    checking: ArcSwap<Checking>,
+    checking: ArcSwap<VerifierState>,
     clock: Arc<dyn Clock>,
 }
 
 ad_server_base::debug_by_name!(Verifier);
 
 /// Keys, and the tokens that they have verified.
-struct Checking {
+struct VerifierState {
     keys: Vec<CheckingKey>,
     verified: VerifiedTokens,
 }
@@ -123,12 +123,12 @@ struct CheckingKey {
 impl Verifier {
     /// With these keys, at the time of this clock.
     pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
-        Self { checking: ArcSwap::from_pointee(Checking::new(keys)), clock }
+        Self { checking: ArcSwap::from_pointee(VerifierState::new(keys)), clock }
     }
 
     /// Verifies with these keys from now on.
     pub fn replace_keys(&self, keys: &KeySet) {
-        self.checking.store(Arc::new(Checking::new(keys)));
+        self.checking.store(Arc::new(VerifierState::new(keys)));
     }
 
     /// The keys that expire, by id.
@@ -157,9 +157,9 @@ impl Verifier {
     }
 }
 
-impl Checking {
+impl VerifierState {
     fn new(keys: &KeySet) -> Self {
-        let prepare = |key: &Key| CheckingKey {
+        let prepare = |key: &TokenKey| CheckingKey {
             kid: key.kid.clone(),
             algorithm: key.algorithm,
             signs: key.encoding.is_some(),

@@ -27,7 +27,7 @@ impl UsedTokens {
     }
 
     /// Writes them to the database, for ever.
-    pub async fn keep_noting(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
+    pub async fn write_forever(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
         loop {
             tokio::time::sleep(EVERY).await;
             let used = std::mem::take(&mut *locked(&self.0));

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
-    access_log::{Logged, Seen},
+    access_log::{LoggedRequest, RequestFacts},
     body::Read,
     compression::{self, Coding},
     conditional::IfNoneMatch,
@@ -42,8 +42,8 @@ struct Asked {
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
     rate: Option<RateCell>,
-    seen: Arc<Seen>,
-    logged: Option<Logged>,
+    seen: Arc<RequestFacts>,
+    logged: Option<LoggedRequest>,
     body: Read,
 }
 
@@ -55,7 +55,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
 
     fn asked(&self, request: &Request) -> Asked {
         let id = self.ids.next();
-        let seen = Arc::<Seen>::default();
+        let seen = Arc::<RequestFacts>::default();
         let problem = problem::is_preferred(request)
             .then(|| ProblemRequest { pages: links::to(&self.context, request, "/docs/errors/"), request_id: id });
         Asked {
@@ -67,7 +67,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
             rate: self.context.limits.rate.as_ref().map(|_| RateCell::default()),
-            logged: Logged::of(request, id, &seen, &self.context.trusted_proxies),
+            logged: LoggedRequest::of(request, id, &seen, &self.context.trusted_proxies),
             seen,
             body: Read::of(request),
         }

@@ -24,7 +24,7 @@ struct JsonCounts {
 
 impl JsonCounts {
     /// Counts punctuation within texts too, so the result is never too low.
-    fn roughly(document: &[u8]) -> Self {
+    fn estimate(document: &[u8]) -> Self {
         let mut shape = Self::default();
         for byte in document {
             shape.count(*byte);
@@ -33,7 +33,7 @@ impl JsonCounts {
     }
 
     /// Skips texts, and stops where parsing would fail.
-    fn exactly(document: &[u8]) -> Self {
+    fn measure(document: &[u8]) -> Self {
         let (mut shape, mut level) = (Self::default(), 0_usize);
         let mut bytes = document.iter();
         while let Some(byte) = bytes.next() {
@@ -75,8 +75,8 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
 
 /// An estimate of the bytes that a parsed document needs, rather too high than too low.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
-    let rough = JsonCounts::roughly(document).size(document);
-    if rough <= ROUGHLY { rough } else { JsonCounts::exactly(document).size(document) }
+    let rough = JsonCounts::estimate(document).size(document);
+    if rough <= ROUGHLY { rough } else { JsonCounts::measure(document).size(document) }
 }
 
 #[cfg(test)]

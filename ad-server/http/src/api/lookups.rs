@@ -30,12 +30,12 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
 }
 
 /// Category id, attribute and brand of a lookup.
-type Key = (u16, String, Option<String>);
+type LookupKey = (u16, String, Option<String>);
 
 /// The attributes of a vehicle type, the values of one, and the models of a brand.
 struct Lookup {
     context: Arc<Context>,
-    documents: Mutex<HashMap<Key, StaticDocument>>,
+    documents: Mutex<HashMap<LookupKey, StaticDocument>>,
 }
 
 impl Endpoint for Lookup {

@@ -51,7 +51,7 @@ use ad_core::{
 use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
 use uuid::Uuid;
 
-use access_log::Seen;
+use access_log::RequestFacts;
 use ad_server_access::auth::{Caller, Permission, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
@@ -262,7 +262,7 @@ impl Context {
     }
 
     pub fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
-        if let Some(seen) = request.data::<Arc<Seen>>() {
+        if let Some(seen) = request.data::<Arc<RequestFacts>>() {
             seen.caller.get_or_init(|| caller.clone());
         }
         match &self.limits.rate {

@@ -62,7 +62,7 @@ impl Renditions {
     }
 
     /// A rendition that was stored and is missing: makes it again, if the image is known and has a rendition of this width.
-    pub(super) async fn again(&self, rendition: &Name, wanted: bool) -> io::Result<Stored> {
+    pub(super) async fn remake(&self, rendition: &Name, wanted: bool) -> io::Result<Stored> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let photo = self.store.photo(&rendition.checksum).await.map_err(io::Error::other)?;
         let facts = photo.as_ref().and_then(Photo::facts).ok_or_else(missing)?;

@@ -13,7 +13,7 @@ use reqwest::{Client, StatusCode};
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
-use crate::outbound::{self, Unread};
+use crate::outbound::{self, UnreadBody};
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Transition},
     secret::Secret,
@@ -67,8 +67,8 @@ impl HttpRegistry {
             status => return Err(CallError::Status(status)),
         }
         let body = outbound::body(response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => CallError::TooLarge,
-            Unread::Broken(error) => error.into(),
+            UnreadBody::TooLarge => CallError::TooLarge,
+            UnreadBody::Broken(error) => error.into(),
         })?;
         Ok(Some(serde_json::from_slice(&body)?))
     }

@@ -122,7 +122,7 @@ impl NewDelivery {
 }
 
 #[derive(Debug)]
-pub struct Due {
+pub struct DueDelivery {
     pub seq: i64,
     pub event_id: String,
     pub created: Timestamp,
@@ -133,7 +133,7 @@ pub struct Due {
     pub event: Option<Event>,
 }
 
-impl Due {
+impl DueDelivery {
     /// The ad of the event, by its number.
     pub fn ad(&self) -> Option<i64> {
         self.event.as_ref().map(|event| event.position.ad)
@@ -142,7 +142,7 @@ impl Due {
 
 /// What an attempt changes about its delivery.
 #[derive(Debug)]
-pub struct Attempted {
+pub struct DeliveryUpdate {
     pub seq: i64,
     pub state: DeliveryState,
     pub next_attempt: Timestamp,
@@ -151,7 +151,7 @@ pub struct Attempted {
 
 /// What attempts change about their endpoint.
 #[derive(Debug, Default)]
-pub struct Health {
+pub struct EndpointHealth {
     pub last_success: Option<Timestamp>,
     pub last_failure: Option<Timestamp>,
     pub failing_since: Option<Timestamp>,

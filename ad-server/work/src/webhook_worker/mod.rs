@@ -23,7 +23,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use self::endpoint::{Config, Endpoint, Shared};
+use self::endpoint::{Config, Endpoint, EndpointContext};
 use ad_server_base::{shares::Shares, telemetry::Metrics};
 use ad_server_outside::webhooks::{
     Dealers, Webhooks,
@@ -59,10 +59,10 @@ const GRACE: Duration = Duration::from_secs(17);
 
 /// Sends events to the endpoints that this process owns.
 pub struct WebhookWorker {
-    shared: Arc<Shared>,
+    shared: Arc<EndpointContext>,
     tasks: JoinSet<()>,
     /// The enabled endpoints that are owned, by id.
-    endpoints: HashMap<Uuid, Running>,
+    endpoints: HashMap<Uuid, RunningEndpoint>,
     /// Endpoints whose tasks have ended. They are read again, and started unless they were disabled or belong to another process.
     ended: Vec<Uuid>,
     renewed: Option<Timestamp>,
@@ -73,7 +73,7 @@ pub struct WebhookWorker {
 ad_server_base::debug_by_name!(WebhookWorker);
 
 /// The task of an endpoint.
-struct Running {
+struct RunningEndpoint {
     task: tokio::task::AbortHandle,
     config: watch::Sender<Arc<Config>>,
 }
@@ -92,7 +92,7 @@ impl WebhookWorker {
         disable_after: Duration,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, SenderError> {
-        let shared = Shared {
+        let shared = EndpointContext {
             sender: Sender::new(webhooks.guard(), Arc::clone(&webhooks.clock))?,
             webhooks,
             store,
@@ -161,7 +161,7 @@ impl WebhookWorker {
     async fn poll(&mut self) -> Result<(), StoreError> {
         let now = self.shared.webhooks.clock.now();
         self.renew(now).await?;
-        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
+        let EndpointContext { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         if !self.ended.is_empty() {
             database.touch_webhooks(&self.ended).await?;
             self.ended.clear();
@@ -195,7 +195,7 @@ impl WebhookWorker {
         if self.renewed.is_some_and(|renewed| age(renewed) < RENEWED) {
             return Ok(());
         }
-        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
+        let EndpointContext { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         let until = now + OWNED;
         database.renew_owner(*owner, until).await?;
         if self.renewed.is_some_and(|renewed| age(renewed) >= OWNED) {
@@ -238,7 +238,7 @@ impl WebhookWorker {
         }
         let (sender, receiver) = watch::channel(config);
         let task = self.tasks.spawn(Endpoint::new(Arc::clone(&self.shared), receiver).run());
-        self.endpoints.insert(id, Running { task, config: sender });
+        self.endpoints.insert(id, RunningEndpoint { task, config: sender });
     }
 
     /// Gives endpoints of groups the dealers that the groups have now.
