@@ -75,7 +75,6 @@ struct Change {
     pole_position: Option<u64>,
 }
 
-/// What a worker changes.
 #[derive(Debug, Clone)]
 #[expect(clippy::option_option, reason = "as in AdChange: kept, cleared or set")]
 struct Work {

@@ -17,7 +17,6 @@ use reqwest::{Method, Request};
 
 /// The service in this process.
 pub(crate) struct Service {
-    /// What runs.
     pub(crate) running: RunningService,
     base: String,
 }
