@@ -34,7 +34,7 @@ use ad_server_base::{
     limits::RateLimiter,
     processor::Processor,
     system::{RandomIds, SystemClock},
-    telemetry::{MarketplaceCalls, Metrics, Observed},
+    telemetry::{MarketplaceCalls, Metrics, ObservedPort},
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
@@ -47,7 +47,7 @@ use ad_server_outside::{
     registry::RegistryError,
     webhooks::{SenderError, WebhookKeyError, Webhooks, schedule::Schedule},
 };
-use ad_server_store::{Database, DatabaseStore, OpenError, Schema};
+use ad_server_store::{Database, DatabaseStore, OpenError, SchemaPolicy};
 use ad_server_work::{
     cleanup::Kept,
     periodic::{self, PeriodicRunner, ServiceParts},
@@ -100,7 +100,7 @@ pub enum AppError {
 }
 
 /// Opens something. While it cannot be reached, retries for at most this time.
-async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
+async fn retry_until_ready<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     patience: Duration,
     what: &'static str,
     mut open: impl FnMut() -> F,
@@ -122,7 +122,7 @@ async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
 }
 
 /// The parts that every process of the service has.
-struct Common {
+struct CommonParts {
     database: Database,
     directory: Arc<Directory>,
     store: Arc<DatabaseStore>,
@@ -135,21 +135,21 @@ struct Common {
     circuits: Arc<OnceLock<Circuits>>,
 }
 
-impl Common {
+impl CommonParts {
     /// `own_address` is what images are served from when no other address is set.
-    async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
+    async fn open(settings: &Settings, schema: SchemaPolicy, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(ad_server_access::dealers_file::read).transpose()?;
         let patience = settings.startup_timeout.duration();
         let options = settings.database_options(schema);
         let open = || Database::open_with(&settings.database_url, &options);
-        let database = patiently(patience, "database", open, OpenError::is_unreachable).await?;
+        let database = retry_until_ready(patience, "database", open, OpenError::is_unreachable).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
             (None, None) => MediaBase::Service(own_address.to_owned()),
         };
         let open = || Media::open(settings.media.clone(), media_base.clone());
-        let media = patiently(patience, "image store", open, MediaError::is_unreachable).await?;
+        let media = retry_until_ready(patience, "image store", open, MediaError::is_unreachable).await?;
         if let Some(dealers) = dealers {
             database.import_dealers(&dealers).await?;
         }
@@ -204,8 +204,8 @@ impl Common {
         };
         let ports = PipelinePorts {
             store: self.store.clone(),
-            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
-            media: Arc::new(Observed::<dyn MediaStore> {
+            fetcher: Arc::new(ObservedPort::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
+            media: Arc::new(ObservedPort::<dyn MediaStore> {
                 inner: Arc::new(self.media.clone()),
                 metrics: self.metrics.clone(),
             }),
@@ -311,11 +311,11 @@ impl Common {
     }
 }
 
-/// A running service.
-pub struct Running {
-    /// Where it listens.
+/// A running service in this process.
+pub struct RunningService {
+    /// The address on which the API listens.
     pub address: SocketAddr,
-    /// The same as an address that begins links.
+    /// The beginning of links to the API, such as `http://127.0.0.1:8080`.
     pub base_url: String,
     /// Where metrics are served, if they are.
     pub metrics_url: Option<String>,
@@ -323,11 +323,8 @@ pub struct Running {
     pub database: Database,
     /// Its token keys, as they were at the start.
     pub keys: KeySet,
-    /// Its dealers.
     pub directory: Arc<Directory>,
-    /// Its time.
     pub clock: Arc<dyn Clock>,
-    /// Its ids.
     pub ids: Arc<dyn Ids>,
     /// Links that sign in to its console.
     pub links: SignInLinks,
@@ -341,9 +338,9 @@ pub struct Running {
     _sandbox: Option<Arc<Sandbox>>,
 }
 
-ad_server_base::debug_by_name!(Running);
+ad_server_base::debug_by_name!(RunningService);
 
-impl Running {
+impl RunningService {
     /// Stops it: accepts no more requests and finishes those in progress.
     ///
     /// # Errors
@@ -353,7 +350,7 @@ impl Running {
         self.wait().await
     }
 
-    /// Waits until it ends.
+    /// Waits until server and workers have ended.
     async fn wait(self) -> Result<(), AppError> {
         let ended = self.server.await;
         self.stop.send_replace(true);
@@ -374,7 +371,7 @@ impl Running {
 ///
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
-pub async fn start(settings: &Settings) -> Result<Running, AppError> {
+pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let mut rulebook = rules::of(settings)?;
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
@@ -386,7 +383,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let serves_metrics = serves_metrics(settings, address);
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
-    let common = Common::open(settings, settings.schema(), &base_url).await?;
+    let common = CommonParts::open(settings, settings.schema(), &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let stopping = Stopping::default();
@@ -440,7 +437,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
     let metrics = metrics_server.map(|server| serve_metrics(server, metrics, health));
-    Ok(Running {
+    Ok(RunningService {
         address,
         base_url,
         metrics_url,
@@ -460,7 +457,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     })
 }
 
-/// What clients may use.
+/// Limits of what clients may use, from the settings.
 fn limits(
     settings: &Settings,
     database: &Database,
@@ -616,7 +613,7 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
 /// As [`start`].
 pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
-    let common = Common::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
     if settings.workers == 0 {
         return Err(AppError::NoWorkers);
@@ -652,7 +649,7 @@ async fn exit_on_second_signal() {
 
 pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
 }
@@ -665,7 +662,7 @@ pub(crate) async fn operator_media(settings: &Settings) -> Result<Media, AppErro
 /// The database and what examines images, for commands of operators.
 pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, PhotoWorker), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let worker = common.photo_worker(common.renditions(&settings));
     Ok((common.database, worker))
 }

@@ -956,7 +956,7 @@ async fn a_listing_is_tied_to_one_live_ad(store: &dyn Store) {
     for number in 1..=3 {
         create(store, &ad(number, "north", &number.to_string())).await.unwrap();
     }
-    let tie = async |number, market, listing| store.tie(id(number), market, listing).await.unwrap();
+    let tie = async |number, market, listing| store.link_listing(id(number), market, listing).await.unwrap();
     assert!(tie(1, Market::Primary, "L").await);
     assert!(tie(1, Market::Primary, "L").await, "again is fine");
     assert!(!tie(2, Market::Primary, "L").await);
@@ -1366,7 +1366,7 @@ async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {
             let refused = promote(store, &ad, revision, &again, Some(&kept)).await;
             assert!(matches!(refused, Err(StoreError::Underway(it)) if it == same), "{refused:?}");
         }
-        assert_eq!(store.underway(ad.id, again.plan.as_ref()).await.unwrap(), Some(same));
+        assert_eq!(store.find_unfinished(ad.id, again.plan.as_ref()).await.unwrap(), Some(same));
     }
     assert_eq!(store.kept_answer(&kept.key).await.unwrap(), None);
     // The first bump, once it has ended, is no longer in the way.
@@ -1375,7 +1375,7 @@ async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {
         assert_eq!(claimed.request.id, finished);
         finish(store, &claimed).await;
     }
-    assert_eq!(store.underway(ad.id, bump.plan.as_ref()).await.unwrap(), None);
+    assert_eq!(store.find_unfinished(ad.id, bump.plan.as_ref()).await.unwrap(), None);
     promote(store, &ad, 4, &request(2007, bump.plan.clone()), None).await.unwrap();
 }
 
@@ -1394,12 +1394,12 @@ async fn of_many_promotions_at_once_one_is_accepted(store: &dyn Store) {
 }
 
 async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
-    store.finished(id(99)).await.unwrap();
+    store.wait_until_finished(id(99)).await.unwrap();
     let (one, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
     let [first, second] = [create(store, &one).await.unwrap(), create(store, &other).await.unwrap()];
     let ends = Cell::new(0);
     let wait = async |request| {
-        store.finished(request).await.unwrap();
+        store.wait_until_finished(request).await.unwrap();
         ends.set(ends.get() + 1);
     };
     let work = async {
@@ -1408,7 +1408,7 @@ async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
         let waits = Outcome::Waits { progress: Progress::default(), until: at(200) };
         store.record(record(&claimed[1], waits)).await.unwrap();
         finish(store, &claimed[0]).await;
-        store.finished(first).await.unwrap();
+        store.wait_until_finished(first).await.unwrap();
         assert!(ends.get() <= 1, "a request that waits is not finished");
         let again = claim(store, at(300)).await.pop().unwrap();
         finish(store, &again).await;

@@ -45,9 +45,9 @@ pub enum Exclude {
     /// None: the ad is renewed wherever the dealer may.
     #[default]
     None,
-    /// The primary marketplace.
+    /// Exclude the primary marketplace: `exclude_primary`.
     Primary,
-    /// The secondary marketplace.
+    /// Exclude the secondary marketplace: `exclude_secondary`.
     Secondary,
 }
 

@@ -58,11 +58,11 @@ pub struct AdParameters {
 /// A query parameter, for parsing and for documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name.
+    /// Name in the query string, such as `source_id__in`.
     pub name: &'static str,
     /// The values that it takes.
     pub takes: Takes,
-    /// Its description.
+    /// Text for the OpenAPI document and errors.
     pub doc: &'static str,
 }
 
@@ -73,19 +73,19 @@ pub enum Takes {
     Text(usize),
     /// Texts separated by commas, at most [`MAX_ITEMS`] of at most [`MAX_TEXT`] characters.
     Texts,
-    /// A UUID.
+    /// A UUID, such as the id of an ad.
     Uuid,
     /// A whole number within inclusive bounds.
     Number(u64, u64),
     /// Whole numbers within inclusive bounds, separated by commas, at most [`MAX_ITEMS`].
     Numbers(u64, u64),
-    /// A time in UTC.
+    /// A time in UTC (decision 8).
     Time,
-    /// One of these.
+    /// Exactly one of these values.
     OneOf(&'static [&'static str]),
     /// Some of these, separated by commas.
     SomeOf(&'static [&'static str]),
-    /// `true` or `false`.
+    /// `true` or `false`, or 1 or 0.
     Boolean,
 }
 
@@ -171,7 +171,7 @@ pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE_QUALITY];
 /// Parameters of a write on one ad.
 pub const WRITE_PARAMETERS: &[Parameter] = &[DEALER_CODE, INCLUDE_QUALITY];
 
-/// Parameters of a bump.
+/// Parameters of `POST …/bump` ('Endpoints').
 #[rustfmt::skip]
 pub const BUMP_PARAMETERS: &[Parameter] = &[
     takes("exclude_primary", Takes::Boolean, "Leave out the primary marketplace; registered vehicles only"),
@@ -180,7 +180,7 @@ pub const BUMP_PARAMETERS: &[Parameter] = &[
     INCLUDE_QUALITY,
 ];
 
-/// Parameters of a log.
+/// Parameters of `GET …/log` ('Log parameters').
 #[rustfmt::skip]
 pub const LOG_PARAMETERS: &[Parameter] = &[
     DEALER_CODE,
@@ -204,7 +204,7 @@ pub const DELIVERY_PARAMETERS: &[Parameter] =
 pub struct WebhookParameters {
     /// Only deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// The page.
+    /// Limit and offset; [`DEFAULT_LIMIT`] rows if absent.
     pub page: Page,
 }
 
@@ -224,7 +224,7 @@ pub const DEFAULT_EVENTS: u32 = 100;
 /// Maximum time of a long poll, in seconds.
 pub const MAX_WAIT: u32 = 30;
 
-/// Parameters of events.
+/// Parameters of `GET /v4/events` (extensions E4).
 #[rustfmt::skip]
 pub const EVENT_PARAMETERS: &[Parameter] = &[
     takes("after", Takes::Text(MAX_TEXT), "A cursor: events after it; `now`: from now on. From the oldest if absent"),
@@ -238,19 +238,19 @@ pub const EVENT_PARAMETERS: &[Parameter] = &[
 /// Where a reader of events begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EventsAfter {
-    /// With the oldest event.
+    /// With the oldest event that is stored: `after` is absent.
     #[default]
     Nothing,
-    /// With the next event.
+    /// With the first event after the request: `after=now`.
     Now,
-    /// After a cursor.
+    /// With the event after this one: a cursor from an earlier answer, not decoded.
     Cursor(String),
 }
 
 /// Parameters of events, with a cursor that is not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventParameters {
-    /// Where to begin.
+    /// Where to begin: `after`.
     pub after: EventsAfter,
     /// Types of which an event must have one; empty: any.
     pub types: Vec<EventTypes>,
@@ -258,7 +258,7 @@ pub struct EventParameters {
     pub source_id: Option<String>,
     /// Only events of this dealer.
     pub dealer_code: Option<String>,
-    /// Maximum number of events.
+    /// Maximum number of events, 1 to [`MAX_EVENTS`].
     pub limit: u32,
     /// How long to wait for an event.
     pub wait: Duration,
@@ -325,7 +325,7 @@ impl<'a> ParameterValues<'a> {
         for name in unknown.iter().take(MAX_MESSAGES) {
             let mut meant = also_called(name, Names::builtin(), parameters);
             if meant.is_empty() {
-                let near = nearest::meant(name, parameters.iter().map(|known| known.name));
+                let near = nearest::similar(name, parameters.iter().map(|known| known.name));
                 meant = near.into_iter().map(str::to_owned).collect();
             }
             values.errors.push(name, Violation::UnknownParameter { meant });

@@ -26,9 +26,9 @@ pub use store::{
     VehicleQuery,
 };
 
-/// The time.
+/// The time of the system, replaced in tests.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// The present time, in UTC.
     fn now(&self) -> Timestamp;
 }
 
@@ -39,7 +39,7 @@ pub trait Compute: Send + Sync {
     fn run(&self, dealer_code: &str, work: &mut (dyn FnMut() + Send));
 }
 
-/// Generates ids.
+/// A source of new ids, replaced in tests.
 pub trait Ids: Send + Sync {
     /// A new id, which sorts after all earlier ones as far as possible.
     fn next(&self) -> Uuid;

@@ -8,10 +8,10 @@ use crate::{
     ports::{AnswerKey, KeptAnswer, StoreError, Usage},
 };
 
-/// A client's write.
+/// A write of a client, besides its payload.
 #[derive(Debug, Clone, Copy)]
 pub struct Incoming<'a> {
-    /// Its id.
+    /// Id of the request (`X-Request-Id`).
     pub id: Uuid,
     /// How its answer is kept, if the client sent an idempotency key.
     pub keep: Option<&'a Keep<'a>>,
@@ -47,7 +47,7 @@ pub trait AnswerWriter: Send + Sync {
     fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>>;
 }
 
-/// An accepted write.
+/// The result of an accepted write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     /// The ad as the answer shows it.
@@ -56,7 +56,7 @@ pub struct Accepted {
     pub tag: AdTag,
     /// The images that the latest `handle_media` could not store.
     pub failed_images: Vec<FailedImage>,
-    /// What will happen.
+    /// What will be done: a queued request, or nothing.
     pub request: Acceptance,
 }
 

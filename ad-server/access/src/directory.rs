@@ -18,9 +18,9 @@ use ad_core::{
 use arc_swap::ArcSwap;
 
 use ad_server_base::system::SystemClock;
-use ad_server_store::{Database, DirectoryVersion, Held, Hold, QueueFilter};
+use ad_server_store::{Database, DirectoryVersion, Hold, HoldTarget, QueueFilter};
 
-/// Timeout of the database.
+/// Longest wait for the database.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Dealers, revoked tokens, paused marketplaces and suspended dealers.
@@ -36,7 +36,7 @@ struct Snapshot {
     dealers: HashMap<String, Arc<Dealer>>,
     groups: HashMap<String, Arc<[String]>>,
     revoked: HashSet<String>,
-    holds: HashMap<Held, Hold>,
+    holds: HashMap<HoldTarget, Hold>,
 }
 
 impl Snapshot {
@@ -61,8 +61,8 @@ impl Snapshot {
         })
     }
 
-    fn paused(&self) -> impl Iterator<Item = &Held> {
-        self.holds.keys().filter(|held| matches!(held, Held::Marketplace(_)))
+    fn paused(&self) -> impl Iterator<Item = &HoldTarget> {
+        self.holds.keys().filter(|held| matches!(held, HoldTarget::Marketplace(_)))
     }
 }
 
@@ -108,7 +108,7 @@ impl Directory {
 
     /// Why an operator has paused a marketplace, if one has.
     pub fn paused(&self, market: Market) -> Option<String> {
-        self.snapshot.load().holds.get(&Held::Marketplace(market)).map(|hold| hold.reason.clone())
+        self.snapshot.load().holds.get(&HoldTarget::Marketplace(market)).map(|hold| hold.reason.clone())
     }
 
     /// Whether a token was revoked.
@@ -131,7 +131,7 @@ impl DealerDirectory for Directory {
         if snapshot.holds.is_empty() {
             return None;
         }
-        snapshot.holds.get(&Held::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
+        snapshot.holds.get(&HoldTarget::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
     }
 }
 

@@ -11,7 +11,7 @@ tokio::task_local! {
     static HAS_PLACE: ();
 }
 
-/// Concurrent long computations.
+/// Slots for long computations, shared by dealers.
 #[derive(Debug, Clone)]
 pub struct Processor(FairSemaphore);
 

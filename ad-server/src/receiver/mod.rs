@@ -45,13 +45,13 @@ const IDLE: Duration = Duration::from_hours(1);
 /// How the marketplaces are served.
 #[derive(Debug, Clone)]
 pub struct ReceiverOptions {
-    /// Where.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
     /// Where the listings are kept.
     pub database_url: String,
     /// The token that callers need.
     pub token: Secret,
-    /// The initial fault rules.
+    /// The fault rules at the start.
     pub rules: Rules,
     /// Whether source ids can select faults.
     pub sandbox: bool,
@@ -125,7 +125,7 @@ fn router(
         .at("/faults", get(inject::show(Arc::clone(faults))).put(inject::replace(Arc::clone(faults))));
     let closed = closed.around(move |endpoint, request| {
         let token = Arc::clone(&token);
-        async move { if may_enter(&request, &token) { endpoint.call(request).await } else { Err(unauthorized()) } }
+        async move { if is_authorized(&request, &token) { endpoint.call(request).await } else { Err(unauthorized()) } }
     });
     let route = open.nest_no_strip("/", closed).with(CatchPanic::new());
     let route = Arc::new(route.map_to_response());
@@ -162,15 +162,15 @@ async fn whole(mut request: Request) -> poem::Result<Request> {
     Ok(request)
 }
 
-fn may_enter(request: &Request, token: &Secret) -> bool {
+fn is_authorized(request: &Request, token: &Secret) -> bool {
     let given = request.header("authorization").and_then(|value| value.split_once(' '));
     given.is_some_and(|(scheme, given)| {
-        scheme.eq_ignore_ascii_case("bearer") && same(given.trim().as_bytes(), token.reveal().as_bytes())
+        scheme.eq_ignore_ascii_case("bearer") && is_same_token(given.trim().as_bytes(), token.reveal().as_bytes())
     })
 }
 
-/// Compares in constant time.
-fn same(one: &[u8], other: &[u8]) -> bool {
+/// Compares two tokens in constant time.
+fn is_same_token(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
 }
 

@@ -1,4 +1,4 @@
-//! `ad_core::ports::Store` over the database.
+//! Implements `ad_core::ports::Store` with SQL statements.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -82,7 +82,7 @@ impl DatabaseStore {
     /// Why an ad was not revised.
     async fn not_revised(&self, change: &Revision<'_>) -> Result<StoreError, StoreError> {
         if change.coalesces
-            && let Some(request) = self.underway(change.ad, change.request.plan.as_ref()).await?
+            && let Some(request) = self.find_unfinished(change.ad, change.request.plan.as_ref()).await?
         {
             return Ok(StoreError::Underway(request));
         }
@@ -199,14 +199,14 @@ impl Store for DatabaseStore {
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
-        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(sharer(scope));
+        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(dealer_to_charge(scope));
         let found = stored_request(id, &self.database.look_up(statement).await?)?;
         Ok(found.filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         let statement = Statement::from(sql::IsSourceIdUsed { dealer_code, source_id });
-        Columns::is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
+        Columns::read_bool(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
@@ -310,7 +310,7 @@ impl Store for DatabaseStore {
         Ok(())
     }
 
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let statement = sql::TieListing { id: ad, market: market.name(), listing };
         Ok(self.database.run(statement).await?.changed > 0)
     }
@@ -322,19 +322,19 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::IsLive { id: ad }).await?)
+        Columns::read_bool(&self.database.read(sql::IsLive { id: ad }).await?)
     }
 
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
+        Columns::read_bool(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
         let statement = queue_sql::Underway { id: ad, plan: plan.map(json).transpose()? };
         Columns::first(&self.database.look_up(statement).await?)
     }
 
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError> {
         self.database.wait_for(request).await
     }
 
@@ -382,6 +382,6 @@ impl Store for DatabaseStore {
     }
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
+        Columns::read_bool(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
     }
 }

@@ -24,7 +24,10 @@ pub(super) trait BatchRunner: Send + 'static {
     fn most(&self) -> usize;
 
     /// Runs statements that differ only in their values, and returns the result of each.
-    fn run(&mut self, statements: Vec<Statement>) -> impl Future<Output = Vec<Result<Ran, StoreError>>> + Send;
+    fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> impl Future<Output = Vec<Result<StatementResult, StoreError>>> + Send;
 
     /// Called when no statement is waiting.
     fn rest(&mut self) {}
@@ -39,10 +42,10 @@ pub(super) struct Batches {
 /// A statement, and the caller who waits for it.
 struct BatchItem {
     statement: Statement,
-    answer: oneshot::Sender<Result<Ran, StoreError>>,
+    answer: oneshot::Sender<Result<StatementResult, StoreError>>,
 }
 
-impl Waiting for BatchItem {
+impl QueueItem for BatchItem {
     fn dealer(&self) -> Option<&str> {
         self.statement.dealer()
     }
@@ -91,7 +94,7 @@ impl Batches {
         Self { queue }
     }
 
-    pub(super) async fn run(&self, statement: Statement) -> Result<Ran, StoreError> {
+    pub(super) async fn run(&self, statement: Statement) -> Result<StatementResult, StoreError> {
         let ended = || StoreError::Unavailable("the database is closed".into());
         let (answer, answered) = oneshot::channel();
         self.queue.send(BatchItem { statement, answer }).map_err(|_| ended())?;
@@ -102,7 +105,7 @@ impl Batches {
 /// Runs batches until all handles are dropped.
 async fn serve<R: BatchRunner>(mut runner: R, queue: Arc<Mutex<BatchQueue>>) {
     while let Some(items) = next(&queue, &mut runner).await {
-        for batch in grouped(items.into_iter(), |one, other| one.statement.is_like(&other.statement)) {
+        for batch in grouped(items.into_iter(), |one, other| one.statement.has_same_text(&other.statement)) {
             let (statements, answers): (Vec<_>, Vec<_>) =
                 batch.into_iter().map(|item| (item.statement, item.answer)).unzip();
             for (answer, outcome) in answers.into_iter().zip(runner.run(statements).await) {

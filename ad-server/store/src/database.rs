@@ -15,13 +15,13 @@ use super::{
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options, PoolUse},
-    postgres::{self, Postgres, Replica, Woken},
+    postgres::{self, NotificationTargets, Postgres, Replica},
     rows::{Columns, FromColumns, Row},
     schema::SchemaState,
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
-    work::{Ran, Work},
+    work::{StatementResult, Work},
 };
 use ad_server_base::limits::{
     FairPermit, FairSemaphore,
@@ -82,8 +82,11 @@ impl Database {
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
-        let woken =
-            Woken { queued: Arc::clone(&queued), finished: finished.clone(), event_poller: event_poller.clone() };
+        let woken = NotificationTargets {
+            queued: Arc::clone(&queued),
+            finished: finished.clone(),
+            event_poller: event_poller.clone(),
+        };
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
             let postgres = Postgres::open(url, options, woken).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
@@ -280,7 +283,7 @@ impl Database {
 
     /// Runs a statement in a transaction, and returns when it is durable. PostgreSQL runs batch statements of concurrent callers
     /// together.
-    pub async fn run(&self, statement: impl Into<Statement>) -> Result<Ran, StoreError> {
+    pub async fn run(&self, statement: impl Into<Statement>) -> Result<StatementResult, StoreError> {
         let statement = statement.into();
         match &self.engine {
             Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
@@ -291,7 +294,7 @@ impl Database {
         }
     }
 
-    /// A connection to itself.
+    /// A session for work that needs the same connection throughout.
     pub async fn session(&self) -> Result<Session, StoreError> {
         Ok(match &self.engine {
             Engine::Sqlite(sqlite) => Session::Sqlite(sqlite.writer().clone()),
@@ -321,7 +324,7 @@ impl Database {
     pub(super) fn wake(&self) {
         self.queued.notify_one();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.others();
+            postgres.wake.notify_queued();
         }
     }
 
@@ -334,11 +337,11 @@ impl Database {
     pub(super) fn logged(&self) {
         self.event_poller.notify();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.tell_logged();
+            postgres.wake.notify_logged();
         }
     }
 
-    /// Waits for new events.
+    /// A watch that new events of these dealers wake.
     pub(super) fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.wake.listen();
@@ -350,7 +353,7 @@ impl Database {
     pub(super) fn finished(&self, request: Uuid) {
         self.finished.end(request);
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.tell_finished(request);
+            postgres.wake.notify_finished(request);
         }
     }
 

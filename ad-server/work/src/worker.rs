@@ -31,15 +31,14 @@ const GRACE: Duration = Duration::from_secs(20);
 const SET_BACK: Duration = Duration::from_secs(2);
 
 /// Time after which all writes that were in progress when the clock was set back have ended.
-const ONCE_MORE: Duration = Duration::from_secs(10);
+const SECOND_RELEASE: Duration = Duration::from_secs(10);
 
 /// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
 
-/// Runs accepted requests.
+/// Claims accepted requests and runs them concurrently.
 #[derive(Debug)]
 pub struct Worker {
-    /// Runs each request.
     pub pipeline: Pipeline,
     /// Notified when a request is accepted.
     pub queued: Arc<Notify>,
@@ -51,18 +50,18 @@ pub struct Worker {
     pub busy: Gauge,
 }
 
-/// State of the clock.
+/// What was last seen of the clock.
 struct Time {
     then: Timestamp,
     since: Instant,
-    once_more: Option<Instant>,
+    second_release: Option<Instant>,
     look: Instant,
 }
 
 impl Time {
     fn new(then: Timestamp) -> Self {
         let since = Instant::now();
-        Self { then, since, once_more: None, look: since }
+        Self { then, since, second_release: None, look: since }
     }
 }
 
@@ -108,7 +107,7 @@ impl Worker {
         let mut running = RunningRequests { tasks: JoinSet::new(), of_dealers, nothing_but: Vec::new() };
         let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
-            self.keep_time(&mut time).await;
+            self.detect_clock_change(&mut time).await;
             let pause = self.claim(&mut running).await;
             self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
@@ -169,20 +168,20 @@ impl Worker {
         }
     }
 
-    /// Sees whether the clock was set back since the last time. What was written by it before is then taken up at once;
-    /// a moment later once more, for what was on its way meanwhile. Whatever is to wait longer than anything may was
-    /// written by a clock that has been set back while nobody looked.
-    async fn keep_time(&self, time: &mut Time) {
+    /// Detects that the clock was set back, and then releases all waiting requests, whose times are too far ahead: at once, and
+    /// again after [`SECOND_RELEASE`] for those that were being recorded meanwhile. Every [`LOOK`] it also releases requests
+    /// that would wait longer than any lease or pause: the clock was set back while no worker ran.
+    async fn detect_clock_change(&self, time: &mut Time) {
         let now = self.pipeline.ports().clock.now();
         let behind = (time.then + time.since.elapsed()) - now;
         (time.then, time.since) = (now, Instant::now());
         if behind > SET_BACK {
             tracing::warn!(seconds = behind.as_secs(), "clock was set back; all waiting requests are due now");
             self.release(now, now).await;
-            time.once_more = Some(time.since + ONCE_MORE);
-        } else if time.once_more.is_some_and(|due| due <= time.since) {
+            time.second_release = Some(time.since + SECOND_RELEASE);
+        } else if time.second_release.is_some_and(|due| due <= time.since) {
             self.release(now, now).await;
-            time.once_more = None;
+            time.second_release = None;
         } else if time.look <= time.since {
             let settings = self.pipeline.settings();
             let longest = settings.lease.max(settings.images.within).max(settings.marketplaces.within);

@@ -11,7 +11,7 @@ use crate::{
     AdFilter, AdQuery,
     cli::{
         claims::Claims,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
         through::VehicleType,
     },
     terminal::{Column, Context, Counter, Failure, ad_table, counted, grouped},
@@ -29,7 +29,7 @@ Examples:
   ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long)]
     deleted: bool,
     #[command(flatten)]
-    filters: Given<AdQuery>,
+    filters: GivenParameters<AdQuery>,
 }
 
 /// Filters that may mean deleted ads, so that none are left out.
@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.rows(columns(&query, context.out.is_for_people(), is_group));
     let progress = Counter::new(context.out, "ad");
     if args.all {
-        // As few requests as possible, unless somebody wants it otherwise.
+        // As few requests as possible, unless `--limit` says otherwise.
         if args.filters.get("limit").is_none() {
             query.page.limit = MAX_LIMIT;
         }

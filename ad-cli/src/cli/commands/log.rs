@@ -8,7 +8,7 @@ use crate::{
     After, Client, EventQuery, LogQuery, Target,
     cli::{
         acts,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
     },
     terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
 };
@@ -22,7 +22,7 @@ Examples:
   ad-cli log car-1 --all
   ad-cli log car-1 --state error
   ad-cli log car-1 --follow")]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// Source id of the ad, or its plate
     source_id: String,
     /// Keep printing new entries until Ctrl-C
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset", "follow"])]
     all: bool,
     #[command(flatten)]
-    filters: Given<LogQuery>,
+    filters: GivenParameters<LogQuery>,
 }
 
 impl Table for LogQuery {

@@ -22,7 +22,7 @@ const WARN_EVERY: Duration = Duration::from_mins(1);
 /// How many connections there may be.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// At the same time.
+    /// From all addresses together.
     pub total: usize,
     /// The same from one client address. IPv6 addresses count by their first 64 bits, which is what one client has.
     pub per_address: usize,
@@ -40,7 +40,6 @@ impl Proxies {
         Self(ranges.into_iter().collect())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -55,9 +54,9 @@ impl Proxies {
 /// A limit that a connection is beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionLimit {
-    /// Of all connections.
+    /// The limit on all connections.
     Total(usize),
-    /// Of those from one address.
+    /// The limit on connections from one address.
     Address(usize),
 }
 
@@ -154,7 +153,7 @@ impl Admission {
     }
 }
 
-/// What stands for the client that has an address.
+/// The part of an address by which clients are counted.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

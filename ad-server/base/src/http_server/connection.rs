@@ -51,7 +51,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Serves it to its end. When the server stops, the answers under way are its end.
+    /// Serves the connection until it ends. When the server stops, running requests are still answered.
     pub(super) async fn serve<E>(self, endpoint: Arc<E>, times: Times, mut stopped: watch::Receiver<bool>)
     where
         E: Endpoint<Output = Response> + 'static,

@@ -23,7 +23,7 @@ use crate::limits::{MinimumRate, table::ANSWER_BEHIND};
 pub(super) struct Times {
     /// From the first byte of a request until the first of its answer; also until a new connection has brought one.
     pub(super) answer: Duration,
-    /// Between requests.
+    /// Longest silence between requests.
     pub(super) idle: Duration,
 }
 
@@ -34,7 +34,7 @@ impl Times {
     }
 }
 
-/// A connection.
+/// A connection that is closed when its client takes too long.
 pub(super) struct Timed<Io> {
     inner: Io,
     times: Times,

@@ -24,7 +24,7 @@ use crate::limits::{MinimumRate, table::ANSWER_RATE};
 /// here to be counted.
 const PIECE: usize = 64 * 1024;
 
-/// Answers up to this size are not watched: all that a connection can hold of them is its streams' number of times as much.
+/// Answers up to this size, in bytes, are not watched: a connection buffers at most one of them for each of its streams.
 const SMALL: u64 = 16 * 1024;
 
 /// The rate at which a client has to take what it is sent.
@@ -43,7 +43,7 @@ pub(super) struct Paced<B> {
     watched: Option<Watched>,
 }
 
-/// Ends with the body.
+/// Ends the watch of the client when the body is dropped.
 struct Watched {
     pace: Arc<Mutex<MinimumRate>>,
     watch: AbortHandle,

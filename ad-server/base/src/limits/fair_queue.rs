@@ -12,7 +12,7 @@ pub trait Waiting {
     fn is_wanted(&self) -> bool;
 }
 
-impl<W: Waiting + ?Sized> Waiting for Box<W> {
+impl<W: QueueItem + ?Sized> QueueItem for Box<W> {
     fn dealer(&self) -> Option<&str> {
         (**self).dealer()
     }
@@ -86,7 +86,7 @@ impl<W: Waiting> FairQueue<W> {
 
 /// Adds to a queue. Before the queue grows, it drops what nobody waits for any more: a client who sends and leaves again and again
 /// cannot fill it.
-fn push<W: Waiting>(queue: &mut VecDeque<W>, waiting: W) {
+fn push<W: QueueItem>(queue: &mut VecDeque<W>, waiting: W) {
     if queue.len() == queue.capacity() {
         queue.retain(W::is_wanted);
     }
@@ -102,7 +102,7 @@ mod tests {
         is_wanted: bool,
     }
 
-    impl Waiting for Call {
+    impl QueueItem for Call {
         fn dealer(&self) -> Option<&str> {
             self.dealer
         }

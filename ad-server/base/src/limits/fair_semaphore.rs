@@ -109,7 +109,7 @@ impl FairSemaphore {
         FairPermit { semaphore: self.clone(), holder, units }
     }
 
-    /// Serves those who wait, whoever holds least first, for as long as there is enough for the next one.
+    /// Serves waiting callers while enough units are free, first the one whose dealer holds the fewest.
     fn serve(&self) {
         let mut refused = Vec::new();
         let mut state = locked(&self.0);

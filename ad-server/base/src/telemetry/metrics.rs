@@ -62,7 +62,7 @@ pub enum Expired {
 impl Expired {
     const ALL: [Self; 4] = [Self::Ads, Self::Images, Self::LogMessages, Self::AuditEntries];
 
-    fn labels(self) -> Labels<1> {
+    fn labels(self) -> MetricLabels<1> {
         let kind = match self {
             Self::Ads => "ads",
             Self::Images => "images",
@@ -73,12 +73,12 @@ impl Expired {
     }
 }
 
-type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
-type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+type MetricLabels<const N: usize> = [(&'static str, Cow<'static, str>); N];
+type Histograms<const N: usize> = Family<MetricLabels<N>, Histogram, fn() -> Histogram>;
 
 /// Counters by outcome, each at zero.
-fn counters(outcomes: &[&'static str]) -> Family<Labels<1>, Counter> {
-    let family = Family::<Labels<1>, Counter>::default();
+fn counters(outcomes: &[&'static str]) -> Family<MetricLabels<1>, Counter> {
+    let family = Family::<MetricLabels<1>, Counter>::default();
     for outcome in outcomes {
         drop(family.get_or_create(&[("outcome", (*outcome).into())]));
     }
@@ -93,18 +93,18 @@ fn add<M: Metric + Clone>(to: &mut Registry, name: &str, help: &str, metric: M) 
 
 /// The counters of a process.
 #[derive(Clone)]
-pub struct Metrics(Arc<Inner>);
+pub struct Metrics(Arc<MetricsInner>);
 
-struct Inner {
+struct MetricsInner {
     registry: Registry,
-    requests: Family<Labels<3>, Counter>,
+    requests: Family<MetricLabels<3>, Counter>,
     classes: [Counter; CLASSES.len()],
     under_way: Gauge,
     answers: Histograms<2>,
-    marketplace_calls: Family<Labels<3>, Counter>,
+    marketplace_calls: Family<MetricLabels<3>, Counter>,
     marketplace_times: Histograms<2>,
     publishing: Histograms<1>,
-    images: Family<Labels<1>, Counter>,
+    images: Family<MetricLabels<1>, Counter>,
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
@@ -140,7 +140,7 @@ impl Metrics {
         let of_calls = Histograms::new_with_constructor(|| Histogram::new(CALLS));
         let of_publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
         let requests = add(to, "ad_http_requests", "Requests of the API that were answered", Family::default());
-        let by_class = Family::<Labels<1>, Counter>::default();
+        let by_class = Family::<MetricLabels<1>, Counter>::default();
         let by_class = add(to, "ad_http_answers", "Answered requests by the class of their status", by_class);
         let published = "Time from the request of a client until a marketplace shows the ad";
         let attempts = "Attempts to deliver an event to a webhook: delivered, retried or failed";
@@ -148,7 +148,7 @@ impl Metrics {
         let running = "Requests that the workers of the process run side by side";
         let stored = "Images handed to the image store";
         let called = "Time that calls to marketplaces took";
-        let inner = Inner {
+        let inner = MetricsInner {
             requests,
             // Counters exist from the start, because the rate of a new counter misses its first increment.
             classes: CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())])),
@@ -165,7 +165,7 @@ impl Metrics {
             periodic_tasks: add(to, "ad_periodic_task_runs", "Runs of periodic tasks", Family::default()),
             event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
             workers: add(to, "ad_workers", running, Gauge::default()),
-            busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
+            busy_workers: add(to, "ad_workers_busy", "Requests that the workers are running", Gauge::default()),
             readings,
             registry,
             queue,
@@ -189,7 +189,7 @@ impl Metrics {
         Self(Arc::new(inner))
     }
 
-    /// All metrics as text.
+    /// All metrics, as the text that scrapers read.
     pub async fn text(&self) -> String {
         let looked = tokio::time::timeout(LOOK, self.0.queue.queue_state()).await;
         let state = match looked {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
-    access_log::{Logged, Seen},
+    access_log::{LoggedRequest, RequestFacts},
     body::Read,
     compression::{self, Coding},
     conditional::IfNoneMatch,
@@ -23,7 +23,7 @@ use super::{
 use ad_server_base::http_server::ConnectionLimit;
 use ad_server_base::limits::Remaining;
 
-/// Surrounds the router.
+/// Surrounds the router with what all requests and answers have in common.
 pub(super) struct Around<E> {
     inner: E,
     ids: Arc<dyn Ids>,
@@ -54,7 +54,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
 
     fn asked(&self, request: &Request) -> Asked {
         let id = self.ids.next();
-        let seen = Arc::<Seen>::default();
+        let seen = Arc::<RequestFacts>::default();
         let problem = problem::is_preferred(request)
             .then(|| ProblemRequest { pages: links::to(&self.context, request, "/docs/errors/"), request_id: id });
         Asked {

@@ -287,7 +287,7 @@ impl ApiError {
         }
     }
 
-    /// Its errors by field.
+    /// Errors by field, and the part of the request that they are about.
     pub fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
         match self {
             Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),

@@ -34,7 +34,7 @@ impl EventStreams {
         Self { stopped: Some(stopped), ..self }
     }
 
-    /// Metrics count the streams.
+    /// The same, counted by a gauge of these metrics.
     #[must_use]
     pub fn counted_by(self, metrics: &Metrics) -> Self {
         Self { gauge: metrics.event_streams().clone(), ..self }

@@ -21,7 +21,7 @@ const RECEIVED_PART: usize = 4;
 pub struct Limits {
     /// Time limit for receiving a body.
     pub body_within: Duration,
-    /// Memory for bodies.
+    /// Memory for received and parsed bodies.
     pub body_memory: BodyMemory,
     /// Requests at the same time.
     pub turns: RequestSlots,
@@ -29,7 +29,6 @@ pub struct Limits {
     pub rate: Option<RateLimiter>,
     /// What lists may take of this process.
     pub lists: Lists,
-    /// Where long computations run.
     pub processor: Processor,
     /// Writes on one ad, one at a time.
     pub writes: Writes,
@@ -101,7 +100,7 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// This many bytes.
+    /// Limits bodies to this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let received = bytes / RECEIVED_PART;
         Self { total: bytes, received: FairSemaphore::new(received), parsed: FairSemaphore::new(bytes - received) }

@@ -24,7 +24,7 @@ pub struct LimitsMet(Arc<Mutex<HashMap<(Access, Code), LimitMet>>>);
 pub struct LimitMet {
     /// Number of requests that were refused.
     pub times: u64,
-    /// When the latest was.
+    /// Time of the latest refusal.
     pub last: Instant,
     /// The message of the answer.
     pub detail: String,
@@ -47,7 +47,7 @@ impl LimitsMet {
         met.insert(key, LimitMet { times, last: now, detail: error.detail() });
     }
 
-    /// The latest first.
+    /// All limits that were met, the latest first.
     pub fn latest(&self) -> Vec<(Access, Code, LimitMet)> {
         let met = locked(&self.0).clone();
         let mut met: Vec<_> = met.into_iter().map(|((scope, code), met)| (scope, code, met)).collect();

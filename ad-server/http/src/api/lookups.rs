@@ -21,8 +21,8 @@ use super::{
     static_document::StaticDocument,
 };
 
-/// Category, attribute and brand.
-type Key = (u16, String, Option<String>);
+/// Category id, attribute and brand of a lookup.
+type LookupKey = (u16, String, Option<String>);
 
 /// The lookups that were rendered.
 #[derive(Default)]

@@ -103,7 +103,7 @@ fn without_version(parts: &[&str]) -> Vec<String> {
         let name = document.trim_matches('/').trim_start_matches("docs/");
         let is_like = |part: &&str| {
             let part = part.to_ascii_lowercase();
-            part.len() > 3 && (name.contains(&part) || !nearest::meant(&part, std::iter::once(name)).is_empty())
+            part.len() > 3 && (name.contains(&part) || !nearest::similar(&part, std::iter::once(name)).is_empty())
         };
         parts.last().is_some_and(is_like)
     });
@@ -123,7 +123,7 @@ fn within_ad(base: &str, rest: &[&str]) -> Vec<String> {
     match rest {
         [source_id, name] => {
             let known = OPERATIONS.iter().filter_map(|operation| operation.path.strip_prefix("/:source_id/"));
-            let meant = nearest::meant(name, known).into_iter().next();
+            let meant = nearest::similar(name, known).into_iter().next();
             let encoded = || format!("{base}/{source_id}%2F{name} (if the source_id has a slash)");
             vec![meant.map_or_else(encoded, |meant| format!("{base}/{source_id}/{meant}"))]
         }
@@ -144,11 +144,11 @@ pub(super) fn bases(name: &str) -> Vec<String> {
     if !below.is_empty() {
         return below;
     }
-    let near = nearest::meant(name, types().chain(["ad"]));
+    let near = nearest::similar(name, types().chain(["ad"]));
     if !near.is_empty() {
         return near.into_iter().map(str::to_owned).collect();
     }
-    let called = values::builtin_map("vehicle", "all", Language::Any).meant(name);
+    let called = values::builtin_map("vehicle", "all", Language::Any).resolve(name);
     called.unwrap_or_default().into_iter().map(String::from).collect()
 }
 

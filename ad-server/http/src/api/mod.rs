@@ -94,16 +94,16 @@ pub trait Authenticator: Send + Sync {
     fn check(&self, caller: &Caller) -> Result<(), TokenError>;
 }
 
-/// What the API needs.
+/// What the endpoints of the API use.
 #[derive(Clone)]
 pub struct Context {
-    /// The use cases.
+    /// The use cases of `ad-core`.
     pub service: Service,
     /// For `/readyz`, kept answers, and the end of requests.
     pub store: Arc<dyn Store>,
     /// Authenticates callers by their tokens.
     pub authenticator: Arc<dyn Authenticator>,
-    /// Ids of requests.
+    /// Generates the ids of requests.
     pub ids: Arc<dyn Ids>,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
@@ -254,7 +254,7 @@ impl Context {
 
     /// Counts a request in the rate of its caller.
     pub fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
-        if let Some(seen) = request.data::<Arc<Seen>>() {
+        if let Some(seen) = request.data::<Arc<RequestFacts>>() {
             seen.caller.get_or_init(|| caller.clone());
         }
         let Some(rate) = &self.limits.rate else { return Ok(()) };

@@ -20,7 +20,7 @@ use super::{
 };
 use ad_server_access::auth::Permission;
 
-/// The kind of operation.
+/// What an operation does, which selects its use case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Create,
@@ -75,9 +75,9 @@ pub(crate) struct On {
 
 const EVERYWHERE: On = On { typed: true, generic: true, v3: true };
 const GENERIC: On = On { typed: false, generic: true, v3: false };
-/// `/v4/{vehicle_type}…` and `/v3/ad…`.
+/// Paths of writes: `/v4/{vehicle_type}…` and `/v3/ad…`.
 const WRITES: On = On { generic: false, ..EVERYWHERE };
-/// `/v4/{vehicle_type}…` and `/v4/ad…`.
+/// Paths of V4 alone: `/v4/{vehicle_type}…` and `/v4/ad…`.
 const V4: On = On { v3: false, ..EVERYWHERE };
 const ONCE: On = On { typed: false, generic: false, v3: false };
 

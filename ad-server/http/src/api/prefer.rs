@@ -22,7 +22,7 @@ pub struct Waits {
 
 #[derive(Debug)]
 pub(super) struct Wait {
-    /// Maximum time.
+    /// Longest time that the answer is held back.
     pub(super) longest: Duration,
     memory: FairSemaphore,
     stopped: Option<watch::Receiver<bool>>,

@@ -47,7 +47,7 @@ pub(super) fn validation(validated: &Validated) -> Value {
 
 /// One page of a list, in its envelope.
 pub(super) struct PageBody {
-    /// The JSON.
+    /// The envelope with its rows, as JSON.
     pub(super) bytes: Vec<u8>,
     /// The header `Link` with the other pages.
     pub(super) links: Option<HeaderValue>,

@@ -220,7 +220,7 @@ fn back(visit: &Visit) -> Markup {
     html! { a.button href=(visit.visitor.address(next)) { (visit.visitor.texts.back) } }
 }
 
-/// The failures, with reasons.
+/// The refused ads, with the reasons.
 fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, ApiError)]) -> Markup {
     let texts = visit.visitor.texts;
     html! {

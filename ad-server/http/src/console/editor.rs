@@ -31,7 +31,7 @@ const CHECK: &str = "check";
 
 /// What a form is shown with.
 enum Outcome {
-    /// It was not checked.
+    /// The form was not checked.
     Unchecked,
     /// An ad as it would be stored.
     Valid(Box<Validated>),

@@ -28,7 +28,7 @@ const MOST_ADS: usize = 100;
 /// Name of the input with the JSON.
 const TEXT: &str = "json";
 
-/// One of the ads.
+/// One of the pasted ads.
 struct Row {
     /// Line of the text on which it begins.
     line: usize,
@@ -41,7 +41,7 @@ struct Row {
 enum Outcome {
     /// It could be created, and what it warns of.
     Valid(Vec<String>),
-    /// It was created.
+    /// The ad was created.
     Created {
         dealer_code: String,
     },

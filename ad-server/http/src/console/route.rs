@@ -87,7 +87,9 @@ impl Endpoint for PageEndpoint {
         Ok(match self.answer(Arc::clone(&visitor), caller, request).await {
             Ok(response) => response,
             // Only GET can be repeated after sign-in.
-            Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => session::ask(&visitor),
+            Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => {
+                session::redirect_to_sign_in(&visitor)
+            }
             Err(error) => page::error(&visitor, signed_in.as_ref(), &error),
         })
     }

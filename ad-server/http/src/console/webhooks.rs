@@ -18,7 +18,7 @@ use crate::api::{ApiError, webhooks::ScopedWebhooks};
 use ad_server_outside::webhooks::SigningSecret;
 use ad_server_store::webhooks::{Attempt, Delivery, Webhook};
 
-/// Deliveries of a page.
+/// Most deliveries that a page shows.
 const DELIVERIES: u32 = 50;
 
 /// `GET /console/webhooks`: the endpoints, and the form of a new one.

@@ -27,16 +27,16 @@ use crate::outbound::{self, NoAnswer, shown};
 use ad_server_base::breaker::Open;
 use ad_server_base::limits::{MinimumRate, table};
 
-/// Idle connections per host.
+/// Most idle connections that are kept per host.
 const IDLE_CONNECTIONS: usize = 4;
 
-/// Limits of a fetch.
+/// Limits of a fetch, and of all fetches together.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchOptions {
     /// Permits http, and addresses of this machine and the private networks behind it: for development and tests only.
     /// Link-local addresses stay refused.
     pub allow_private: bool,
-    /// Largest file in bytes.
+    /// Largest file that is received, in bytes.
     pub max_bytes: usize,
     /// Timeout of connecting, including name resolution and TLS.
     pub connect: Duration,
@@ -116,12 +116,12 @@ impl HttpFetcher {
     }
 
     /// Fetches an address; the caller holds a slot of its host.
-    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, FetchFailure> {
+    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Download, FetchFailure> {
         let mut deadline = Instant::now() + self.options.total;
         let mut response = self.ask(deadline, url, request.known).await?;
         if response.status() == StatusCode::NOT_MODIFIED && request.known.is_some() {
             if response.url() == url {
-                return Ok(Downloaded::Unchanged);
+                return Ok(Download::Unchanged);
             }
             // After a redirect, the validators belong to another address.
             response = self.ask(deadline, url, None).await?;
@@ -136,10 +136,10 @@ impl HttpFetcher {
         }
         let validators = if response.url() == url { validators(response.headers()) } else { Validators::default() };
         let since = Instant::now();
-        let mut room = self.memory.room(request.dealer_code, length, most).await;
+        let mut room = self.memory.reserve(request.dealer_code, length, most).await;
         deadline += since.elapsed();
         self.read(&mut response, &mut room, deadline).await?;
-        Ok(Downloaded::File(room.into_bytes(), validators))
+        Ok(Download::File(room.into_bytes(), validators))
     }
 
     /// The host's answer, without its body.
@@ -151,7 +151,7 @@ impl HttpFetcher {
                 get = get.header(name, value);
             }
         }
-        self.heard(deadline, get.send()).await
+        self.within_idle(deadline, get.send()).await
     }
 
     /// Reads a body, as long as the host sends at no less than the least rate.
@@ -177,7 +177,7 @@ impl HttpFetcher {
 
     /// The next chunk from the host, within the timeout. The read timeout of the HTTP client would continue while an image waits
     /// for memory.
-    async fn heard<T>(
+    async fn within_idle<T>(
         &self,
         deadline: Instant,
         next: impl Future<Output = reqwest::Result<T>>,
@@ -230,7 +230,7 @@ impl HttpFetcher {
 }
 
 /// The answer of the host.
-enum Downloaded {
+enum Download {
     File(Bytes, Validators),
     /// The known version is unchanged.
     Unchanged,
@@ -253,7 +253,7 @@ enum FetchFailure {
     /// The host was silent, or too slow. Other fetches should not wait for it.
     #[from(ignore)]
     Silent(String),
-    /// Any other failure.
+    /// Any other failure of the fetch.
     Answered(ImageError),
 }
 
@@ -268,7 +268,7 @@ impl ImageFetcher for HttpFetcher {
             .map_err(|Open { reason, retry_after }| ImageError::NotAsked { reason, retry_after })?;
         let downloaded = match self.download(&url, &request).await {
             Err(FetchFailure::Silent(reason)) => {
-                visit.silent(&reason);
+                visit.record_silence(&reason);
                 return Err(transient(reason));
             }
             Err(FetchFailure::Answered(error)) => {
@@ -279,8 +279,8 @@ impl ImageFetcher for HttpFetcher {
         };
         visit.answered();
         let (bytes, validators) = match downloaded {
-            Downloaded::File(bytes, validators) => (bytes, validators),
-            Downloaded::Unchanged => return Ok(Fetched::Unchanged),
+            Download::File(bytes, validators) => (bytes, validators),
+            Download::Unchanged => return Ok(Fetched::Unchanged),
         };
         // Hashing megabytes would block other tasks of this thread.
         let image = tokio::task::spawn_blocking(move || Image::new(bytes)).await;

@@ -19,9 +19,9 @@ use super::*;
 /// 2026-01-15T10:00:00Z, a Thursday.
 const NOW: Timestamp = Timestamp::from_millis(1_768_471_200_000);
 
-struct Fixed;
+struct StoppedClock;
 
-impl Clock for Fixed {
+impl Clock for StoppedClock {
     fn now(&self) -> Timestamp {
         NOW
     }
@@ -170,7 +170,7 @@ fn development() -> FetchOptions {
 }
 
 fn fetcher(options: FetchOptions) -> HttpFetcher {
-    HttpFetcher::new(options, Arc::new(Fixed)).unwrap()
+    HttpFetcher::new(options, Arc::new(StoppedClock)).unwrap()
 }
 
 impl HttpFetcher {

@@ -79,7 +79,7 @@ pub enum MediaError {
 }
 
 impl MediaError {
-    /// Whether it is transient.
+    /// Whether a retry may succeed: the bucket did not answer.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Bucket { is_unreachable: true, .. })
     }
@@ -139,7 +139,7 @@ impl Media {
         })
     }
 
-    /// Removes an image and its renditions, if they are there.
+    /// Removes an image and its renditions, if they exist.
     ///
     /// # Errors
     /// When the store fails. A text that is not the name of an image is ignored.

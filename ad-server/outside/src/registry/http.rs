@@ -26,7 +26,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// When calls to a register that fails are stopped.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 5, pause: Duration::from_secs(10) };
 
-/// A register over HTTP.
+/// A client of a register over HTTP.
 pub struct HttpRegistry {
     base: Url,
     client: Client,
@@ -70,8 +70,8 @@ impl HttpRegistry {
             status => return Err(CallError::Status(status)),
         }
         let body = outbound::body(response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => CallError::TooLarge,
-            Unread::Broken(error) => error.into(),
+            UnreadBody::TooLarge => CallError::TooLarge,
+            UnreadBody::Broken(error) => error.into(),
         })?;
         Ok(Some(serde_json::from_slice(&body)?))
     }

@@ -29,7 +29,7 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Sends to endpoints.
+/// Sends messages to endpoints, guarded and signed.
 #[derive(Clone)]
 pub struct Sender {
     client: Client,
@@ -44,7 +44,7 @@ ad_server_base::debug_by_name!(Sender);
 #[error("cannot set up the client that sends webhooks: {0}")]
 pub struct SenderError(#[from] reqwest::Error);
 
-/// What is sent.
+/// A message to an endpoint: id, time and body.
 #[derive(Debug)]
 pub struct Message<'a> {
     pub url: &'a str,
@@ -55,7 +55,7 @@ pub struct Message<'a> {
 
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// The receiver has the event.
     Delivered,
     /// The receiver wants no more events.
@@ -85,12 +85,12 @@ impl Sender {
         Ok(Self { client, guard, clock })
     }
 
-    pub async fn send(&self, message: Message<'_>) -> (Attempt, Outcome) {
+    pub async fn send(&self, message: Message<'_>) -> (Attempt, AttemptOutcome) {
         let at = self.clock.now();
         let (begun, deadline) = (Instant::now(), Instant::now() + ATTEMPT_TIME);
         let answer = self.post(message, at, deadline).await;
         let (status, error, outcome) = match &answer {
-            Err(error) => (None, Some(error.clone()), Outcome::Failed(None)),
+            Err(error) => (None, Some(error.clone()), AttemptOutcome::Failed(None)),
             Ok(response) => {
                 let status = response.status();
                 let error = (!status.is_success()).then(|| match status.as_u16() {
@@ -98,9 +98,9 @@ impl Sender {
                     status => format!("answered {status}"),
                 });
                 let outcome = match status.as_u16() {
-                    200..300 => Outcome::Delivered,
-                    410 => Outcome::Gone,
-                    _ => Outcome::Failed(outbound::retry_after(response, at)),
+                    200..300 => AttemptOutcome::Delivered,
+                    410 => AttemptOutcome::Gone,
+                    _ => AttemptOutcome::Failed(outbound::retry_after(response, at)),
                 };
                 (Some(status.as_u16()), error, outcome)
             }

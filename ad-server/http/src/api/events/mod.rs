@@ -36,7 +36,7 @@ use ad_server_outside::events::{CursorScope, EventView};
 
 pub(super) const PATH: &str = "/v4/events";
 
-/// A stream goes on from here, whatever its address says.
+/// Header with the position from which a stream resumes; it takes precedence over the address.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Time between two reads of a reader that waits for events, at least.
@@ -49,23 +49,23 @@ const REST_FACTOR: u32 = 5;
 pub struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,
-    rhythm: Rhythm,
+    rhythm: PollInterval,
 }
 
 ad_server_base::debug_by_name!(Events);
 
 /// How long a reader rests after a read.
 #[derive(Debug, Clone, Copy)]
-pub enum Rhythm {
+pub enum PollInterval {
     /// Hardly, so that events arrive at once.
     AtOnce,
     /// Until the next tick of a clock that all readers share. They then share their reads, and each gets the events of a tick in one piece.
     Ticks { since: Instant, every: Duration },
 }
 
-impl Rhythm {
+impl PollInterval {
     /// The rest after a read that began then.
-    fn rest(self, begun: Instant) -> Duration {
+    fn pause_after(self, begun: Instant) -> Duration {
         let least = REST.max(begun.elapsed() * REST_FACTOR);
         match self {
             Self::AtOnce => least,
@@ -80,7 +80,7 @@ impl Rhythm {
 
 impl Events {
     /// Streams that read the same events share the reads of one value.
-    pub fn new(context: &Arc<Context>, rhythm: Rhythm) -> Self {
+    pub fn new(context: &Arc<Context>, rhythm: PollInterval) -> Self {
         Self { context: Arc::clone(context), reads: Arc::default(), rhythm }
     }
 
@@ -98,7 +98,7 @@ impl Events {
 
     async fn streamed(&self, caller: Caller, parameters: EventParameters) -> Result<Response, ApiError> {
         let jti = caller.jti.clone();
-        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        let reader = EventReader::new(Arc::clone(&self.context), caller, parameters).await?;
         reader.check_position().await?;
         let open = self.context.limits.event_streams.open(&jti)?;
         Ok(stream::answer(reader, Arc::clone(&self.reads), self.rhythm, open))
@@ -106,7 +106,12 @@ impl Events {
 
     /// One page, as soon as there is an event or the wait is over. If there is no memory for a large answer, the page is dropped and
     /// read again when there is.
-    async fn page(&self, mut reader: Reader, wait: Duration, coding: Option<Coding>) -> Result<Response, ApiError> {
+    async fn page(
+        &self,
+        mut reader: EventReader,
+        wait: Duration,
+        coding: Option<Coding>,
+    ) -> Result<Response, ApiError> {
         let begin = reader.query.after;
         let mut memory = None;
         loop {
@@ -178,7 +183,7 @@ fn prefers_stream(request: &Request) -> bool {
 }
 
 /// Who reads events, and how far.
-struct Reader {
+struct EventReader {
     context: Arc<Context>,
     caller: Caller,
     dealer_code: Option<String>,
@@ -187,7 +192,7 @@ struct Reader {
     query: EventQuery,
 }
 
-impl Reader {
+impl EventReader {
     async fn new(context: Arc<Context>, caller: Caller, parameters: EventParameters) -> Result<Self, ApiError> {
         let EventParameters { after, types, source_id, dealer_code, limit, wait: _ } = parameters;
         let cursors = CursorScope::of(&caller.scope);
@@ -224,7 +229,7 @@ impl Reader {
                 continue;
             }
             let changed = async {
-                sleep(Rhythm::AtOnce.rest(begun)).await;
+                sleep(PollInterval::AtOnce.pause_after(begun)).await;
                 watch.changed().await;
             };
             tokio::select! {
@@ -279,14 +284,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn readers_of_one_clock_rest_until_the_same_tick() {
         let (since, every) = (Instant::now(), Duration::from_millis(500));
-        let ticks = Rhythm::Ticks { since, every };
+        let ticks = PollInterval::Ticks { since, every };
         for read_at in [0, 3, 250, 489, 498] {
             sleep_until(since + Duration::from_millis(2000 + read_at)).await;
-            let rest = ticks.rest(Instant::now());
+            let rest = ticks.pause_after(Instant::now());
             let next = since.elapsed() + rest;
             assert_eq!(next.as_millis() % every.as_millis(), 0, "{read_at}");
             assert!(rest >= REST && rest < every + REST, "{read_at}: {rest:?}");
         }
-        assert_eq!(Rhythm::AtOnce.rest(Instant::now()), REST);
+        assert_eq!(PollInterval::AtOnce.pause_after(Instant::now()), REST);
     }
 }

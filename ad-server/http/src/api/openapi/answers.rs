@@ -20,10 +20,10 @@ use super::{
 /// Fields that have a value in every answer.
 const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images"];
 
-/// An answer about ads.
+/// The kind of an answer about ads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// A whole ad.
+    /// An ad with all its fields.
     Ad,
     /// An ad, or the requested fields of it.
     Row,
@@ -133,7 +133,7 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
         .collect()
 }
 
-/// What would be stored.
+/// Schema of the content that would be stored.
 fn content(categories: &[u16], category_fields: &Value) -> Value {
     let mut content = json!({"type": "object", "properties": {
         "source_id": {"type": "string", "nullable": true, "description": "`null` if none was sent"},

@@ -21,11 +21,11 @@ use crate::api::operations::BasePath;
 /// The kind of a payload. The names of its schemas and examples end with that of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
-    /// POST.
+    /// Payload of POST, which creates an ad.
     Create,
     /// Validate: as POST, but `source_id` may be left out.
     Validate,
-    /// PUT and PATCH.
+    /// Payload of PUT and PATCH.
     Update,
     /// Migrate on a typed path, which determines the category.
     Migrate,

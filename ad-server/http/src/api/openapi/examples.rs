@@ -61,7 +61,7 @@ const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
 /// The state of the ad in an example.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AnswerExample {
-    /// The ad, just created.
+    /// The ad as a create answers it.
     Ad,
     /// The ad, published, with its log.
     Read,
@@ -176,8 +176,8 @@ impl Example<'_> {
         Some(ad(checked.source_id, self.version, self.category, checked.content))
     }
 
-    /// The payload after validation.
-    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::Checked> {
+    /// The payload as the rulebook stores it.
+    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::CheckedPayload> {
         let Self { rulebook, version, category } = self;
         let dealer = Dealer::named(DEALER);
         rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
@@ -463,7 +463,7 @@ const DELETED: &[(&str, &str)] = &[
     ("RetryOfDeleted", "retry"),
 ];
 
-/// A plausible rate limit.
+/// The rate limit that examples of headers show.
 const RATE: Rate =
     Rate { requests: NonZeroU32::new(600).unwrap(), per: Duration::from_mins(1), burst: NonZeroU32::new(600).unwrap() };
 

@@ -158,7 +158,7 @@ fn reference(name: &str) -> Value {
     referring("schemas", name)
 }
 
-/// Any of these schemas.
+/// A schema that allows any of these schemas.
 fn any_of<'a>(names: impl IntoIterator<Item = &'a String>) -> Value {
     json!({"anyOf": names.into_iter().map(|name| reference(name)).collect::<Vec<_>>()})
 }
@@ -177,7 +177,7 @@ fn nullable(schema: &mut Value) {
     }
 }
 
-/// Adds required members.
+/// Adds names to the required members of a schema.
 fn require<'a>(schema: &mut Value, names: impl IntoIterator<Item = &'a str>) {
     let names = names.into_iter().map(Value::from);
     match schema.get_mut("required") {

@@ -23,10 +23,10 @@ use crate::api::{
     problem,
 };
 
-/// The kinds of 400.
+/// The kinds of errors that are answered with 400.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
-    /// A query parameter.
+    /// A query parameter is wrong.
     Parameter,
     /// A field of the payload.
     Payload,
@@ -36,7 +36,7 @@ enum Wrong {
     Tags,
     /// The header with an idempotency key.
     Key,
-    /// A business rule.
+    /// A business rule refuses the request.
     Rule(&'static str),
     TrailerCreate,
     IncompatibleVersion,

@@ -96,7 +96,7 @@ impl ScopedWebhooks<'_> {
         Ok(found)
     }
 
-    /// Queues a test event.
+    /// Queues a test event for an endpoint.
     pub async fn test(&self, id: &str) -> Result<Delivery, ApiError> {
         let webhook = self.find_enabled(id).await?;
         let event_id = format!("evt_test_{}", self.context.ids.next().simple());
