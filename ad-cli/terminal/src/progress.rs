@@ -52,7 +52,7 @@ impl Counter {
     }
 
     /// For rows that are printed between tasks, each of which reads some of them.
-    pub(crate) fn between_rows(out: Output, what: &'static str) -> Self {
+    pub fn between_rows(out: Output, what: &'static str) -> Self {
         Self::if_shown(out.shows_progress(), what)
     }
 
