@@ -153,14 +153,14 @@ impl Deployment {
             }
         }
 
-        let base = format!("http://{listen}");
+        let address = format!("http://{listen}");
         engine(dir, &env);
         let script = [commands("dealers import"), commands("v4/car"), "echo \"token=$TOKEN\""].concat();
         let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
-        let script = script.replace("http://127.0.0.1:8080", &base);
+        let script = script.replace("http://127.0.0.1:8080", &address);
         let said = output(Command::new(bash).args(["-euc", &script]).current_dir(dir).env("PATH", path)).await;
         let token = said.lines().find_map(|line| line.strip_prefix("token=")).unwrap().to_owned();
-        let client = Client::new(base, Some(token));
+        let client = Client::new(address, Some(token));
         client.published("car-1").await;
 
         client.post("/v4/car", &car("pictured", "DEP001", &host)).await.expect(201);

@@ -174,7 +174,7 @@ impl Tool {
         command.current_dir(if folder.is_dir() { folder } else { env::temp_dir() }).env("PATH", path());
         let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
         let printed = String::from_utf8_lossy(&output.stderr);
-        let lines = printed.lines().map(str::trim).filter(|line| line.contains("Error"));
-        if output.status.success() { Ok(()) } else { Err(lines.last().unwrap_or("its check failed").to_owned()) }
+        let mut lines = printed.lines().map(str::trim).filter(|line| line.contains("Error"));
+        if output.status.success() { Ok(()) } else { Err(lines.next_back().unwrap_or("its check failed").to_owned()) }
     }
 }

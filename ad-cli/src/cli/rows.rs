@@ -118,12 +118,11 @@ impl Sink for Lines {
             self.line += 1;
         }
         self.line = verdict.line;
-        match verdict.payload.as_ref().filter(|_| verdict.is_valid()) {
-            Some(payload) => serde_json::to_writer(&mut self.out, payload)?,
-            None => {
-                let rejected_row = verdict.errors().map(|finding| about_row(finding, verdict.line)).collect();
-                serde_json::to_writer(&mut self.out, &RejectedRow { source_id: verdict.source_id, rejected_row })?;
-            }
+        if let Some(payload) = verdict.payload.as_ref().filter(|_| verdict.is_valid()) {
+            serde_json::to_writer(&mut self.out, payload)?;
+        } else {
+            let rejected_row = verdict.errors().map(|finding| about_row(finding, verdict.line)).collect();
+            serde_json::to_writer(&mut self.out, &RejectedRow { source_id: verdict.source_id, rejected_row })?;
         }
         self.out.write_all(b"\n")
     }

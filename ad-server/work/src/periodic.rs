@@ -200,7 +200,7 @@ impl PeriodicRunner {
     /// A pause of this period, up to so many percent shorter.
     fn pause(&self, period: Duration, jitter: u32) -> Duration {
         let random = self.ids.next().as_u128() % 1000;
-        period - period * jitter / 100 * u32::try_from(random).unwrap_or_default() / 1000
+        period.saturating_sub(period * jitter / 100 * u32::try_from(random).unwrap_or_default() / 1000)
     }
 }
 

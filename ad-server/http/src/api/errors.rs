@@ -212,13 +212,18 @@ impl ApiError {
             Self::Service(Invalid(_) | InvalidQuery(_)) => row(Code::ValidationFailed, StatusCode::BAD_REQUEST),
             Self::Service(Refused(denials)) => row(denials.first().map_or(Code::NotAllowed, |it| it.code), StatusCode::BAD_REQUEST),
             Self::Service(Version(error)) => row(error.code(), StatusCode::BAD_REQUEST),
-            Self::Service(ServiceError::NotFound | Elsewhere { .. }) => row(Code::NotFound, StatusCode::NOT_FOUND),
+            Self::Service(ServiceError::NotFound | Elsewhere { .. }) | Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
             Self::Service(PreconditionFailed(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
             Self::Service(Duplicate { .. }) => row(Code::DuplicateSourceId, StatusCode::CONFLICT),
             Self::Service(KeyUsed(_)) => row(Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
             Self::Service(TooManyRequests(UnfinishedLimit::OfDealer(_))) => row(Code::QuotaExceeded, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
-            Self::Service(Store(StoreError::TimedOut(_) | StoreError::Unavailable(_))) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
+            Self::Service(Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)))
+            | Self::InvalidToken(TokenError::RevocationUnknown)
+            | Self::NoMemory(_)
+            | Self::Crowded(_)
+            | Self::Busy(_)
+            | Self::Unavailable(_) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
             Self::Service(Store(_)) | Self::Internal => row(Code::InternalError, StatusCode::INTERNAL_SERVER_ERROR),
             Self::BadBody(_) => row(Code::NotJson, StatusCode::BAD_REQUEST),
             Self::BadTags(_) | Self::BadIdempotencyKey => row(Code::BadRequest, StatusCode::BAD_REQUEST),
@@ -226,17 +231,14 @@ impl ApiError {
             Self::UnsupportedCoding(_) => row(Code::UnsupportedContentEncoding, StatusCode::UNSUPPORTED_MEDIA_TYPE).with(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
             Self::TooLarge(_) => row(Code::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
             Self::Slow(_) | Self::Trickle { .. } => row(Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
-            Self::InvalidToken(TokenError::RevocationUnknown) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
             Self::InvalidToken(_) => row(Code::TokenInvalid, StatusCode::UNAUTHORIZED).with(header::WWW_AUTHENTICATE, SCHEME),
             Self::NoToken { .. } => row(Code::TokenMissing, StatusCode::UNAUTHORIZED).with(header::WWW_AUTHENTICATE, SCHEME),
             Self::Forbidden(_) | Self::OperatorToken => row(Code::PermissionMissing, StatusCode::FORBIDDEN),
             Self::ForeignOrigin => row(Code::BadRequest, StatusCode::FORBIDDEN),
-            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
             Self::TooManyConnections(ConnectionLimit::Total(_)) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(CONNECTION_RETRY_AFTER).with(header::CONNECTION, CLOSE),
             Self::TooManyConnections(ConnectionLimit::Address(_)) => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after(CONNECTION_RETRY_AFTER).with(header::CONNECTION, CLOSE),
             Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after(RETRY_AFTER),
             Self::TooMany { seconds, .. } => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after((*seconds).into()),
-            Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
             Self::MethodNotAllowed { allow, .. } => {
                 let row = row(Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED);
                 match HeaderValue::from_str(allow) { Ok(allow) => row.with(header::ALLOW, allow), Err(_) => row }

@@ -1,6 +1,7 @@
 //! `GET /v4/me`: what a token is, and what it gives access to (extensions E3.14). It needs no permission.
 
 use ad_parameters::AdParameters;
+use ad_server_base::limits::RateLimiter;
 
 use super::{answers::Me, call::Call, errors::json_bytes, handler::ApiResult, links, lists::Turn};
 
@@ -12,7 +13,7 @@ pub(super) async fn read(call: &Call<'_>, _: AdParameters, mut turn: Turn) -> Ap
     let scope = &caller.scope;
     let dealers = context.service.dealers(scope).await?;
     turn.has_read();
-    let rate = context.limits.rate.as_ref().map(|rate| rate.rate());
+    let rate = context.limits.rate.as_ref().map(RateLimiter::rate);
     let documentation = links::to(context, call.request, "/docs/swagger-ui/");
     let bytes = json_bytes(&Me::new(caller, &dealers, rate, documentation))?;
     Ok(turn.answer(call.coded(bytes).await?))

@@ -106,7 +106,7 @@ impl OperationPath {
         if operation.act != Act::Events || !events::waits(&request) {
             context.count(&caller, &request)?;
         }
-        context.check_permission(&caller, operation.permission)?;
+        Context::check_permission(&caller, operation.permission)?;
         let call = Call::new(self, operation, &request, caller)?;
         match call.run(body).await {
             Err(ApiError::Service(ServiceError::NotFound)) => Err(ApiError::NotFound(missing::ad(&call).await)),
@@ -152,7 +152,7 @@ impl Context {
     }
 
     /// Refuses a caller who does not have a permission.
-    pub(crate) fn check_permission(&self, caller: &Caller, needed: Option<Permission>) -> Result<(), ApiError> {
+    pub(crate) fn check_permission(caller: &Caller, needed: Option<Permission>) -> Result<(), ApiError> {
         match needed.filter(|needed| !caller.permissions.contains(*needed)) {
             Some(missing) => Err(ApiError::Forbidden(missing)),
             None => Ok(()),

@@ -136,7 +136,7 @@ async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Resul
             }
         }
     };
-    context.in_turn(scope, Some(&ad.source_id), false, write).await
+    context.in_turn(scope, Some(&ad.source_id), false, Box::pin(write)).await
 }
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
@@ -144,7 +144,7 @@ pub(super) async fn act(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let action = visit.field("action").and_then(AdAction::from_name);
     let action = action.ok_or_else(|| ApiError::BadBody("The form has no known action.".to_owned()))?;
-    visit.visitor.context.check_permission(&visit.caller, action.permission())?;
+    crate::api::Context::check_permission(&visit.caller, action.permission())?;
     let named = visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query));
     let ads: Option<Vec<_>> = named.collect();
     let ads = ads.ok_or_else(|| ApiError::BadBody("The form names an ad without source_id.".to_owned()))?;

@@ -109,7 +109,7 @@ impl PageEndpoint {
         }
         let caller = caller?;
         self.context.count(&caller, &request)?;
-        self.context.check_permission(&caller, action.permission)?;
+        Context::check_permission(&caller, action.permission)?;
         let query = body::query(&request)?;
         let form = if *request.method() == Method::POST {
             let scope = &caller.scope;

@@ -111,12 +111,12 @@ impl Visit {
     where
         ApiError: From<E>,
     {
-        self.visitor.context.in_turn(&self.caller.scope, None, false, read).await
+        self.visitor.context.in_turn(&self.caller.scope, None, false, Box::pin(read)).await
     }
 
     /// Whether the visitor's token has a permission.
     pub(super) fn may(&self, permission: impl Into<Option<Permission>>) -> bool {
-        self.visitor.context.check_permission(&self.caller, permission.into()).is_ok()
+        Context::check_permission(&self.caller, permission.into()).is_ok()
     }
 
     /// A value of the query.

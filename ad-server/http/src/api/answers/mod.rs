@@ -37,6 +37,7 @@ macro_rules! answers {
         $($(#[$attribute:meta])* $member:ident: $type:ty $(=> $description:literal)?,)+
     } $($others:tt)*) => {
         #[derive(poem_openapi::Object)]
+        #[allow(clippy::struct_field_names, reason = "the contract names the members")]
         $(#[$about])*
         pub(crate) struct $name { $($(#[$attribute])* $(#[doc = $description])? $member: $type,)+ }
         answers! { $($others)* }

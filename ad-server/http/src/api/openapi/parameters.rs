@@ -74,7 +74,9 @@ pub(super) fn of_path(path: &str) -> Vec<Value> {
     let in_path = all.into_iter().filter(|(name, ..)| path.contains(&format!("{{{name}}}")));
     let parameter = |(name, description, schema, example): (_, _, _, Option<&str>)| {
         let mut parameter = json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema});
-        parameter.as_object_mut().map(|it| it.extend(example.map(|example| ("example".to_owned(), json!(example)))));
+        if let Some(example) = example {
+            parameter["example"] = json!(example);
+        }
         parameter
     };
     in_path.map(parameter).collect()

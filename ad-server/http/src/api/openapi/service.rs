@@ -55,7 +55,7 @@ pub(super) fn paths(rulebook: &Rulebook, examples: &Map<String, Value>) -> Map<S
             let brand = examples::brand(rulebook);
             paths.extend(LOOKUPS.iter().map(|(path, id, summary, examples, sample)| {
                 let sample = Sample::get(sample.replace("{brand}", &brand));
-                let mut described = common(operation, path, (id, summary), sample);
+                let mut described = common(operation, path, (id, summary), &sample);
                 if *path == MODELS {
                     described["parameters"] = json!([{
                         "name": "brand", "in": "query", "required": true, "schema": reference("CarBrand"), "example": brand,
@@ -80,7 +80,7 @@ pub(super) fn paths(rulebook: &Rulebook, examples: &Map<String, Value>) -> Map<S
     paths
 }
 
-fn common(operation: &Operation, path: &str, (id, summary): (&str, &str), sample: Sample) -> Value {
+fn common(operation: &Operation, path: &str, (id, summary): (&str, &str), sample: &Sample) -> Value {
     let description = match needs(operation.permission) {
         Some(needs) => format!("{}\n\n{needs}", operation.doc),
         None => operation.doc.to_owned(),
@@ -111,7 +111,7 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
     let query = if operation.act == Act::Events { "?types=ad.publish.*&wait=30" } else { "" };
     let sent = body.map(|name| &examples[name]["value"]);
     let sample = Sample::new(operation.method.clone(), address + query, sent);
-    let mut described = common(operation, path, (operation.id, operation.summary), sample);
+    let mut described = common(operation, path, (operation.id, operation.summary), &sample);
     described["parameters"] = own.into();
     described["responses"] = answers(operation);
     if let Some(name) = body {
