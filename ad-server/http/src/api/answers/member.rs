@@ -66,12 +66,12 @@ impl<T: Described + Send + Sync> ParseFromJSON for Of<T> {
 pub(super) fn complete(mut schema: MetaSchema) -> MetaSchema {
     for (name, member) in &mut schema.properties {
         if let (false, MetaSchemaRef::Inline(member)) = (schema.required.contains(name), member) {
-            schema.required.push(name);
             member.nullable = true;
             // In OpenAPI 3.0 a nullable enum must contain null.
             member.enum_items.extend((!member.enum_items.is_empty()).then_some(Value::Null));
         }
     }
+    schema.required = schema.properties.iter().map(|(name, _)| *name).collect();
     schema
 }
 
