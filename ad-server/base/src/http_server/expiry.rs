@@ -1,6 +1,6 @@
 //! When a certificate expires: the one value of an X.509 certificate (RFC 5280, 4.1) that TLS itself does not need.
 
-use jiff::{civil, tz::TimeZone};
+use jiff::civil;
 
 /// Tags of DER.
 const INTEGER: u8 = 0x02;
@@ -43,7 +43,9 @@ fn seconds(time: &str) -> Option<i64> {
     let two = |at: usize| time[at..at + 2].parse::<i8>().ok();
     let (date, hour) = (civil::Date::new(time[..4].parse().ok()?, two(4)?, two(6)?).ok()?, two(8)?);
     let time = civil::Time::new(hour, two(10)?, two(12)?, 0).ok()?;
-    Some(date.to_datetime(time).to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
+    // Not by a timestamp, which ends two days before the year 9999 does.
+    let epoch = civil::date(1970, 1, 1).to_datetime(civil::Time::midnight());
+    Some(date.to_datetime(time).duration_since(epoch).as_secs())
 }
 
 /// Values of DER that are not read yet, one after the other.
