@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use ad_client::provide_tls;
 use ad_core::{
     network::{Reach, reach},
     ports::{Image, ImageError},
@@ -50,6 +51,7 @@ impl Images {
             Ok(()) => attempt.follow(),
             Err(reason) => attempt.error(reason),
         };
+        provide_tls();
         let client = Client::builder()
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
