@@ -25,9 +25,9 @@ const FULL: &str = include_str!("../../ad-core/benches/car-full.json");
 
 /// Fewest payloads of [`CAR`] a second.
 const RATE: f64 = 100_000.0;
-/// Most memory, in KiB.
+/// Largest permitted memory, in KiB.
 const MEMORY: u64 = 50 * 1024;
-/// Longest start.
+/// Longest permitted time of a start.
 const START: Duration = Duration::from_millis(20);
 /// Times that each file is checked; the median counts.
 const ROUNDS: usize = 3;

@@ -12,7 +12,7 @@ use ad_core::{
     model::{AdQuery, ApiVersion, Content, Dealer, EventPosition, EventQuery, Page, Timestamp},
     ports::{Ids, Scope, Store},
     quality::{Measured, Quality},
-    rulebook::{Checked, Rulebook, SourceId, WriteContext},
+    rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext},
     service::{Access, Target},
 };
 use gungraun::{
@@ -122,7 +122,7 @@ fn checked() -> Content {
     ad
 }
 
-fn check(rulebook: &Rulebook, dealer: &Dealer, payload: Map<String, Value>) -> Checked {
+fn check(rulebook: &Rulebook, dealer: &Dealer, payload: Map<String, Value>) -> CheckedPayload {
     let category = categories::by_vehicle_type("car").expect("cars are a category");
     let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(dealer) };
     rulebook.create(write, payload, SourceId::Required).expect("a valid car")
@@ -142,7 +142,7 @@ fn parse() -> Value {
 
 #[library_benchmark(setup = sent)]
 #[bench::full_car(config = figures(58_769, 3))]
-fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>)) -> (Rulebook, Checked) {
+fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>)) -> (Rulebook, CheckedPayload) {
     let checked = check(&rulebook, &dealer, black_box(payload));
     (rulebook, checked)
 }

@@ -16,7 +16,6 @@
 //! | [`quality`] | how good an ad is: goals, a score, and values that are probably wrong |
 //! | [`mod@reference`] | the tables in words: the field reference of all types |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
-//! | [`parameters`] | the list parameters of the contract, read from names and values |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`prices`] | what the recorded prices of an ad say about a reduction |
 //! | [`mod@status`] | the status of an ad, computed from what requests did and do |
@@ -40,7 +39,6 @@ pub mod lock;
 pub mod memory;
 pub mod model;
 pub mod network;
-pub mod parameters;
 pub mod pipeline;
 pub mod ports;
 pub mod prices;

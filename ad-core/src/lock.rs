@@ -1,4 +1,4 @@
-//! Locks.
+//! Locking of mutexes, also of those that a panic has poisoned.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -3,9 +3,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where an address leads.
+/// The network that an IP address leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum AddressClass {
     /// To a host on the public internet.
     Public,
     /// To this machine or a network behind it: loopback, private, shared and unique local addresses. An operator may
@@ -18,67 +18,67 @@ pub enum Reach {
 
 /// Prefixes of IPv4 that are not public.
 #[rustfmt::skip]
-const V4: &[(Ipv4Addr, u32, Reach)] = &[
-    (Ipv4Addr::UNSPECIFIED, 8, Reach::Never),               // "this network", the unspecified address in it
-    (Ipv4Addr::new(10, 0, 0, 0), 8, Reach::Local),        // private
-    (Ipv4Addr::new(100, 64, 0, 0), 10, Reach::Local),     // shared by carrier-grade NAT
-    (Ipv4Addr::new(127, 0, 0, 0), 8, Reach::Local),       // loopback
-    (Ipv4Addr::new(169, 254, 0, 0), 16, Reach::Never),    // link-local
-    (Ipv4Addr::new(172, 16, 0, 0), 12, Reach::Local),     // private
-    (Ipv4Addr::new(192, 0, 0, 0), 24, Reach::Never),      // protocol assignments
-    (Ipv4Addr::new(192, 0, 2, 0), 24, Reach::Never),      // documentation
-    (Ipv4Addr::new(192, 88, 99, 0), 24, Reach::Never),    // relays of 6to4, deprecated
-    (Ipv4Addr::new(192, 168, 0, 0), 16, Reach::Local),    // private
-    (Ipv4Addr::new(198, 18, 0, 0), 15, Reach::Never),     // benchmarks
-    (Ipv4Addr::new(198, 51, 100, 0), 24, Reach::Never),   // documentation
-    (Ipv4Addr::new(203, 0, 113, 0), 24, Reach::Never),    // documentation
-    (Ipv4Addr::new(224, 0, 0, 0), 4, Reach::Never),       // multicast
-    (Ipv4Addr::new(240, 0, 0, 0), 4, Reach::Never),       // reserved, broadcast
+const V4: &[(Ipv4Addr, u32, AddressClass)] = &[
+    (Ipv4Addr::UNSPECIFIED, 8, AddressClass::Never),           // "this network", the unspecified address in it
+    (Ipv4Addr::new(10, 0, 0, 0), 8, AddressClass::Local),      // private
+    (Ipv4Addr::new(100, 64, 0, 0), 10, AddressClass::Local),   // shared by carrier-grade NAT
+    (Ipv4Addr::new(127, 0, 0, 0), 8, AddressClass::Local),     // loopback
+    (Ipv4Addr::new(169, 254, 0, 0), 16, AddressClass::Never),  // link-local
+    (Ipv4Addr::new(172, 16, 0, 0), 12, AddressClass::Local),   // private
+    (Ipv4Addr::new(192, 0, 0, 0), 24, AddressClass::Never),    // protocol assignments
+    (Ipv4Addr::new(192, 0, 2, 0), 24, AddressClass::Never),    // documentation
+    (Ipv4Addr::new(192, 88, 99, 0), 24, AddressClass::Never),  // relays of 6to4, deprecated
+    (Ipv4Addr::new(192, 168, 0, 0), 16, AddressClass::Local),  // private
+    (Ipv4Addr::new(198, 18, 0, 0), 15, AddressClass::Never),   // benchmarks
+    (Ipv4Addr::new(198, 51, 100, 0), 24, AddressClass::Never), // documentation
+    (Ipv4Addr::new(203, 0, 113, 0), 24, AddressClass::Never),  // documentation
+    (Ipv4Addr::new(224, 0, 0, 0), 4, AddressClass::Never),     // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),     // reserved, broadcast
 ];
 
 /// Prefixes of IPv6, the first match counts; what matches none is not global unicast.
 #[rustfmt::skip]
-const V6: &[(Ipv6Addr, u32, Reach)] = &[
-    (Ipv6Addr::LOCALHOST, 128, Reach::Local),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Reach::Local),          // unique local
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Reach::Never),         // protocol assignments, Teredo among them
-    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, Reach::Never),     // documentation
-    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, Reach::Never),         // documentation
-    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, Reach::Public),         // global unicast
+const V6: &[(Ipv6Addr, u32, AddressClass)] = &[
+    (Ipv6Addr::LOCALHOST, 128, AddressClass::Local),
+    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, AddressClass::Local),      // unique local
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, AddressClass::Never),     // protocol assignments, Teredo among them
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, AddressClass::Never), // documentation
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, AddressClass::Never),     // documentation
+    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, AddressClass::Public),     // global unicast
 ];
 
 /// Prefixes of IPv6 with an IPv4 address inside, and how many bits stand behind that.
 #[rustfmt::skip]
 const EMBEDDING: &[(Ipv6Addr, u32, u32)] = &[
-    (Ipv6Addr::UNSPECIFIED, 96, 0),                                         // IPv4-compatible, deprecated
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, 0),                    // IPv4-mapped
-    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, 0),                    // IPv4-translated
-    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, 0),                 // NAT64
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, 80),                   // 6to4
+    (Ipv6Addr::UNSPECIFIED, 96, 0),                         // IPv4-compatible, deprecated
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, 0),    // IPv4-mapped
+    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, 0),    // IPv4-translated
+    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, 0), // NAT64
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, 80),   // 6to4
 ];
 
 /// Where an address leads; an IPv6 address that stands for an IPv4 address leads where that leads.
-pub fn reach(address: IpAddr) -> Reach {
+pub fn classify(address: IpAddr) -> AddressClass {
     match address {
-        IpAddr::V4(address) => reach_v4(address),
-        IpAddr::V6(address) => reach_v6(address),
+        IpAddr::V4(address) => classify_v4(address),
+        IpAddr::V6(address) => classify_v6(address),
     }
 }
 
-fn reach_v4(address: Ipv4Addr) -> Reach {
+fn classify_v4(address: Ipv4Addr) -> AddressClass {
     let found = V4.iter().find(|(prefix, bits, _)| (address.to_bits() ^ prefix.to_bits()) >> (32 - bits) == 0);
-    found.map_or(Reach::Public, |(_, _, reach)| *reach)
+    found.map_or(AddressClass::Public, |(_, _, class)| *class)
 }
 
-fn reach_v6(address: Ipv6Addr) -> Reach {
+fn classify_v6(address: Ipv6Addr) -> AddressClass {
     let within = |prefix: &Ipv6Addr, bits: u32| (address.to_bits() ^ prefix.to_bits()) >> (128 - bits) == 0;
     if address != Ipv6Addr::LOCALHOST
         && let Some((_, _, behind)) = EMBEDDING.iter().find(|(prefix, bits, _)| within(prefix, *bits))
     {
         #[expect(clippy::cast_possible_truncation, reason = "the 32 bits of the IPv4 address are meant")]
-        return reach_v4(Ipv4Addr::from_bits((address.to_bits() >> behind) as u32));
+        return classify_v4(Ipv4Addr::from_bits((address.to_bits() >> behind) as u32));
     }
-    V6.iter().find(|(prefix, bits, _)| within(prefix, *bits)).map_or(Reach::Never, |(_, _, reach)| *reach)
+    V6.iter().find(|(prefix, bits, _)| within(prefix, *bits)).map_or(AddressClass::Never, |(_, _, class)| *class)
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_special_network_and_its_disguises_are_told_apart() {
-        use Reach::{Local, Never, Public};
+        use AddressClass::{Local, Never, Public};
         for (address, expected) in [
             ("1.1.1.1", Public),
             ("9.255.255.255", Public),
@@ -151,7 +151,7 @@ mod tests {
             ("2002:7f00:1::1", Local),
             ("2002:a9fe:a9fe::1", Never),
         ] {
-            assert_eq!(reach(address.parse().unwrap()), expected, "{address}");
+            assert_eq!(classify(address.parse().unwrap()), expected, "{address}");
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn of(content: &Content) -> Vec<Price> {
 }
 
 /// The prices that new content replaces; `None` if it has the same.
-pub(crate) fn replaced(before: &Content, after: &Content) -> Option<Vec<Price>> {
+pub(crate) fn replaced_prices(before: &Content, after: &Content) -> Option<Vec<Price>> {
     if before.get("price") == after.get("price") {
         return None;
     }
@@ -70,18 +70,18 @@ pub(crate) fn replaced(before: &Content, after: &Content) -> Option<Vec<Price>> 
 
 /// The lowest price of 30 days, in the currency of the latest.
 fn lowest_until(history: &[PricePeriod], now: Timestamp) -> Option<AppliedPrice> {
-    let currency = &history.iter().rev().find_map(applied)?.currency;
+    let currency = &history.iter().rev().find_map(applied_price)?.currency;
     // What is accepted now applies now.
     lowest(history, currency, now - PERIOD, now.max(history.last()?.since) + Duration::from_millis(1))
 }
 
 fn reduction(history: &[PricePeriod]) -> Option<Reduction> {
     let (present, before) = history.split_last()?;
-    let Price { amount, currency, .. } = typed(present, REDUCED)?;
+    let Price { amount, currency, .. } = price_of_kind(present, REDUCED)?;
     let mut since = present.since;
     let mut later = amount;
     for period in before.iter().rev() {
-        match typed(period, REDUCED) {
+        match price_of_kind(period, REDUCED) {
             Some(earlier) if earlier.currency == *currency && !is_less(&earlier.amount, later) => {
                 (since, later) = (period.since, &earlier.amount);
             }
@@ -95,10 +95,11 @@ fn reduction(history: &[PricePeriod]) -> Option<Reduction> {
 
 /// The least price that applied between two times; of equal ones the earliest.
 fn lowest(history: &[PricePeriod], currency: &str, from: Timestamp, to: Timestamp) -> Option<AppliedPrice> {
-    let applied = history.iter().filter_map(|period| Some((period, applied(period)?))).filter(|(period, price)| {
-        let lasts = period.until.is_none_or(|until| until > from.max(period.since));
-        price.currency == currency && period.since < to && lasts
-    });
+    let applied =
+        history.iter().filter_map(|period| Some((period, applied_price(period)?))).filter(|(period, price)| {
+            let lasts = period.until.is_none_or(|until| until > from.max(period.since));
+            price.currency == currency && period.since < to && lasts
+        });
     let (period, price) =
         applied.reduce(|least, next| if is_less(&next.1.amount, &least.1.amount) { next } else { least })?;
     let PricePeriod { since, until, .. } = *period;
@@ -106,11 +107,11 @@ fn lowest(history: &[PricePeriod], currency: &str, from: Timestamp, to: Timestam
 }
 
 /// The price that applied in a period: the reduced one, or else that of type `list`.
-pub fn applied(period: &PricePeriod) -> Option<&Price> {
-    typed(period, REDUCED).or_else(|| typed(period, LIST))
+pub fn applied_price(period: &PricePeriod) -> Option<&Price> {
+    price_of_kind(period, REDUCED).or_else(|| price_of_kind(period, LIST))
 }
 
-fn typed<'a>(period: &'a PricePeriod, kind: &str) -> Option<&'a Price> {
+fn price_of_kind<'a>(period: &'a PricePeriod, kind: &str) -> Option<&'a Price> {
     period.price.iter().find(|price| price.kind == kind)
 }
 
@@ -262,8 +263,8 @@ mod tests {
         for (before, after) in
             [(json!([]), json!(null)), (json!(null), json!([])), (price(Some(1), None), price(Some(1), None))]
         {
-            assert_eq!(replaced(&content(before), &content(after)), None);
+            assert_eq!(replaced_prices(&content(before), &content(after)), None);
         }
-        assert_eq!(replaced(&content(json!([])), &content(price(Some(1), None))), Some(Vec::new()));
+        assert_eq!(replaced_prices(&content(json!([])), &content(price(Some(1), None))), Some(Vec::new()));
     }
 }

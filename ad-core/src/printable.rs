@@ -14,7 +14,7 @@ const fn is_active(character: char) -> bool {
 
 /// A text on one line: line breaks and tabs are escaped too, as `\n` and `\t`.
 pub fn line(text: &str) -> Cow<'_, str> {
-    written_out(text, is_active, |out, character| match character {
+    escape(text, is_active, |out, character| match character {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
@@ -25,20 +25,20 @@ pub fn line(text: &str) -> Cow<'_, str> {
 /// A text of several lines: line breaks and tabs are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_unwanted = |character| is_active(character) && !matches!(character, '\n' | '\t');
-    written_out(text, is_unwanted, |out, character| out.extend(character.escape_unicode()))
+    escape(text, is_unwanted, |out, character| out.extend(character.escape_unicode()))
 }
 
 /// An equivalent JSON document, in which strings also escape characters that JSON does not, such as DEL and C1.
 pub fn json(document: &str) -> Cow<'_, str> {
     // Valid JSON has C0 characters only between tokens, and the others only within strings.
     let is_unwanted = |character| is_active(character) && !character.is_ascii_control() || character == '\u{7f}';
-    written_out(document, is_unwanted, |out, character| {
+    escape(document, is_unwanted, |out, character| {
         // Writing to a string cannot fail.
         let _ = write!(out, "\\u{:04x}", u32::from(character));
     })
 }
 
-fn written_out(text: &str, is_unwanted: impl Fn(char) -> bool, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
+fn escape(text: &str, is_unwanted: impl Fn(char) -> bool, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
     let Some(first) = text.find(&is_unwanted) else { return Cow::Borrowed(text) };
     let (clean, rest) = text.split_at(first);
     let mut out = String::with_capacity(text.len() + 16);

@@ -30,7 +30,7 @@ const MOST_KEPT: usize = 10_000;
 /// Quotas of each dealer; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DealerQuotas {
-    /// Unfinished requests.
+    /// Most unfinished requests, over all ads of the dealer.
     pub requests: Option<u64>,
     /// Ads that are not deleted.
     pub ads: Option<u64>,
@@ -61,11 +61,11 @@ struct UsageCount {
 /// A quota is used up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
-    /// What the quota limits.
+    /// The resource that is used up.
     pub of: Usage,
-    /// The dealer.
+    /// Code of the dealer, or the holder of the keys for [`Usage::Answers`].
     pub dealer_code: String,
-    /// The quota.
+    /// The value of the quota, in the unit of [`Usage`].
     pub limit: u64,
     /// What the dealer has; counting stops just above the quota.
     pub used: u64,
@@ -102,7 +102,7 @@ impl fmt::Display for QuotaExceeded {
 /// Why an addition is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAdmitted {
-    /// The quota is exceeded.
+    /// With this addition, the usage would exceed the quota.
     #[error(transparent)]
     Exceeded(#[from] QuotaExceeded),
     /// The usage could not be counted.
@@ -155,7 +155,7 @@ impl Quotas {
         if within(counted) { Ok(()) } else { exceeded(counted) }
     }
 
-    /// Records an addition.
+    /// Adds to the count of what a dealer uses, after the store has committed it.
     pub fn added(&self, dealer_code: &str, of: Usage, more: u64) {
         if self.limit(of).is_some()
             && let Some(count) = locked(&self.counts).get_mut(&(dealer_code.to_owned(), of))

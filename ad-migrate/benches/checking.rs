@@ -28,7 +28,7 @@ const ROUNDS: usize = 3;
 const ROWS: [u64; 2] = [20_000, 200_000];
 /// Bytes of the large one.
 const LARGE: u64 = 1_000_000_000;
-/// Rows of the spreadsheet.
+/// Number of rows of the spreadsheet.
 const SHEET_ROWS: u32 = 50_000;
 /// Longest time to check it.
 const SHEET_TIME: Duration = Duration::from_secs(5);

@@ -18,7 +18,7 @@ use ad_migrate::readers::{Reader, Settings};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Rows of each file.
+/// Number of rows of each file.
 const ROWS: usize = 200_000;
 /// Fewest rows of CSV a second.
 const RATE: f64 = 400_000.0;
@@ -78,7 +78,7 @@ fn median(mut run: impl FnMut()) -> Duration {
     times[ROUNDS / 2]
 }
 
-/// Rows without trouble.
+/// Reads a file; returns the number of rows without errors.
 fn read(file: &Path) -> u64 {
     let mut reader = Reader::open(file, &Settings::default()).expect("the file can be read");
     let (mut rows, mut batch) = (0, None);

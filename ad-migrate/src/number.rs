@@ -124,7 +124,7 @@ pub(crate) fn has_two_readings(text: &str) -> bool {
 #[derive(Debug, Default)]
 struct Groups {
     digits: i64,
-    /// Where they end.
+    /// Position after the last digit, in bytes.
     end: usize,
     starts_with_zero: bool,
     lengths: [u8; MOST_DIGITS],

@@ -13,10 +13,9 @@ use ad_core::{
     quotas::Quotas,
     service::Service,
 };
-use futures_util::future::OptionFuture;
 use tokio::{
     sync::{Notify, watch},
-    task::{JoinError, JoinHandle},
+    task::{JoinError, JoinHandle, JoinSet},
     time::Instant,
 };
 
@@ -27,20 +26,19 @@ use crate::{
     sandbox::Sandbox,
 };
 use ad_server_access::{
-    auth::{Caller, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier, key_file},
+    auth::{Caller, KeyFile, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier},
     directory::Directory,
 };
 use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
+    limits::RateLimiter,
     processor::Processor,
     system::{RandomIds, SystemClock},
-    telemetry::{MarketplaceCalls, Metrics, Observed},
+    telemetry::{MarketplaceCalls, Metrics, ObservedPort},
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
-    api::{
-        self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Stopping, Waits,
-    },
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, EventStreams, Limits, Lists, Stopping, Waits},
     console::{self, Console, SignInLinks},
 };
 use ad_server_outside::{
@@ -49,21 +47,15 @@ use ad_server_outside::{
     registry::RegistryError,
     webhooks::{SenderError, WebhookKeyError, Webhooks, schedule::Schedule},
 };
-use ad_server_store::{Database, DatabaseStore, OpenError, Schema};
+use ad_server_store::{Database, DatabaseStore, OpenError, SchemaPolicy};
 use ad_server_work::{
-    cleanup::{self, Kept},
+    cleanup::Kept,
+    periodic::{self, PeriodicRunner, ServiceParts},
     photos::PhotoWorker,
     retention::{Retention, RetentionTimes},
-    scoring,
     webhook_worker::WebhookWorker,
     worker::Worker,
 };
-
-/// How often the directory looks for changes: within a second, a change is seen (decision 17).
-const FRESHNESS: Duration = Duration::from_millis(500);
-
-/// How often the file of the token keys is read: within a second, a change is seen.
-const KEY_FILE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Exit code after a second stop signal.
 const STOPPED_AT_ONCE: i32 = 1;
@@ -108,7 +100,7 @@ pub enum AppError {
 }
 
 /// Opens something. While it cannot be reached, retries for at most this time.
-async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
+async fn retry_until_ready<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     patience: Duration,
     what: &'static str,
     mut open: impl FnMut() -> F,
@@ -130,7 +122,7 @@ async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
 }
 
 /// The parts that every process of the service has.
-struct Common {
+struct CommonParts {
     database: Database,
     directory: Arc<Directory>,
     store: Arc<DatabaseStore>,
@@ -143,21 +135,21 @@ struct Common {
     circuits: Arc<OnceLock<Circuits>>,
 }
 
-impl Common {
+impl CommonParts {
     /// `own_address` is what images are served from when no other address is set.
-    async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
+    async fn open(settings: &Settings, schema: SchemaPolicy, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(ad_server_access::dealers_file::read).transpose()?;
         let patience = settings.startup_timeout.duration();
         let options = settings.database_options(schema);
         let open = || Database::open_with(&settings.database_url, &options);
-        let database = patiently(patience, "database", open, OpenError::is_unreachable).await?;
+        let database = retry_until_ready(patience, "database", open, OpenError::is_unreachable).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
             (None, None) => MediaBase::Service(own_address.to_owned()),
         };
         let open = || Media::open(settings.media.clone(), media_base.clone());
-        let media = patiently(patience, "image store", open, MediaError::is_unreachable).await?;
+        let media = retry_until_ready(patience, "image store", open, MediaError::is_unreachable).await?;
         if let Some(dealers) = dealers {
             database.import_dealers(&dealers).await?;
         }
@@ -212,8 +204,8 @@ impl Common {
         };
         let ports = PipelinePorts {
             store: self.store.clone(),
-            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
-            media: Arc::new(Observed::<dyn MediaStore> {
+            fetcher: Arc::new(ObservedPort::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
+            media: Arc::new(ObservedPort::<dyn MediaStore> {
                 inner: Arc::new(self.media.clone()),
                 metrics: self.metrics.clone(),
             }),
@@ -230,17 +222,21 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Starts what runs in the background: it removes expired rows, erases what is too old, computes the quality scores of ads that have
-    /// none, and examines images if the settings want workers. Returns what makes renditions, if anything does.
-    fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
+    /// Starts to examine images, if the settings want workers. Returns what makes renditions, if anything does.
+    fn start_photos(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
         // A process without workers only reads images.
-        let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings));
-        let photos = renditions.clone().map(|renditions| self.photo_worker(renditions).run());
-        let kept = Kept {
-            answers: settings.idempotency_keys_kept.duration(),
-            deliveries: settings.webhook_deliveries_kept.duration(),
-        };
-        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), kept);
+        let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings))?;
+        spawn_until(stopped, self.photo_worker(renditions.clone()).run());
+        Some(renditions)
+    }
+
+    /// Starts the periodic tasks, which end when the answer is dropped.
+    fn start_periodic(
+        &self,
+        settings: &Settings,
+        stopped: &watch::Receiver<bool>,
+        (key_file, used_tokens): (Option<KeyFile>, Option<Arc<UsedTokens>>),
+    ) -> JoinSet<()> {
         let retention = Retention {
             times: RetentionTimes {
                 deleted_ads: settings.deleted_ads_kept.map(Period::duration),
@@ -252,12 +248,21 @@ impl Common {
             metrics: self.metrics.clone(),
             clock: Arc::clone(&self.clock),
         };
-        let scoring = scoring::run(self.database.clone());
-        let all = async {
-            let ((), (), (), _) = tokio::join!(cleanup, retention.run(), scoring, OptionFuture::from(photos));
+        let kept = Kept {
+            answers: settings.idempotency_keys_kept.duration(),
+            deliveries: settings.webhook_deliveries_kept.duration(),
         };
-        spawn_until(stopped, all);
-        renditions
+        let parts = ServiceParts {
+            database: self.database.clone(),
+            directory: Arc::clone(&self.directory),
+            clock: Arc::clone(&self.clock),
+            kept,
+            retention,
+            key_file,
+            used_tokens,
+        };
+        let (ids, metrics) = (Arc::clone(&self.ids), Some(self.metrics.clone()));
+        PeriodicRunner { ids, metrics, stopped: stopped.clone() }.start(&periodic::TASKS, parts)
     }
 
     /// Starts the workers if the settings want them: one for accepted requests, one for webhooks.
@@ -306,11 +311,11 @@ impl Common {
     }
 }
 
-/// A running service.
-pub struct Running {
-    /// Where it listens.
+/// A running service in this process.
+pub struct RunningService {
+    /// The address on which the API listens.
     pub address: SocketAddr,
-    /// The same as an address that begins links.
+    /// The beginning of links to the API, such as `http://127.0.0.1:8080`.
     pub base_url: String,
     /// Where metrics are served, if they are.
     pub metrics_url: Option<String>,
@@ -318,11 +323,8 @@ pub struct Running {
     pub database: Database,
     /// Its token keys, as they were at the start.
     pub keys: KeySet,
-    /// Its dealers.
     pub directory: Arc<Directory>,
-    /// Its time.
     pub clock: Arc<dyn Clock>,
-    /// Its ids.
     pub ids: Arc<dyn Ids>,
     /// Links that sign in to its console.
     pub links: SignInLinks,
@@ -332,12 +334,13 @@ pub struct Running {
     metrics: Option<JoinHandle<()>>,
     workers: Vec<JoinHandle<()>>,
     /// Directory and token keys stay up to date until the workers have ended.
+    _periodic: JoinSet<()>,
     _sandbox: Option<Arc<Sandbox>>,
 }
 
-ad_server_base::debug_by_name!(Running);
+ad_server_base::debug_by_name!(RunningService);
 
-impl Running {
+impl RunningService {
     /// Stops it: accepts no more requests and finishes those in progress.
     ///
     /// # Errors
@@ -347,7 +350,7 @@ impl Running {
         self.wait().await
     }
 
-    /// Waits until it ends.
+    /// Waits until server and workers have ended.
     async fn wait(self) -> Result<(), AppError> {
         let ended = self.server.await;
         self.stop.send_replace(true);
@@ -368,7 +371,7 @@ impl Running {
 ///
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
-pub async fn start(settings: &Settings) -> Result<Running, AppError> {
+pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let mut rulebook = rules::of(settings)?;
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
@@ -380,34 +383,33 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let serves_metrics = serves_metrics(settings, address);
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
-    let common = Common::open(settings, settings.schema(), &base_url).await?;
+    let common = CommonParts::open(settings, settings.schema(), &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let stopping = Stopping::default();
     let webhooks = common.webhooks(settings)?;
     let workers = common.start_workers(settings, &webhooks, &stopped)?;
-    let renditions = common.start_background(settings, stopped.clone());
+    let renditions = common.start_photos(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let registry = settings.registry()?;
+    let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&common.clock)));
+    let key_file = match settings.key_source() {
+        KeySource::File(path) => Some(KeyFile::new(path, Arc::clone(&verifier))),
+        KeySource::Text(_) => None,
+    };
+    let used = Arc::new(UsedTokens::default());
+    let periodic = common.start_periodic(settings, &stopped, (key_file, Some(Arc::clone(&used))));
     let Common { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
-    tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()))
         .with_registry(registry);
-    let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
     let (watch, keys_in_use) = (server.watch(), Arc::clone(&verifier));
     metrics.read(move || readings::server(&watch));
     metrics.read(move || readings::token_keys(&keys_in_use));
-    if let KeySource::File(path) = settings.key_source() {
-        tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
-    }
     let links = SignInLinks::default();
     let revocation_max_age = settings.revocation_max_age.duration();
-    let used = Arc::new(UsedTokens::default());
-    let noting = Arc::clone(&used).keep_noting(database.clone(), Arc::clone(&clock));
-    spawn_until(stopped.clone(), noting);
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
     let console = settings.console.then(|| console_parts(settings, &webhooks, &media, &links, circuits));
     let context = Context {
@@ -435,7 +437,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
     let metrics = metrics_server.map(|server| serve_metrics(server, metrics, health));
-    Ok(Running {
+    Ok(RunningService {
         address,
         base_url,
         metrics_url,
@@ -450,11 +452,12 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         server,
         metrics,
         workers,
+        _periodic: periodic,
         _sandbox: sandbox,
     })
 }
 
-/// What clients may use.
+/// Limits of what clients may use, from the settings.
 fn limits(
     settings: &Settings,
     database: &Database,
@@ -466,7 +469,7 @@ fn limits(
     Limits {
         body_within: settings.request_timeout.duration(),
         body_memory: BodyMemory::new(settings.body_memory.bytes()),
-        rate: settings.rate_limit.map(DealerRate::new),
+        rate: settings.rate_limit.map(RateLimiter::new),
         lists: Lists::new(database.list_connections()),
         processor,
         waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
@@ -610,15 +613,15 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
 /// As [`start`].
 pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
-    let common = Common::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
     if settings.workers == 0 {
         return Err(AppError::NoWorkers);
     }
     let webhooks = common.webhooks(&settings)?;
     let workers = common.start_workers(&settings, &webhooks, &stopped)?;
-    common.start_background(&settings, stopped);
-    tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
+    let _periodic = common.start_periodic(&settings, &stopped, (None, None));
+    common.start_photos(&settings, stopped);
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     let stopping = Stopping::default();
@@ -646,7 +649,7 @@ async fn exit_on_second_signal() {
 
 pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
 }
@@ -659,7 +662,7 @@ pub(crate) async fn operator_media(settings: &Settings) -> Result<Media, AppErro
 /// The database and what examines images, for commands of operators.
 pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, PhotoWorker), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
+    let common = CommonParts::open(&settings, SchemaPolicy::Require, &format!("http://{}", settings.listen)).await?;
     let worker = common.photo_worker(common.renditions(&settings));
     Ok((common.database, worker))
 }

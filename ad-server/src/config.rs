@@ -3,6 +3,8 @@
 //! A [`Layer`] holds the settings of one source, [`Settings`] the result. Whether a setting works on this machine (a free port, a
 //! writable directory) is checked by the code that uses it.
 
+#[cfg(test)]
+mod limits_page;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,7 @@ use ad_server_outside::{
     registry::{self, RegistryError},
     webhooks::WebhookKeySource,
 };
-use ad_server_store::{Database, Options, Schema};
+use ad_server_store::{Database, Options, SchemaPolicy};
 
 /// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
 const SANDBOX: &str = "
@@ -55,8 +57,8 @@ pub enum ConfigError {
 }
 
 impl Layer {
-    /// This layer over another.
-    fn over(self, mut below: Self) -> Self {
+    /// These settings, with those of another layer where they are absent.
+    fn with_fallback(self, mut below: Self) -> Self {
         // A token hides what is below it, also when that stands in a file.
         if self.primary_marketplace_token.is_some() || self.primary_marketplace_token_file.is_some() {
             (below.primary_marketplace_token, below.primary_marketplace_token_file) = (None, None);
@@ -79,10 +81,10 @@ impl Layer {
     fn complete(self, token_keys: Option<Secret>) -> Settings {
         let defaults: Self = toml_file::parse(&default_file()).expect("the table is read by a test");
         let defaults = match self.sandbox {
-            Some(true) => toml_file::parse::<Self>(SANDBOX).expect("a test reads it").over(defaults),
+            Some(true) => toml_file::parse::<Self>(SANDBOX).expect("a test reads it").with_fallback(defaults),
             _ => defaults,
         };
-        self.over(defaults).filled(token_keys)
+        self.with_fallback(defaults).filled(token_keys)
     }
 }
 
@@ -127,7 +129,7 @@ impl Settings {
             }
         };
         mistakes.extend(given.two_tokens().chain(file.two_tokens()));
-        let mut settings = given.over(file).complete(token_keys);
+        let mut settings = given.with_fallback(file).complete(token_keys);
         if settings.tls_cert.is_some() != settings.tls_key.is_some() {
             mistakes.push(ConfigError::HalfTls);
         }
@@ -140,7 +142,7 @@ impl Settings {
         (settings, mistakes)
     }
 
-    /// The keys of tokens.
+    /// Where the keys of tokens are read from.
     pub fn key_source(&self) -> KeySource {
         self.token_keys.clone().map_or_else(|| KeySource::File(self.token_key.clone()), KeySource::Text)
     }
@@ -157,12 +159,16 @@ impl Settings {
     }
 
     /// What a service does about the schema of its database: on PostgreSQL, other processes may depend on it.
-    pub fn schema(&self) -> Schema {
-        if self.migrate || !Database::is_postgres(&self.database_url) { Schema::Migrate } else { Schema::Require }
+    pub fn schema(&self) -> SchemaPolicy {
+        if self.migrate || !Database::is_postgres(&self.database_url) {
+            SchemaPolicy::Migrate
+        } else {
+            SchemaPolicy::Require
+        }
     }
 
     /// How the database is used.
-    pub fn database_options(&self, schema: Schema) -> Options {
+    pub fn database_options(&self, schema: SchemaPolicy) -> Options {
         Options {
             schema,
             connections: self.database_connections.get(),
@@ -209,15 +215,15 @@ impl Settings {
 
     /// How often images are fetched.
     pub fn image_retry(&self) -> RetryPolicy {
-        RetryPolicy::over(self.image_tries.get(), self.image_within.duration())
+        RetryPolicy::for_window(self.image_tries.get(), self.image_within.duration())
     }
 
     /// How often marketplaces are called.
     pub fn marketplace_retry(&self) -> RetryPolicy {
-        RetryPolicy::over(self.marketplace_tries.get(), self.marketplace_within.duration())
+        RetryPolicy::for_window(self.marketplace_tries.get(), self.marketplace_within.duration())
     }
 
-    /// The marketplaces.
+    /// Address, token and time limits of both marketplaces.
     pub fn marketplaces(&self) -> MarketplaceSettings {
         let token = |text: &Option<Secret>, file: &Option<_>| {
             text.clone().map(TokenSource::Text).or(file.clone().map(TokenSource::File))

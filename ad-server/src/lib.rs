@@ -33,7 +33,9 @@ pub mod rules;
 pub mod sandbox;
 
 pub use ad_server_access::{auth, dealers_file, directory};
-pub use ad_server_base::{breaker, http_server, lines, processor, secret, system, telemetry, toml_file, values};
+pub use ad_server_base::{
+    breaker, http_server, limits, lines, processor, secret, system, telemetry, toml_file, values,
+};
 pub use ad_server_http::{api, console};
 pub use ad_server_outside::{events, marketplace, media, registry, webhooks};
 pub use ad_server_store as store;

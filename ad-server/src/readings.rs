@@ -12,7 +12,7 @@ use ad_server_base::{
     http_server::ServerWatch,
     telemetry::{
         QueueLoad, QueueSource,
-        readings::{Labels, MARKETS, Reading, number, seconds_of},
+        readings::{MARKETS, Reading, ReadingLabels, number, seconds_of},
     },
 };
 use ad_server_outside::marketplace::Circuits;
@@ -47,7 +47,7 @@ fn flag(is_set: bool) -> f64 {
     f64::from(u8::from(is_set))
 }
 
-fn of_market(market: Market) -> Labels {
+fn of_market(market: Market) -> ReadingLabels {
     vec![("marketplace", market.name().to_owned())]
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn marketplaces(directory: &Directory, circuits: &OnceLock<Circuits>)
     ]
 }
 
-/// Connections to the database.
+/// Connections to the database by purpose.
 pub(crate) fn database(database: &Database) -> Vec<Reading> {
     let pools = database.pools();
     let labels = |pool: &str, state: &str| vec![("pool", pool.to_owned()), ("state", state.to_owned())];
@@ -93,7 +93,7 @@ pub(crate) fn database(database: &Database) -> Vec<Reading> {
 /// Connections of clients, and until when the certificate is valid.
 pub(crate) fn server(watch: &ServerWatch) -> Vec<Reading> {
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    let expiry = watch.certificate_expires().map(|at| (Labels::new(), at as f64));
+    let expiry = watch.certificate_expires().map(|at| (ReadingLabels::new(), at as f64));
     vec![
         Reading::gauge("ad_http_connections", "Open connections of clients of the API", number(watch.connections())),
         Reading::gauge(
@@ -109,7 +109,7 @@ pub(crate) fn server(watch: &ServerWatch) -> Vec<Reading> {
     ]
 }
 
-/// When token keys expire.
+/// Times at which token keys expire.
 pub(crate) fn token_keys(verifier: &Verifier) -> Vec<Reading> {
     let expiries = verifier.key_expiries().into_iter().map(|(kid, at)| (vec![("kid", kid)], seconds_of(at)));
     vec![Reading::gauges(

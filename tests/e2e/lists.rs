@@ -4,6 +4,7 @@ use ad_core::{
     model::AdQuery,
     ports::{Scope, Store},
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters};
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::{Postgres, Server, eventually};
 use serde_json::{Value, json};
@@ -232,7 +233,7 @@ async fn common_searches(url: &str) {
             let parameters =
                 [("search", term), ("ordering", ordering), ("limit", "4"), ("offset", &offset.to_string())];
             let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            let query = AdQuery::parse(&parameters).unwrap();
+            let query = AdQuery::parse(AD_PARAMETERS, &parameters).unwrap();
             let listed = store.list(scope, &query).await.unwrap();
             let page = database.common_search("north", &query, 3).await.unwrap().expect("the term is common");
             assert_eq!(page.rows, listed.rows, "{parameters:?}");
@@ -241,10 +242,11 @@ async fn common_searches(url: &str) {
             assert!(database.common_search("north", &query, most).await.unwrap().is_none(), "{parameters:?}");
         }
     }
-    let all = AdQuery::parse(&[]).unwrap();
+    let all = AdQuery::default();
     assert!(database.common_search("north", &all, 0).await.unwrap().is_none(), "it searches nothing");
     let filtered = [("search", "volvo"), ("source_id", "t-3"), ("limit", "4")];
-    let filtered = AdQuery::parse(&filtered.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+    let filtered =
+        AdQuery::parse(AD_PARAMETERS, &filtered.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
     let page = database.common_search("north", &filtered, 3).await.unwrap().unwrap();
     assert_eq!((page.count, page.rows[0].ad.source_id.as_str()), (1, "t-3"));
 }

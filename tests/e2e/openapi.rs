@@ -18,15 +18,12 @@ const ADDRESS: &str = "https://ads.example/openapi.json";
 /// What a fragment need not encode.
 const FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'~').remove(b'-').remove(b'.').remove(b'_');
 
-/// The document.
 pub(crate) struct Contract {
-    /// As it is served.
     pub(crate) document: Value,
     registry: Registry<'static>,
     validators: RefCell<HashMap<String, Rc<Validator>>>,
 }
 
-/// One operation of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Described {
     pub(crate) path: String,
@@ -49,7 +46,6 @@ impl Contract {
         Self { document, registry, validators: RefCell::default() }
     }
 
-    /// Every operation.
     pub(crate) fn operations(&self) -> Vec<Described> {
         let paths = self.document["paths"].as_object().unwrap();
         let of_path = |(path, item): (&String, &Value)| {

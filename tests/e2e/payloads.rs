@@ -36,7 +36,6 @@ pub(crate) fn plain_car(source_id: &str, plate: &str) -> Value {
     })
 }
 
-/// A sample file.
 pub(crate) fn sample(text: &str) -> Value {
     serde_json::from_str(text).expect("the samples are JSON")
 }

@@ -181,7 +181,6 @@ async fn the_audit_log_is_removed_by_age(Stored { database, .. }: Stored) {
     assert_eq!(kept, [at(5), at(4)]);
 }
 
-/// Files below a folder.
 fn files(folder: &std::path::Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()

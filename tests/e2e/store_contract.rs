@@ -19,11 +19,12 @@ use ad_core::{
         Timestamp, Validators, WaitingFor,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
-        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision,
+        Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     violation::Code,
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters, LOG_PARAMETERS};
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::{Postgres, eventually};
 use futures_util::future::{join, join_all, join3};
@@ -928,7 +929,7 @@ async fn any_text_comes_back(store: &dyn Store) {
         assert_eq!(stored.ad, ad);
         assert!(store.is_used("north", text).await.unwrap());
         let query = [("source_id__in".to_owned(), (*text).to_owned())];
-        let page = store.list(Scope::Dealer("north"), &AdQuery::parse(&query).unwrap()).await.unwrap();
+        let page = store.list(Scope::Dealer("north"), &AdQuery::parse(AD_PARAMETERS, &query).unwrap()).await.unwrap();
         assert_eq!(page.rows.iter().map(|listed| &listed.ad.source_id).collect::<Vec<_>>(), [text]);
         let holding = texts[..=number].iter().filter(|other| other.contains(text)).count() as u64;
         expect_found(store, &[("source_id__icontains", text)], holding).await;
@@ -945,7 +946,7 @@ async fn only_the_latest_hundred_entries_come_with_an_ad(store: &dyn Store) {
     store.record(many.clone()).await.unwrap();
     let (_, log) = find(store, &ad).await;
     assert_eq!(log, many.entries[50..], "the latest, oldest first");
-    let mut query = AdQuery::parse(&[]).unwrap();
+    let mut query = AdQuery::default();
     query.included.log = true;
     let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
     assert_eq!(page.rows[0].log, many.entries[50..]);
@@ -955,7 +956,7 @@ async fn a_listing_is_tied_to_one_live_ad(store: &dyn Store) {
     for number in 1..=3 {
         create(store, &ad(number, "north", &number.to_string())).await.unwrap();
     }
-    let tie = async |number, market, listing| store.tie(id(number), market, listing).await.unwrap();
+    let tie = async |number, market, listing| store.link_listing(id(number), market, listing).await.unwrap();
     assert!(tie(1, Market::Primary, "L").await);
     assert!(tie(1, Market::Primary, "L").await, "again is fine");
     assert!(!tie(2, Market::Primary, "L").await);
@@ -973,7 +974,7 @@ async fn a_listing_is_tied_to_one_live_ad(store: &dyn Store) {
 
 fn query(pairs: &[(&str, &str)]) -> AdQuery {
     let pairs: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    AdQuery::parse(&pairs).unwrap()
+    AdQuery::parse(AD_PARAMETERS, &pairs).unwrap()
 }
 
 async fn ids(store: &dyn Store, scope: Scope<'_>, pairs: &[(&str, &str)]) -> (u64, Vec<String>) {
@@ -1134,7 +1135,7 @@ async fn logs_filter_order_and_page(store: &dyn Store) {
         (vec![("request_id", &*id(9).to_string())], 2, Action::Publish),
     ] {
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let page = store.log(ad.id, &LogQuery::parse(&pairs).unwrap()).await.unwrap();
+        let page = store.log(ad.id, &LogQuery::parse(LOG_PARAMETERS, &pairs).unwrap()).await.unwrap();
         assert_eq!((page.count, page.rows[0].action), (count, first), "{pairs:?}");
         let failed = |entry: &LogEntry| entry.state == ActionState::Error;
         for entry in &page.rows {
@@ -1210,7 +1211,7 @@ async fn a_page_of_a_log_ends_at_its_most_bytes(store: &dyn Store) {
             let (offset, action) = (seen.len().to_string(), "publish".to_owned());
             let pairs =
                 [("offset", offset), ("action", action), ("limit", "500".to_owned()), ("ordering", order.to_owned())];
-            let query = LogQuery::parse(&pairs.map(|(name, value)| (name.to_owned(), value))).unwrap();
+            let query = LogQuery::parse(LOG_PARAMETERS, &pairs.map(|(name, value)| (name.to_owned(), value))).unwrap();
             let page = store.log(ad.id, &query).await.unwrap();
             assert_eq!(page.count, 120);
             assert!((1..50).contains(&page.rows.len()), "{} rows", page.rows.len());
@@ -1235,11 +1236,10 @@ fn answer(number: u128, key: &str) -> KeptAnswer {
         fingerprint: format!("of {number}"),
         request_id: id(number),
         accepted: at(i64::try_from(number).unwrap()),
-        answer: RenderedAnswer {
-            status: 201,
-            headers: vec![("etag".to_owned(), "\"0.1\"".to_owned())],
-            body: json!({"body": "å\u{0}\"", "number": number.to_string()}).to_string(),
-        },
+        answer: format!(
+            "201\n[[\"etag\",\"\\\"0.1\\\"\"]]\n{}",
+            json!({"body": "å\u{0}\"", "number": number.to_string()})
+        ),
     }
 }
 
@@ -1366,7 +1366,7 @@ async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {
             let refused = promote(store, &ad, revision, &again, Some(&kept)).await;
             assert!(matches!(refused, Err(StoreError::Underway(it)) if it == same), "{refused:?}");
         }
-        assert_eq!(store.underway(ad.id, again.plan.as_ref()).await.unwrap(), Some(same));
+        assert_eq!(store.find_unfinished(ad.id, again.plan.as_ref()).await.unwrap(), Some(same));
     }
     assert_eq!(store.kept_answer(&kept.key).await.unwrap(), None);
     // The first bump, once it has ended, is no longer in the way.
@@ -1375,7 +1375,7 @@ async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {
         assert_eq!(claimed.request.id, finished);
         finish(store, &claimed).await;
     }
-    assert_eq!(store.underway(ad.id, bump.plan.as_ref()).await.unwrap(), None);
+    assert_eq!(store.find_unfinished(ad.id, bump.plan.as_ref()).await.unwrap(), None);
     promote(store, &ad, 4, &request(2007, bump.plan.clone()), None).await.unwrap();
 }
 
@@ -1394,12 +1394,12 @@ async fn of_many_promotions_at_once_one_is_accepted(store: &dyn Store) {
 }
 
 async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
-    store.finished(id(99)).await.unwrap();
+    store.wait_until_finished(id(99)).await.unwrap();
     let (one, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
     let [first, second] = [create(store, &one).await.unwrap(), create(store, &other).await.unwrap()];
     let ends = Cell::new(0);
     let wait = async |request| {
-        store.finished(request).await.unwrap();
+        store.wait_until_finished(request).await.unwrap();
         ends.set(ends.get() + 1);
     };
     let work = async {
@@ -1408,7 +1408,7 @@ async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
         let waits = Outcome::Waits { progress: Progress::default(), until: at(200) };
         store.record(record(&claimed[1], waits)).await.unwrap();
         finish(store, &claimed[0]).await;
-        store.finished(first).await.unwrap();
+        store.wait_until_finished(first).await.unwrap();
         assert!(ends.get() <= 1, "a request that waits is not finished");
         let again = claim(store, at(300)).await.pop().unwrap();
         finish(store, &again).await;

@@ -75,7 +75,6 @@ struct Change {
     pole_position: Option<u64>,
 }
 
-/// What a worker changes.
 #[derive(Debug, Clone)]
 #[expect(clippy::option_option, reason = "as in AdChange: kept, cleared or set")]
 struct Work {
@@ -260,7 +259,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
         }
         Operation::Release { after } => told(store.release(world.now, world.now + Duration::from_secs(*after)).await),
         Operation::Tie { ad, market, listing } => {
-            told(store.tie(world.ad(*ad), *market, &world.listing(listing)).await)
+            told(store.link_listing(world.ad(*ad), *market, &world.listing(listing)).await)
         }
         Operation::Image { dealer, checksum, bytes } => {
             told(store.add_dealer_image(&world.dealer(dealer), checksum, *bytes).await)

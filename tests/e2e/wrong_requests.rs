@@ -18,7 +18,6 @@ use crate::payloads::{plain_boat, plain_car, sample};
 #[serde(deny_unknown_fields)]
 struct WrongRequest {
     name: String,
-    /// Method and path.
     request: String,
     #[serde(default)]
     token: Who,
@@ -72,7 +71,6 @@ impl WrongRequest {
     }
 }
 
-/// A JSON merge patch.
 fn change(payload: &mut Value, changes: &Value) {
     let Value::Object(changes) = changes else { return *payload = changes.clone() };
     if !payload.is_object() {

@@ -59,7 +59,7 @@ impl Drop for Browser {
     }
 }
 
-/// What a page costs.
+/// Size of a page in the memory of the browser.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Elements and texts of the document.

@@ -13,23 +13,19 @@ use crate::{
 /// A server with one bucket, `ads`; it ends with the value.
 #[derive(Debug)]
 pub struct BucketServer {
-    /// Its address.
     pub endpoint: String,
     program: PathBuf,
     process: Child,
     http: reqwest::Client,
 }
 
-/// What somebody signs with.
+/// Access key of the bucket.
 #[derive(Debug, Clone)]
 pub struct Keys {
-    /// Public.
     pub id: String,
-    /// Secret.
     pub secret: String,
 }
 
-/// The one bucket.
 const BUCKET: &str = "ads";
 
 impl BucketServer {
@@ -154,7 +150,6 @@ impl BucketServer {
         self.make_bucket().await;
     }
 
-    /// Waits until it answers.
     async fn make_bucket(&self) {
         let url = format!("{}/{BUCKET}", self.endpoint);
         let place = "<CreateBucketConfiguration><LocationConstraint>eu-north-1</LocationConstraint></CreateBucketConfiguration>";

@@ -16,7 +16,6 @@ use tokio::{
 
 use crate::{Client, PATIENCE};
 
-/// Pause between two requests.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A dealer at work; see [`Seen`] for the result.
@@ -26,7 +25,7 @@ pub struct Bystander {
     work: JoinHandle<Seen>,
 }
 
-/// What the bystander saw.
+/// Latencies and failures of a client beside an attack.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// How long each accepted POST took.
@@ -50,7 +49,6 @@ impl Bystander {
         Self { stop, work: tokio::spawn(work(client, name.to_owned(), stopped)) }
     }
 
-    /// Works for so long.
     pub async fn work_for(client: &Client, name: &str, time: Duration) -> Seen {
         let bystander = Self::start(client, name);
         sleep(time).await;
@@ -131,12 +129,10 @@ impl Latencies {
         Self(self.0.iter().copied().flat_map(late).collect())
     }
 
-    /// Adds others.
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }

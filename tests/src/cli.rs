@@ -26,14 +26,11 @@ pub struct Cli {
     binary: &'static str,
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Exit code.
     pub code: i32,
-    /// Answer.
     pub stdout: String,
-    /// Talk.
     pub stderr: String,
 }
 

@@ -10,7 +10,7 @@ use crate::eventually;
 /// Speaks to a server with one token.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Address of the server.
+    /// Address of the server, without a slash at its end.
     pub base: String,
     /// What is sent as `X-Auth-Token`.
     pub token: Option<String>,
@@ -18,12 +18,9 @@ pub struct Client {
     http: reqwest::Client,
 }
 
-/// What came back.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Status code.
     pub status: StatusCode,
-    /// Headers.
     pub headers: HeaderMap,
     /// The body as it came.
     pub bytes: bytes::Bytes,
@@ -48,7 +45,6 @@ impl Answer {
         self.json()
     }
 
-    /// A header as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -134,27 +130,22 @@ impl Client {
         Ok(Answer { status, headers, bytes: response.bytes().await? })
     }
 
-    /// GET.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, None).await
     }
 
-    /// DELETE.
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, None).await
     }
 
-    /// POST of JSON.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::POST, path, Some(body.to_string().into_bytes())).await
     }
 
-    /// PATCH of JSON.
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::PATCH, path, Some(body.to_string().into_bytes())).await
     }
 
-    /// PUT of JSON.
     pub async fn put(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::PUT, path, Some(body.to_string().into_bytes())).await
     }

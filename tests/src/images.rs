@@ -21,7 +21,6 @@ use tokio::task::JoinHandle;
 /// A host on a free port; it ends with the value.
 #[derive(Debug)]
 pub struct ImageHost {
-    /// Its address.
     pub base: String,
     files: Arc<Mutex<HashMap<String, Vec<u8>>>>,
     calls: Arc<Mutex<HashMap<String, usize>>>,

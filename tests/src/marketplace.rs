@@ -14,7 +14,6 @@ pub const MARKETPLACE_TOKEN: &str = "t0p-secret-of-the-marketplace";
 /// Both marketplaces over HTTP; they end with the value.
 #[derive(Debug)]
 pub struct Marketplace {
-    /// The process.
     pub process: Process,
     dir: TempDir,
     args: Vec<String>,
@@ -106,7 +105,6 @@ impl Marketplace {
         serde_json::from_str(&self.listings_command(&["list", "--json"]).await).expect("--json prints JSON")
     }
 
-    /// Their folder.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }

@@ -18,13 +18,12 @@ use tokio::task::JoinHandle;
 /// What a path of the receiver answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
-    /// A status.
     Status(u16),
     /// 429 with `Retry-After` in seconds.
     Busy(u32),
     /// A redirect to the path `/redirected`.
     Redirect,
-    /// Nothing, ever.
+    /// No answer, on an open connection.
     Hang,
     /// 500 with a body that does not end before a gigabyte.
     Gigabyte,
@@ -33,13 +32,10 @@ pub enum Behaviour {
 /// A request that came in.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// The path.
     pub path: String,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body as it came.
     pub body: String,
-    /// When it came.
     pub at: Instant,
 }
 
@@ -52,7 +48,6 @@ impl Received {
         self.headers[name].to_str().expect("headers of webhooks are ASCII")
     }
 
-    /// The event's id.
     pub fn id(&self) -> &str {
         self.header("webhook-id")
     }
@@ -77,7 +72,6 @@ struct State {
 /// A receiver on a free port; it ends with the value.
 #[derive(Debug)]
 pub struct WebhookReceiver {
-    /// Its address.
     pub base: String,
     state: Arc<Mutex<State>>,
     server: JoinHandle<()>,
@@ -113,7 +107,6 @@ impl WebhookReceiver {
         Self { base: format!("http://{address}"), state, server }
     }
 
-    /// Address of a path.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }

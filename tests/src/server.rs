@@ -19,7 +19,7 @@ pub struct Options {
     pub args: Vec<String>,
     /// Whether images come from public https addresses only, as in production.
     pub strict_images: bool,
-    /// Environment.
+    /// Environment variables of the process.
     pub env: Vec<(String, String)>,
 }
 

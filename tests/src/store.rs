@@ -10,7 +10,6 @@ use uuid::Uuid;
 /// An SQLite database in a temporary folder, which is removed with the value.
 #[derive(Debug)]
 pub struct TemporaryStore {
-    /// The open database.
     pub database: Database,
     folder: TempDir,
 }

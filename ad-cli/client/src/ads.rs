@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ad_core::model::{LogEntry, PriceHistory, Quality, StatusReport};
+use ad_parameters::ToParameters;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use reqwest::{
@@ -44,9 +45,9 @@ pub enum Exclude {
     /// None: the ad is renewed wherever the dealer may.
     #[default]
     None,
-    /// The primary marketplace.
+    /// Exclude the primary marketplace: `exclude_primary`.
     Primary,
-    /// The secondary marketplace.
+    /// Exclude the secondary marketplace: `exclude_secondary`.
     Secondary,
 }
 

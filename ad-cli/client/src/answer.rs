@@ -21,12 +21,12 @@ use super::{Error, ErrorKind};
 #[derive(Debug, Clone, derive_more::Deref)]
 #[non_exhaustive]
 pub struct Answer<T> {
-    /// What was answered.
+    /// The parsed body.
     #[deref]
     pub body: T,
-    /// `X-Request-Id`, for support.
+    /// Value of `X-Request-Id`, for support.
     pub request_id: Option<String>,
-    /// The status code.
+    /// HTTP status code, 200 to 299.
     pub status: u16,
     /// The `ETag` of what is shown, for [`Ads::if_match`](super::Ads::if_match).
     pub etag: Option<String>,

@@ -1,4 +1,4 @@
-//! Settings of a client.
+//! Address, token, timeouts and request rate of a client.
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -39,12 +39,12 @@ pub enum BuildError {
     /// The token has characters that no header may have, or none at all.
     #[error("invalid token: {0}")]
     Token(&'static str),
-    /// TLS is not available.
+    /// The system has no usable TLS configuration.
     #[error("cannot create the HTTP client: {0}")]
     Http(#[source] reqwest::Error),
 }
 
-/// Makes a [`Client`].
+/// Builder of a [`Client`].
 #[derive(Clone, derive_more::Debug)]
 #[must_use]
 pub struct ClientBuilder {

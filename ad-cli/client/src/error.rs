@@ -61,10 +61,10 @@ pub enum ErrorKind {
     /// The body is too large: 413.
     #[error("{0}")]
     TooLarge(String),
-    /// Too many requests: 429.
+    /// A limit of requests is exceeded: 429.
     #[error("{detail}")]
     TooMany {
-        /// What the service says.
+        /// The explanation of the service.
         detail: String,
         /// When it may be asked again.
         retry_after: Option<Duration>,
@@ -72,10 +72,10 @@ pub enum ErrorKind {
     /// Another refusal in the contract's shape, 4xx with `detail`.
     #[error("{0}")]
     Other(String),
-    /// The service failed: 5xx.
+    /// The service failed to execute the request: 5xx.
     #[error("{detail}")]
     Service {
-        /// What it says.
+        /// The explanation of the service.
         detail: String,
         /// When it may be asked again.
         retry_after: Option<Duration>,
@@ -86,7 +86,7 @@ pub enum ErrorKind {
     /// No connection: it was not sent.
     #[error("cannot reach the service: {0}")]
     Unreachable(String),
-    /// No answer in time.
+    /// No complete answer within this time.
     #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The connection broke before the answer was whole.

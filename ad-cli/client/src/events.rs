@@ -53,7 +53,7 @@ pub struct Event {
     pub event_type: String,
     /// When the log entry was written.
     pub timestamp: Timestamp,
-    /// The dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
     /// The client's reference of the ad.
     pub source_id: String,
@@ -65,9 +65,9 @@ pub struct Event {
     pub request_id: Uuid,
     /// Number of the entry in the log of its ad, from 1 without gaps.
     pub sequence: i64,
-    /// What is done.
+    /// The action that the log entry reports on.
     pub action: Action,
-    /// Its state.
+    /// How far the action is.
     pub state: ActionState,
     /// Why the action failed; `None` unless the state is `error`.
     pub code: Option<Code>,
@@ -85,7 +85,7 @@ pub struct Event {
 /// Where a reading of events begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum After {
-    /// At the oldest event.
+    /// At the oldest event that is stored.
     #[default]
     Oldest,
     /// At the events from now on.
@@ -97,7 +97,7 @@ pub enum After {
 /// Which events to read. The default is all of them, from the oldest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventQuery {
-    /// Where to begin.
+    /// The position after which the reading begins.
     pub after: After,
     /// Types of which an event must have one; empty: any.
     pub types: Vec<EventTypes>,
@@ -111,7 +111,7 @@ pub struct EventQuery {
     pub wait: Duration,
 }
 
-/// A page of events.
+/// A page of events, with the cursor behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EventPage {
@@ -183,7 +183,7 @@ impl Client {
     }
 }
 
-/// A stream of events on its way.
+/// An open stream of events.
 struct Reading {
     client: Client,
     /// Its `after` moves with the events.

@@ -17,13 +17,13 @@ pub struct Image {
     pub url: String,
     /// The address at which it is served as it came.
     pub cdn_url: String,
-    /// Its id.
+    /// Id that the service generated for the image.
     pub id: Uuid,
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
     /// Width in pixels when upright; `None` until it was examined, and if it cannot be decoded.
     pub width: Option<u32>,
-    /// Height in pixels, likewise.
+    /// Height in pixels when upright; `None` as the width.
     pub height: Option<u32>,
     /// Other sizes, the smallest first; `None` until they are made, empty if it cannot be decoded.
     pub renditions: Option<Vec<Rendition>>,
@@ -33,9 +33,9 @@ pub struct Image {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rendition {
-    /// Width in pixels.
+    /// Width in pixels, at most that of the image.
     pub width: u32,
-    /// Height in pixels.
+    /// Height in pixels, in the same ratio.
     pub height: u32,
     /// The address at which it is served.
     pub url: String,
@@ -45,29 +45,29 @@ pub struct Rendition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ad {
-    /// Internal id.
+    /// Id that the service generated for the ad.
     pub id: Uuid,
-    /// The client's reference.
+    /// The client's reference, unique per dealer.
     pub source_id: String,
-    /// The dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// The category.
+    /// Number of the category ('Category identifiers').
     pub category_id: u16,
-    /// `created` or `deleted`.
+    /// `created`, or `deleted` after a DELETE.
     pub state: AdState,
-    /// Sent or generated.
+    /// The title: sent, or generated from the fields.
     pub title: Option<String>,
-    /// The text.
+    /// The description that buyers read.
     pub body: Option<String>,
     /// Whether it is to be published.
     pub visible: bool,
     /// Prices, at most one of each type.
     pub price: Vec<Price>,
-    /// The stored images.
+    /// The stored images, in display order.
     pub image_refs: Vec<Image>,
     /// A page at the seller's site.
     pub url: Option<String>,
-    /// A video.
+    /// Address of a video.
     pub video_url: Option<String>,
     /// Where it is, unless at the dealer's.
     pub location: Option<Location>,
@@ -77,7 +77,7 @@ pub struct Ad {
     pub category_fields: Map<String, Value>,
     /// Whether a failed image holds it back.
     pub dont_publish_on_failed_images: bool,
-    /// A product declaration.
+    /// The product declaration, as text.
     pub product_declaration: Option<String>,
     /// Id of the listing on the primary marketplace, once published.
     pub marketplace_ad_id: Option<String>,
@@ -85,9 +85,9 @@ pub struct Ad {
     pub offer_id: Option<String>,
     /// Version that created or last converted it.
     pub api_version: ApiVersion,
-    /// When it was created.
+    /// When the service accepted the create.
     pub created: Timestamp,
-    /// When it last changed.
+    /// When the ad last changed.
     pub updated: Timestamp,
     /// Its latest log entries, oldest first, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ pub struct Ad {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AdQuality {
-    /// With goals and findings.
+    /// With goals and findings, in answers about one ad.
     Whole(Quality),
     /// With the number of findings.
     Summary(QualitySummary),
@@ -120,7 +120,7 @@ impl AdQuality {
     }
 }
 
-/// One price ('Price object').
+/// A price of an ad ('Price object').
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Price {
@@ -129,7 +129,7 @@ pub struct Price {
     pub kind: String,
     /// In whole units of the currency.
     pub amount: Number,
-    /// ISO 4217 code.
+    /// ISO 4217 currency code.
     pub currency: String,
     /// What a later version of the service has added.
     #[serde(flatten)]
@@ -140,16 +140,16 @@ pub struct Price {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// Degrees north.
+    /// Latitude in decimal degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latitude: Option<Number>,
-    /// Degrees east.
+    /// Longitude in decimal degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longitude: Option<Number>,
-    /// Postal code.
+    /// Postal code in Sweden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zipcode: Option<String>,
-    /// Swedish area code.
+    /// Swedish area code, of 4 or 6 digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lkf: Option<String>,
 }
@@ -158,13 +158,13 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Contact {
-    /// The seller.
+    /// Name of the seller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Digits, with a plus before them or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// Mail address.
+    /// E-mail address that buyers write to.
     pub email: String,
 }
 
@@ -172,13 +172,13 @@ pub struct Contact {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// Rows on all pages.
+    /// Number of rows on all pages together.
     pub count: u64,
     /// Address of the page behind it.
     pub next: Option<String>,
     /// Address of the page before it.
     pub previous: Option<String>,
-    /// Its rows.
+    /// The rows of this page.
     pub results: Vec<T>,
 }
 
@@ -200,19 +200,19 @@ pub struct Validation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Me {
-    /// Whose ads.
+    /// The dealers whose ads the token gives access to.
     pub scope: Scope,
     /// The dealers of the scope.
     pub dealers: Vec<DealerAccess>,
     /// Names of what the token may do.
     pub permissions: Vec<String>,
-    /// The token.
+    /// Id, label and times of the token.
     pub token: TokenInfo,
     /// The limit of requests, where there is one.
     pub rate_limit: Option<RateLimit>,
     /// The versions of the API.
     pub versions: Vec<ApiVersion>,
-    /// Address of the documentation.
+    /// Address of the service's documentation.
     pub documentation: String,
     /// What a later version of the service has added.
     #[serde(flatten)]
@@ -222,7 +222,7 @@ pub struct Me {
 /// Whose ads a token gives access to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
-    /// Those of one dealer.
+    /// The ads of the dealer with this code.
     #[serde(rename = "dealer_code")]
     Dealer(String),
     /// Those of all dealers of a group.
@@ -236,7 +236,7 @@ pub enum Scope {
 pub struct DealerAccess {
     /// Its code in tokens and ads.
     pub code: String,
-    /// Name for people.
+    /// Display name of the dealer.
     pub name: String,
     /// ISO 4217 code of the currency of prices without one.
     pub currency: String,
@@ -244,9 +244,9 @@ pub struct DealerAccess {
     pub products: Vec<String>,
     /// Marketplaces on which it may bump ads.
     pub bump: Vec<Market>,
-    /// Number of its salespersons.
+    /// Number of e-mail addresses of salespersons.
     pub salespersons: u64,
-    /// Number of its ads.
+    /// Number of ads that are not deleted.
     pub ads: u64,
 }
 
@@ -258,20 +258,20 @@ pub struct TokenInfo {
     pub jti: Option<String>,
     /// What the operator calls it.
     pub label: Option<String>,
-    /// When it was issued.
+    /// Issue time (`iat`), if the token has one.
     pub issued: Option<Timestamp>,
-    /// When it ends.
+    /// Expiry time (`exp`), if the token has one.
     pub expires: Option<Timestamp>,
 }
 
-/// A limit of requests.
+/// The rate of requests that the token is limited to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RateLimit {
-    /// So many requests.
+    /// Number of requests per [`seconds`](Self::seconds).
     pub requests: u64,
-    /// In so many seconds.
+    /// Length of the period, in seconds.
     pub seconds: u64,
-    /// So many at once.
+    /// Most requests at once, before the rate applies.
     pub burst: u64,
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 /// An existing listing to which an ad was linked (decision 25).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linked {
-    /// The marketplace.
+    /// The marketplace with the listing.
     pub marketplace: Market,
-    /// The listing's id there.
+    /// Id of the listing on that marketplace.
     pub listing: String,
 }
 
@@ -29,17 +29,17 @@ pub enum Outcome {
     },
     /// The ad was created or updated, and is not shown (`visible` is false).
     Hidden,
-    /// The ad is deleted.
+    /// `DELETE` has deleted the ad.
     Deleted,
-    /// The ad was renewed.
+    /// The ad was renewed on its marketplaces.
     Bumped,
     /// The ad has pole position.
     Boosted,
     /// An action failed permanently; `retry` runs it again.
     Failed {
-        /// Which.
+        /// The action that failed.
         action: Action,
-        /// Why.
+        /// The reason, as the log has it.
         message: String,
     },
 }
@@ -141,7 +141,7 @@ pub fn text(message: &Value) -> String {
     text
 }
 
-/// `https://…/1.jpg (404 Not Found)`.
+/// A detail of a message in one line, such as `https://…/1.jpg (404 Not Found)`.
 fn detail(value: &Value) -> String {
     let Value::Object(members) = value else {
         return value.as_str().map_or_else(|| value.to_string(), str::to_owned);

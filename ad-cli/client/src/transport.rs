@@ -41,7 +41,7 @@ impl Default for Retries {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange<'a> {
-    /// The method.
+    /// HTTP method, such as `POST`.
     pub method: &'a str,
     /// The path, with its query.
     pub path: &'a str,
@@ -51,7 +51,7 @@ pub struct Exchange<'a> {
     pub request_id: Option<&'a str>,
     /// The error, if it failed.
     pub error: Option<&'a Error>,
-    /// How long it took.
+    /// Time from sending until the answer or the error.
     pub took: Duration,
     /// 1 for the first try.
     pub number: u32,
@@ -65,7 +65,7 @@ pub(super) struct Call {
     pub(super) method: Method,
     /// Path and query below the address of the service, encoded, without a slash before it.
     pub(super) path: String,
-    /// A JSON text.
+    /// The body, as JSON text.
     pub(super) body: Option<bytes::Bytes>,
     pub(super) headers: HeaderMap,
     /// For how long the service may hold back its answer.
@@ -85,7 +85,7 @@ pub(super) struct Transport {
     #[debug(skip)]
     pub(super) http: reqwest::Client,
     pub(super) base: Url,
-    /// Time for one answer.
+    /// Longest wait for the answer to one attempt.
     pub(super) timeout: Duration,
     #[debug(skip)]
     pub(super) pace: Pace,

@@ -23,7 +23,7 @@ pub struct Webhooks<'a> {
 /// A new endpoint. It gets the events from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NewWebhook {
-    /// The address, https.
+    /// Address that receives the events; https.
     pub url: String,
     /// Types of the events to send; empty: every `done` and `error`.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "texts")]
@@ -31,7 +31,7 @@ pub struct NewWebhook {
     /// Only events of this dealer of a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dealer_code: Option<String>,
-    /// A note for people.
+    /// A note for people; the service does not use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -39,24 +39,24 @@ pub struct NewWebhook {
 /// Changes of an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct WebhookChanges {
-    /// The address, https.
+    /// New address that receives the events; https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Types of the events to send.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_texts")]
     pub types: Option<Vec<EventTypes>>,
-    /// A note for people.
+    /// New note for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether events are sent. A disabled endpoint keeps its position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Where an endpoint that is enabled again goes on.
+    /// The position at which an endpoint resumes when it is enabled again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
 }
 
-/// Where an endpoint that is enabled again goes on, unless it is where it stopped.
+/// The position at which an endpoint resumes, unless it is where it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
@@ -68,21 +68,21 @@ pub enum Resume {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// Its id.
+    /// Id of the endpoint.
     pub id: String,
-    /// The address.
+    /// Address that receives the events.
     pub url: String,
     /// Types of the events that are sent.
     pub types: Vec<String>,
     /// The dealer whose events are sent, if not all of the scope.
     pub dealer_code: Option<String>,
-    /// A note for people.
+    /// The note for people.
     pub description: Option<String>,
-    /// Whether events are sent.
+    /// Whether the service sends events to it.
     pub enabled: bool,
-    /// Why not.
+    /// Why it is disabled; `None` while it is enabled.
     pub disabled_reason: Option<String>,
-    /// When it was created.
+    /// When the endpoint was created.
     pub created: Timestamp,
     /// When it was last changed.
     pub updated: Timestamp,
@@ -100,16 +100,16 @@ pub struct Webhook {
     pub more: Map<String, Value>,
 }
 
-/// An event on its way to an endpoint.
+/// The delivery of an event to an endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delivery {
-    /// The event.
+    /// Id of the event, the same over all attempts.
     pub event_id: String,
-    /// Its type.
+    /// Type of the event, such as `ad.publish.done`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// The state.
+    /// Whether it is pending, delivered or failed.
     pub state: DeliveryState,
     /// When the event was assigned to the endpoint.
     pub created: Timestamp,
@@ -126,13 +126,13 @@ pub struct Delivery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryAttempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// Milliseconds until the answer or the failure.
     pub latency_ms: Option<u64>,
-    /// Why it failed.
+    /// Why the attempt failed; `None` after success.
     pub error: Option<String>,
     /// The first characters of the answer.
     pub response: Option<String>,
@@ -143,7 +143,7 @@ pub struct DeliveryAttempt {
 pub struct DeliveryQuery {
     /// Only those in this state.
     pub state: Option<DeliveryState>,
-    /// The page.
+    /// Limit and offset of the page.
     pub page: ad_core::model::Page,
 }
 
@@ -227,7 +227,7 @@ impl<'a> Webhooks<'a> {
         self.transport.get(path(id, &format!("/deliveries{}", query_string(parameters)))).await
     }
 
-    /// Sends an event once more.
+    /// Resends an event.
     ///
     /// # Errors
     /// As [`read`](Self::read), also for an event that the endpoint never had.
@@ -236,7 +236,7 @@ impl<'a> Webhooks<'a> {
         self.change(Method::POST, path(id, &below), None::<&()>).await
     }
 
-    /// Sends the events after a position once more, and then those that follow.
+    /// Resends the events after a position, then continues with new ones.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Invalid`](ErrorKind::Invalid) naming `after`.

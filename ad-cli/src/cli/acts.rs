@@ -10,7 +10,7 @@ use crate::{
     Ad, AdFilter, AdQuery, Ads, Answer, Client, Error, ErrorKind, Target,
     bulk::Identity,
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
-    cli::claims::away,
+    cli::claims::approximate_distance,
     terminal::{
         Column, ConfirmArgs, Context, Counter, Exit, Failure, Output, Rows, Styled, ad_table, can_ask, confirm,
         counted, duration, until_interrupted,
@@ -19,7 +19,7 @@ use crate::{
 
 const LONGEST_PLATE: usize = 20;
 
-/// Which ad.
+/// Arguments that name one ad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// Source id of the ad, or its plate
@@ -29,7 +29,7 @@ pub(crate) struct TargetArgs {
     pub(crate) dealer: DealerArgs,
 }
 
-/// Whose.
+/// The argument that names a dealer of a group.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DealerArgs {
     /// The dealer, if several dealers of the token's group have this source id
@@ -45,7 +45,7 @@ impl TargetArgs {
 
 /// Whether to wait for the outcome.
 #[derive(Debug, clap::Args)]
-pub(crate) struct WaitArgs {
+pub(crate) struct WaitOptions {
     /// Wait until the request is finished; the service processes it after it has answered
     #[arg(long, short)]
     pub(crate) wait: bool,
@@ -54,14 +54,14 @@ pub(crate) struct WaitArgs {
     within: Duration,
 }
 
-impl WaitArgs {
+impl WaitOptions {
     /// With `--wait`, the service holds back its answers until a request is finished.
     pub(crate) fn of<'a>(&self, ads: Ads<'a>) -> Ads<'a> {
         if self.wait { ads.wait(self.within) } else { ads }
     }
 }
 
-/// One or several ads.
+/// Arguments that name ads: source ids, filters, or both.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManyArgs {
     /// Source ids of the ads; where the ads are shown first, also their plates
@@ -70,7 +70,7 @@ pub(crate) struct ManyArgs {
     #[command(flatten)]
     dealer: DealerArgs,
     #[command(flatten)]
-    wait: WaitArgs,
+    wait: WaitOptions,
 }
 
 /// One or several ads about which something is shown.
@@ -190,14 +190,14 @@ pub(crate) fn reasons(context: &Context) -> impl FnMut(&StatusReport) {
 pub(crate) struct Done<'a> {
     context: &'a Context,
     client: &'a Client,
-    wait: &'a WaitArgs,
+    wait: &'a WaitOptions,
     rows: Rows,
     failed: bool,
 }
 
 impl<'a> Done<'a> {
     /// Before anything is done: unknown fields are an error.
-    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitOptions) -> Result<Self, Failure> {
         context.out.check_fields(COLUMNS, &[])?;
         Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false })
     }
@@ -236,7 +236,7 @@ impl<'a> Done<'a> {
                 _ => wait_for_ad(self.client, target, self.wait.within, waits).await?.0,
             })
         };
-        Ok(until_interrupted(waited).await.ok_or_else(|| goes_on(&ad.source_id))??)
+        Ok(until_interrupted(waited).await.ok_or_else(|| interrupted_wait(&ad.source_id))??)
     }
 
     fn rejected(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
@@ -261,15 +261,15 @@ impl<'a> Done<'a> {
 }
 
 /// Ctrl-C ends only the waiting.
-pub(crate) fn goes_on(source_id: &str) -> Failure {
+pub(crate) fn interrupted_wait(source_id: &str) -> Failure {
     Failure::interrupted()
         .hint(format!("the service goes on with the request; to wait for its outcome: ad-cli wait {source_id}"))
 }
 
 /// An action, for its confirmation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Act {
-    /// `Delete`.
+pub(crate) struct ConfirmedAction {
+    /// The imperative, such as `Delete`.
     pub(crate) verb: &'static str,
     /// Why it needs a confirmation; `None` if it does not.
     pub(crate) consequence: Option<&'static str>,
@@ -286,7 +286,7 @@ pub(crate) async fn each(
     context: &Context,
     args: &ManyArgs,
     ConfirmArgs { yes, dry_run }: ConfirmArgs,
-    what: Act,
+    what: ConfirmedAction,
     act: impl AsyncFn(&Client, Target<'_>) -> Result<Answer<Ad>, Error>,
 ) -> Result<(), Failure> {
     let asks = what.consequence.is_some() && !yes && !dry_run;
@@ -365,7 +365,7 @@ fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {
 }
 
 /// Warns about ads for which the same action was charged minutes ago.
-fn warn_of_repetition(context: &Context, ads: &[&Ad], what: Act) {
+fn warn_of_repetition(context: &Context, ads: &[&Ad], what: ConfirmedAction) {
     let Some(charged) = what.charged else { return };
     let now = context.now();
     for ad in ads {
@@ -373,7 +373,7 @@ fn warn_of_repetition(context: &Context, ads: &[&Ad], what: Act) {
         let last = ad.log.iter().flatten().rev().find(is_it).filter(|entry| now - entry.created < JUST_NOW);
         if let Some(last) = last {
             let verb = what.verb.to_lowercase();
-            let when = away(last.created, now);
+            let when = approximate_distance(last.created, now);
             context.out.warning(&format!("{}: the last {verb} was {when}; another one is charged again", ad.source_id));
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     Ad, Ads, Client, Error, ErrorKind, Target,
     bulk::{self, desired},
     cli::{
-        acts::{self, Done, TargetArgs, WaitArgs},
+        acts::{self, Done, TargetArgs, WaitOptions},
         sync::difference,
     },
     terminal::{Context, Failure},
@@ -29,7 +29,7 @@ pub(crate) struct ChangeArgs {
     #[arg(long, conflicts_with = "wait")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) wait: WaitArgs,
+    pub(crate) wait: WaitOptions,
 }
 
 /// How a change is sent.

@@ -66,7 +66,7 @@ fn time(seconds: f64) -> Timestamp {
 }
 
 /// The approximate distance of a time: `in 3 days`, `2 hours ago`.
-pub(crate) fn away(time: Timestamp, now: Timestamp) -> String {
+pub(crate) fn approximate_distance(time: Timestamp, now: Timestamp) -> String {
     let is_past = time <= now;
     let seconds = if is_past { now - time } else { time - now }.as_secs();
     let (count, unit) = match seconds {
@@ -117,7 +117,7 @@ mod tests {
             (864_000, "in 10 days"),
             (0, "0 seconds ago"),
         ] {
-            assert_eq!(away(at(seconds), now), told);
+            assert_eq!(approximate_distance(at(seconds), now), told);
         }
     }
 }

@@ -16,6 +16,7 @@ use ad_core::{
     categories::{self, Category},
     model::{AdState, Page},
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters};
 use clap::Arg;
 use clap_complete::{
     ArgValueCompleter, CompleteEnv, PathCompleter,
@@ -121,7 +122,7 @@ fn source_ids(typed: &str) -> Option<Candidates> {
     ];
     pairs.extend((!typed.is_empty()).then_some(("source_id__icontains", typed)));
     let pairs: Vec<_> = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let query = AdQuery::parse(&pairs).ok()?;
+    let query = AdQuery::parse(AD_PARAMETERS, &pairs).ok()?;
     let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results))?;
     Some(ads.into_iter().map(|ad| (ad.source_id, ad.title.unwrap_or_default())).collect())
 }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use ad_client::provide_tls;
 use ad_core::{
-    network::{Reach, reach},
+    network::{AddressClass, classify},
     ports::{Image, ImageError},
 };
 use bytes::BytesMut;
@@ -17,11 +17,10 @@ use reqwest::{
 use serde::Serialize;
 use url::{Host, Url};
 
-/// Largest file, in bytes.
+/// Largest accepted file, in bytes.
 pub const MOST_BYTES: usize = 15_000_000;
-/// Most redirects.
+/// Most redirects that are followed.
 pub const MOST_REDIRECTS: usize = 5;
-/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Timeout of the whole fetch.
 const TOTAL: Duration = Duration::from_secs(20);
@@ -29,25 +28,24 @@ const TOTAL: Duration = Duration::from_secs(20);
 const PRIVATE: &str = "the address leads to a private network, which the service cannot reach";
 
 #[derive(Debug)]
-pub(crate) struct Images {
+pub(crate) struct ImageChecker {
     client: Client,
     /// Permits http and private addresses, for services that permit them.
     permits_all: bool,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Found {
-    /// `image/jpeg` or `image/png`.
+pub(crate) struct FetchedImage {
     media_type: Option<&'static str>,
     bytes: Option<usize>,
     redirected_to: Option<String>,
 }
 
-impl Images {
+impl ImageChecker {
     /// Images at public https addresses, or at any.
     pub(crate) fn new(permits_all: bool) -> Result<Self, reqwest::Error> {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("image/jpeg, image/png"))]);
-        let redirects = move |attempt: Attempt<'_>| match hop(&attempt, permits_all) {
+        let redirects = move |attempt: Attempt<'_>| match check_redirect(&attempt, permits_all) {
             Ok(()) => attempt.follow(),
             Err(reason) => attempt.error(reason),
         };
@@ -69,7 +67,7 @@ impl Images {
     ///
     /// # Errors
     /// Why the service could not show it.
-    pub(crate) async fn fetch(&self, address: &str) -> Result<Found, String> {
+    pub(crate) async fn fetch(&self, address: &str) -> Result<FetchedImage, String> {
         let url = Url::parse(address).map_err(|error| format!("not an address: {error}"))?;
         permitted(&url, self.permits_all)?;
         let mut response = self.client.get(url.clone()).send().await.map_err(|error| failed(&error))?;
@@ -83,7 +81,7 @@ impl Images {
             ImageError::Unusable(reason) => reason,
             error => error.to_string(),
         })?;
-        Ok(Found { media_type: Some(image.format.media_type()), bytes: length, redirected_to })
+        Ok(FetchedImage { media_type: Some(image.format.media_type()), bytes: length, redirected_to })
     }
 }
 
@@ -103,7 +101,7 @@ async fn body(response: &mut Response) -> Result<BytesMut, String> {
 }
 
 /// Whether the service would follow a redirect.
-fn hop(attempt: &Attempt<'_>, permits_all: bool) -> Result<(), String> {
+fn check_redirect(attempt: &Attempt<'_>, permits_all: bool) -> Result<(), String> {
     if attempt.previous().len() > MOST_REDIRECTS {
         return Err(format!("more than {MOST_REDIRECTS} redirects"));
     }
@@ -129,10 +127,10 @@ fn permitted(url: &Url, permits_all: bool) -> Result<(), String> {
 }
 
 fn permits(address: IpAddr, permits_local: bool) -> bool {
-    match reach(address) {
-        Reach::Public => true,
-        Reach::Local => permits_local,
-        Reach::Never => false,
+    match classify(address) {
+        AddressClass::Public => true,
+        AddressClass::Local => permits_local,
+        AddressClass::Never => false,
     }
 }
 
@@ -182,7 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn names_of_private_networks_are_refused() {
-        let refused = Images::new(false).unwrap().fetch("https://localhost/1.jpg").await.unwrap_err();
+        let refused = ImageChecker::new(false).unwrap().fetch("https://localhost/1.jpg").await.unwrap_err();
         assert_eq!(refused, PRIVATE);
     }
 

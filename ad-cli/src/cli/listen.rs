@@ -38,7 +38,7 @@ pub(crate) struct ListenArgs {
 /// The secret of a receiver that was configured before; an option would show it to everybody on the machine.
 const SECRET: &str = "AD_WEBHOOK_SECRET";
 
-/// What secrets begin with.
+/// Prefix of secrets, before the base64.
 const PREFIX: &str = "whsec_";
 
 /// Time for an answer, as the service gives it.
@@ -149,7 +149,7 @@ impl Secret {
         format!("{PREFIX}{}", BASE64.encode(&self.0))
     }
 
-    /// The value of `webhook-signature`.
+    /// The value of `webhook-signature`: `v1,` and an HMAC-SHA256 (extensions E5.2).
     fn sign(&self, id: &str, at: i64, body: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         format!("v1,{}", BASE64.encode(hmac::sign(&key, format!("{id}.{at}.{body}").as_bytes())))

@@ -55,7 +55,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Save server URL and token in a profile
-    Login(commands::login::Args),
+    Login(commands::login::LoginArgs),
     /// Remove a profile with its token
     #[command(after_help = commands::profiles::LOGOUT_HELP)]
     Logout,
@@ -63,7 +63,7 @@ enum Command {
     #[command(after_help = commands::profiles::HELP)]
     Profiles,
     /// Show the scope, permissions and expiry of the token in use
-    Whoami(commands::whoami::Args),
+    Whoami(commands::whoami::WhoamiArgs),
     /// Show which settings count, and where they come from
     #[command(after_help = commands::config::HELP)]
     Config,
@@ -71,32 +71,32 @@ enum Command {
     #[command(after_help = commands::doctor::HELP)]
     Doctor,
     /// Validate payloads locally
-    Validate(commands::validate::Args),
+    Validate(commands::validate::ValidateArgs),
     /// Print a sample payload with an explanation of its fields
-    New(commands::new::Args),
+    New(commands::new::NewArgs),
     /// Write a sheet to fill in and import
-    Template(commands::template::Args),
+    Template(commands::template::TemplateArgs),
     /// Show the fields of a vehicle type
-    Fields(commands::fields::Args),
+    Fields(commands::fields::FieldsArgs),
     /// Show the allowed values of a field
-    Values(commands::values::Args),
+    Values(commands::values::ValuesArgs),
     /// Show the models of a car brand
     Models(commands::values::ModelsArgs),
     /// Create many ads from a file
-    Import(commands::import::Args),
+    Import(commands::import::ImportArgs),
     /// Make the ads at the service equal to a stock file: create, update and delete
-    Sync(commands::sync::Args),
+    Sync(commands::sync::SyncArgs),
     /// Check whether photos can be fetched
-    Photos(commands::photos::Args),
+    Photos(commands::photos::PhotosArgs),
     /// Create an ad from a payload
-    Create(commands::create::Args),
+    Create(commands::create::CreateArgs),
     /// Show an ad
     #[command(after_help = commands::get::HELP)]
     Get(TargetArgs),
     /// List ads, with all filters of the API
-    List(commands::list::Args),
+    List(commands::list::ListArgs),
     /// Show whether ads are live, and if not, why and what to do
-    Status(commands::status::Args),
+    Status(commands::status::StatusArgs),
     /// Show how good ads are, and how to improve them
     #[command(after_help = commands::quality::HELP)]
     Quality(ShownArgs),
@@ -107,9 +107,9 @@ enum Command {
     #[command(after_help = commands::summary::HELP)]
     Summary,
     /// Change some fields of an ad
-    Update(commands::update::Args),
+    Update(commands::update::UpdateArgs),
     /// Change the price of an ad
-    Price(commands::price::Args),
+    Price(commands::price::PriceArgs),
     /// Take an ad off the marketplaces
     #[command(after_help = commands::visibility::HIDE_HELP)]
     Hide(ChangeArgs),
@@ -117,7 +117,7 @@ enum Command {
     #[command(after_help = commands::visibility::SHOW_HELP)]
     Show(ChangeArgs),
     /// Edit an ad in a text editor
-    Edit(commands::edit::Args),
+    Edit(commands::edit::EditArgs),
     /// Delete the ads of sold vehicles
     #[command(after_help = actions::SOLD_HELP)]
     Sold(actions::ActionArgs),
@@ -132,29 +132,29 @@ enum Command {
     /// Retry an ad's failed steps
     Retry(actions::RetryArgs),
     /// Show the log of an ad
-    Log(commands::log::Args),
+    Log(commands::log::LogArgs),
     /// Show the events of all ads, or follow them
-    Events(commands::events::Args),
+    Events(commands::events::EventsArgs),
     /// Manage webhooks, and develop a receiver
-    Webhooks(commands::webhooks::Args),
+    Webhooks(commands::webhooks::WebhooksArgs),
     /// Serve these commands as tools of an assistant, over the Model Context Protocol
-    Mcp(mcp::Args),
+    Mcp(mcp::McpArgs),
     /// Show what has become of a request
-    Request(commands::request::Args),
+    Request(commands::request::RequestArgs),
     /// Wait until the latest request of an ad is finished
-    Wait(commands::wait::Args),
+    Wait(commands::wait::WaitArgs),
     /// Migrate V3 ads to V4, or show what they lack
-    MigrateV4(commands::migrate_v4::Args),
+    MigrateV4(commands::migrate_v4::MigrateV4Args),
     /// Print all ads, one JSON object per line
-    Export(commands::export::Args),
+    Export(commands::export::ExportArgs),
     /// Open an ad in the console, or the API documentation
-    Open(commands::open::Args),
+    Open(commands::open::OpenArgs),
     /// Print a shell completion script
-    Completions(commands::completions::Args),
+    Completions(commands::completions::CompletionsArgs),
     /// Print the manual, or write manual pages to a folder
-    Man(commands::man::Args),
+    Man(commands::man::ManArgs),
     /// Print this help, or the help of a command
-    Help(commands::help::Args),
+    Help(commands::help::HelpArgs),
 }
 
 impl Command {

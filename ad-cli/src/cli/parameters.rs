@@ -1,8 +1,8 @@
-//! Query parameters as options: every one of a table of [`ad_core::parameters`], under its own name with dashes.
+//! Query parameters as options: every one of a table of [`ad_parameters`], under its own name with dashes.
 
+use ad_parameters::{Parameter, Takes};
 use std::marker::PhantomData;
 
-use ad_core::parameters::{Parameter, Takes};
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 
 pub(crate) trait Table {
@@ -12,12 +12,12 @@ pub(crate) trait Table {
 
 /// What was given for the parameters of a table.
 #[derive(Debug, Clone)]
-pub(crate) struct Given<T> {
+pub(crate) struct GivenParameters<T> {
     values: Vec<(String, String)>,
     of: PhantomData<T>,
 }
 
-impl<T> Given<T> {
+impl<T> GivenParameters<T> {
     /// Names and values, as they are sent.
     pub(crate) fn pairs(&self) -> &[(String, String)] {
         &self.values
@@ -28,7 +28,7 @@ impl<T> Given<T> {
     }
 }
 
-/// `source_id__in` is `--source-id-in`.
+/// The option of a query parameter: `--source-id-in` for `source_id__in`.
 pub(crate) fn option(name: &str) -> String {
     name.replace("__", "-").replace('_', "-")
 }
@@ -57,7 +57,7 @@ fn argument(parameter: &'static Parameter) -> Arg {
     }
 }
 
-impl<T: Table> clap::Args for Given<T> {
+impl<T: Table> clap::Args for GivenParameters<T> {
     fn augment_args(command: Command) -> Command {
         T::parameters().fold(command, |command, parameter| command.arg(argument(parameter)))
     }
@@ -67,7 +67,7 @@ impl<T: Table> clap::Args for Given<T> {
     }
 }
 
-impl<T: Table> clap::FromArgMatches for Given<T> {
+impl<T: Table> clap::FromArgMatches for GivenParameters<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |parameter: &Parameter| {
             Some((parameter.name.to_owned(), matches.get_one::<String>(parameter.name)?.clone()))

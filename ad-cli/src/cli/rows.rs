@@ -11,7 +11,7 @@ use std::{
 use ad_core::model::Timestamp;
 use ad_files::{Place, Severity, text::counted};
 use ad_migrate::{
-    check::{CheckError, Opened, Payloads, Sink, Totals, Verdict, run},
+    check::{CheckError, OpenedFile, Payloads, Sink, Totals, Verdict, run},
     finding::Finding,
     readers::{ReadError, Settings},
 };
@@ -93,8 +93,8 @@ impl Lines {
     }
 
     fn convert(&mut self, file: &Path, mapping: &str, http_images: bool, now: Timestamp) -> Result<Totals, Failure> {
-        let Opened { rulebook, mapping, reader } =
-            Opened::open(file, mapping, http_images, Settings::clone).map_err(not_read)?;
+        let OpenedFile { rulebook, mapping, reader } =
+            OpenedFile::open(file, mapping, http_images, Settings::clone).map_err(not_read)?;
         let totals = run(reader, &mapping, &rulebook, Payloads::All, now, self);
         totals.map_err(|error| match error {
             CheckError::Sink(error) => no_room()(error).into(),

@@ -17,7 +17,7 @@ pub(crate) struct Setting {
     value: Option<String>,
 }
 
-/// `PATH=VALUE`.
+/// Parses `PATH=VALUE`.
 pub(crate) fn set(text: &str) -> Result<Setting, String> {
     let (path, value) = text.split_once('=').ok_or("expected PATH=VALUE, such as price.0.amount=99000")?;
     Ok(Setting { path: segments(path)?, value: Some(value.to_owned()) })

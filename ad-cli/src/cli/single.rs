@@ -14,15 +14,14 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(crate) struct Single {
-    /// The file, for messages.
+pub(crate) struct SinglePayload {
     pub(crate) name: String,
     pub(crate) object: Map<String, Value>,
     text: Vec<u8>,
     place: Place,
 }
 
-impl Single {
+impl SinglePayload {
     /// Reads the payload of a file, or of stdin if that is named as `-`.
     pub(crate) fn read(context: &Context, path: &Path) -> Result<Self, Failure> {
         let source = context.open(path)?;

@@ -46,7 +46,7 @@ impl TypedValueParser for VehicleType {
 
 /// What commands take that check or create ads.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Through {
+pub(crate) struct ApiOptions {
     /// Vehicle type [default: the `category_id` of each payload]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
         value_parser = VehicleType)]
@@ -56,7 +56,7 @@ pub(crate) struct Through {
     v3: bool,
 }
 
-impl Through {
+impl ApiOptions {
     pub(crate) fn version(&self) -> ApiVersion {
         if self.v3 { ApiVersion::V3 } else { ApiVersion::V4 }
     }

@@ -38,7 +38,7 @@ pub const STATUS: Column = Column::new("STATUS", "status").shown(status);
 /// The quality, where a list has it.
 pub const QUALITY: Column = Column::new("QUALITY", "quality").shown(quality);
 
-/// The column of a field of the ad table that somebody asks for.
+/// The column of a field that `--fields` names.
 pub fn column(field: &'static str) -> Column {
     match field {
         "created" | "updated" => Column::new(field, field).shown(minute),
@@ -137,7 +137,7 @@ pub fn prices(prices: &Value) -> Cell {
     prices.as_array().into_iter().flatten().map(price).collect::<Vec<_>>().join(", ").into()
 }
 
-/// `349,900 SEK`
+/// An amount with its currency, such as `349,900 SEK`.
 pub fn money(amount: &Value, currency: &Value) -> String {
     let amount = amount.to_string();
     let (whole, rest) = amount.split_at(amount.find('.').unwrap_or(amount.len()));

@@ -10,7 +10,7 @@ use super::output::{Output, grouped};
 /// Causes that are kept; further ones are only counted.
 const MOST_KEPT: usize = 1000;
 
-/// Causes that are shown.
+/// Most causes that are shown; the others are counted.
 const MOST_SHOWN: usize = 8;
 
 const LONGEST: usize = 160;

@@ -15,7 +15,7 @@ pub struct ConfirmArgs {
     pub dry_run: bool,
 }
 
-/// Whether somebody can be asked.
+/// Whether stdin is a terminal, so that a question can be answered.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal()
 }

@@ -14,7 +14,7 @@ use clap::Args;
 
 use super::{
     ColorWhen, Failure, Format, Output,
-    output::{Streams, Talk},
+    output::{Streams, Verbosity},
     profiles::{DEFAULT, Profiles},
 };
 
@@ -31,7 +31,7 @@ pub const STDIN: &str = "stdin";
 /// The note about a file in UTF-16.
 pub(super) const UTF_16: &str = "is UTF-16; it is converted to UTF-8";
 
-/// What every command takes.
+/// The options that every command takes.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
@@ -116,7 +116,7 @@ pub struct Context {
     url: Option<String>,
     /// Requests per second.
     pub rate: Rate,
-    /// Time for one answer.
+    /// Longest wait for the answer to one request.
     pub timeout: Duration,
     /// Of a command that a program runs within itself: the folder with its [stdin](Self::stdin), and for its journal.
     pub(crate) folder: Option<PathBuf>,
@@ -125,9 +125,9 @@ pub struct Context {
 /// Server URL and token of a command.
 #[derive(derive_more::Debug)]
 pub struct Connection {
-    /// Address of the service.
+    /// Address of the service, such as `https://ads.example.com`.
     pub url: String,
-    /// The token.
+    /// The API token, which is never shown.
     #[debug(skip)]
     pub token: String,
     /// Where the token comes from: a profile, or the environment.
@@ -143,9 +143,9 @@ impl Context {
     /// The same, with streams and a folder.
     pub(crate) fn within(global: &Global, streams: Streams, folder: Option<PathBuf>) -> Self {
         let talk = match (global.quiet, global.verbose) {
-            (true, _) => Talk::Quiet,
-            (false, true) => Talk::Verbose,
-            (false, false) => Talk::Usual,
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Usual,
         };
         // An empty variable counts as unset.
         let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());

@@ -49,7 +49,7 @@ fn needs(needs: &Value) -> Cell {
 pub struct ConversionCounts([u64; 8]);
 
 impl ConversionCounts {
-    /// Counts an ad.
+    /// Counts one ad in this state.
     pub fn add(&mut self, state: ConversionState) {
         self.0[state as usize] += 1;
     }

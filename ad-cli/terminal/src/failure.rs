@@ -7,13 +7,13 @@ use super::output::{Output, UnknownField};
 /// The exit codes, as `--help` and docs/cli.md have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Some ads failed.
+    /// Some ads failed, or did not reach the expected state.
     Failed = 1,
     /// The command line, or a file named on it, is wrong.
     Usage = 2,
-    /// Rejected by validation.
+    /// The service or the local check rejected a payload.
     Rejected = 3,
-    /// Not authorised.
+    /// The token is missing, wrong or expired, or may not do this.
     Unauthorised = 4,
     /// The service was not reached.
     Unreachable = 5,
@@ -27,17 +27,17 @@ pub enum Failure {
     /// A message for people, with hints.
     #[error("{message}")]
     Explained {
-        /// How the process ends.
+        /// The exit code of the process.
         exit: Exit,
         /// The error: its first line is a summary.
         message: String,
-        /// Hints, one per line.
+        /// Hints for the next step, one per line.
         hints: Vec<String>,
     },
     /// All has been shown already.
     #[error("see above")]
     Shown(Exit),
-    /// Stdout cannot be written.
+    /// Stdout cannot be written, for example to a closed pipe.
     #[error("cannot write to stdout: {0}")]
     Output(io::Error),
 }
@@ -60,7 +60,7 @@ impl Failure {
         Self::Explained { exit, message: message.into(), hints: Vec::new() }
     }
 
-    /// Something failed (1).
+    /// A failure that ends with exit code 1.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Exit::Failed, message)
     }
@@ -70,12 +70,12 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Rejected by validation (3).
+    /// A rejected payload: exit code 3.
     pub fn rejected(message: impl Into<String>) -> Self {
         Self::new(Exit::Rejected, message)
     }
 
-    /// Not authorised (4).
+    /// A refused or missing token: exit code 4.
     pub fn unauthorised(message: impl Into<String>) -> Self {
         Self::new(Exit::Unauthorised, message)
     }
@@ -85,7 +85,7 @@ impl Failure {
         Self::new(Exit::Unreachable, message)
     }
 
-    /// Ended by Ctrl-C (130).
+    /// A run that Ctrl-C has ended: exit code 130.
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "interrupted")
     }
@@ -115,7 +115,7 @@ impl Failure {
         Self::Shown(self.exit())
     }
 
-    /// How the process ends.
+    /// The exit code of the process.
     pub fn exit(&self) -> Exit {
         match self {
             Self::Explained { exit, .. } | Self::Shown(exit) => *exit,

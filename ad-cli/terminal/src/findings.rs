@@ -17,7 +17,7 @@ const COLUMNS: &[Column] = &Column::at_paths([
 ]);
 
 #[derive(Debug, Serialize)]
-struct FindingRow<'a> {
+struct PrintedFinding<'a> {
     file: &'a str,
     index: u64,
     source_id: Option<&'a str>,
@@ -28,12 +28,12 @@ struct FindingRow<'a> {
 
 const LONGEST_SHOWN: usize = 60;
 
-/// Findings on their way out, and on a terminal the number of payloads that have been validated.
+/// Writes findings, and shows the number of validated payloads on a terminal.
 #[derive(Debug)]
 pub struct Findings {
     file: String,
     out: Output,
-    /// What people read.
+    /// Stdout, buffered.
     text: BufWriter<Stream>,
     /// What programs get, unless that is something else.
     rows: Option<Rows>,
@@ -76,7 +76,7 @@ impl Findings {
         }
         for finding in &verdict.findings {
             if let Some(rows) = &mut self.rows {
-                rows.push(&FindingRow {
+                rows.push(&PrintedFinding {
                     file: &self.file,
                     index: verdict.index,
                     source_id: verdict.source_id.as_deref(),

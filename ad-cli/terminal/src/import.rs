@@ -56,7 +56,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
 /// Numbers of payloads by outcome, under the names of the report.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// All payloads.
+    /// Number of all payloads.
     pub ads: u64,
     /// Name, label for people, and number of each.
     pub counts: Vec<(&'static str, &'static str, u64)>,

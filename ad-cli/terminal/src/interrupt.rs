@@ -36,24 +36,24 @@ pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> 
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            pass_on();
+            forward_signal();
         }
     })
 }
 
-/// The same for Ctrl-C.
+/// As on Unix, for Ctrl-C alone.
 #[cfg(windows)]
 pub(super) fn listen() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
         loop {
             interrupt.recv().await;
-            pass_on();
+            forward_signal();
         }
     })
 }
 
-fn pass_on() {
+fn forward_signal() {
     if SIGNALS.send(()).is_err() {
         let mut spinner = blocking();
         *spinner = None;
@@ -71,7 +71,7 @@ pub async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
 }
 
 /// Waits for the next signal.
-pub async fn signalled() {
+pub(crate) async fn wait_for_signal() {
     // The sender is static, so that there is always one.
     let _ = SIGNALS.subscribe().changed().await;
 }

@@ -31,8 +31,8 @@ pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use import::{ImportReport, Summary, import};
 pub use interrupt::stop_on_interrupt;
-pub use interrupt::{signalled, until_interrupted};
-use output::Talk;
+pub use interrupt::{until_interrupted, wait_for_signal};
+use output::Verbosity;
 pub use output::columns_of_terminal;
 pub use output::{
     Capture, Cell, ColorWhen, Column, Format, Output, Rows, Stream, Streams, Styled, Tone, WholeFile, counted, grouped,
@@ -89,7 +89,7 @@ pub async fn run_within<L: Parser>(
 /// Prints an error of the command line, and returns its exit code. It quotes arguments, so it is escaped like any text from outside.
 fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
     let text = error.render().to_string();
-    let out = Output::new(Format::Table, ColorWhen::Auto, Talk::Usual, streams);
+    let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
     match text.trim_end().strip_prefix("error: ") {
         Some(problem) => out.error(problem, &[]),
         // Help is no error, and neither is a closed stdout.

@@ -42,25 +42,24 @@ pub struct Counter {
 impl Counter {
     /// For rows that are a table at the end.
     pub fn new(out: Output, what: &'static str) -> Self {
-        let is_shown = out.moves() && (out.is_table() || !out.stdout().is_terminal());
+        let is_shown = out.shows_progress() && (out.is_table() || !out.stdout().is_terminal());
         Self::if_shown(is_shown, what)
     }
 
     /// For rows that are printed as they come: on the same terminal, they are the progress.
     pub fn streaming(out: Output, what: &'static str) -> Self {
-        Self::if_shown(out.moves() && !out.stdout().is_terminal(), what)
+        Self::if_shown(out.shows_progress() && !out.stdout().is_terminal(), what)
     }
 
     /// For rows that are printed between tasks, each of which reads some of them.
-    pub fn between(out: Output, what: &'static str) -> Self {
-        Self::if_shown(out.moves(), what)
+    pub(crate) fn between_rows(out: Output, what: &'static str) -> Self {
+        Self::if_shown(out.shows_progress(), what)
     }
 
     fn if_shown(is_shown: bool, what: &'static str) -> Self {
         Self { what, count: Cell::new(0), began: Instant::now(), is_shown }
     }
 
-    /// One more is done.
     pub fn add(&self) {
         self.count.set(self.count.get() + 1);
     }
@@ -74,7 +73,7 @@ impl Counter {
         let work = Box::pin(work);
         async move {
             let text = || counted(self.count.get(), self.what);
-            let done = until_interrupted(spinning(self.is_shown, self.began, text, work)).await;
+            let done = until_interrupted(with_spinner(self.is_shown, self.began, text, work)).await;
             done.ok_or_else(|| Failure::interrupted_after(&text()))
         }
     }
@@ -113,7 +112,7 @@ pub struct BlockingCounter {
 impl BlockingCounter {
     /// A counter of such things, in the singular.
     pub fn new(out: Output, what: &'static str) -> Self {
-        Self { what, began: Instant::now(), is_shown: out.moves() }
+        Self { what, began: Instant::now(), is_shown: out.shows_progress() }
     }
 
     /// Whether the next count brings the spinner up.
@@ -121,7 +120,7 @@ impl BlockingCounter {
         self.is_shown && self.began.elapsed() >= SOON && blocking().is_none()
     }
 
-    /// So many are done.
+    /// Shows this number of finished items.
     pub fn show(&mut self, count: u64) {
         if self.is_shown && self.began.elapsed() >= SOON {
             let mut shown = blocking();
@@ -146,10 +145,15 @@ fn spinner() -> ProgressBar {
 
 /// Runs a task, and shows a spinner with a text on stderr if it takes a while.
 pub async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
-    spinning(out.moves(), Instant::now(), || what.clone(), work).await
+    with_spinner(out.shows_progress(), Instant::now(), || what.clone(), work).await
 }
 
-async fn spinning<T>(is_shown: bool, began: Instant, text: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+async fn with_spinner<T>(
+    is_shown: bool,
+    began: Instant,
+    text: impl Fn() -> String,
+    work: impl Future<Output = T>,
+) -> T {
     let mut work = pin!(work);
     if !is_shown {
         return work.await;
@@ -182,7 +186,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Of an import of so many ads, of which some were sent by earlier runs.
     pub(super) fn new(out: Output, total: u64, before: u64) -> Self {
-        let bars = out.moves().then(|| bars(total));
+        let bars = out.shows_progress().then(|| bars(total));
         Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
@@ -205,7 +209,7 @@ impl Progress {
 
 /// A bar on stderr, hidden where stderr cannot show it.
 pub fn bar(out: Output, length: u64, template: &str) -> ProgressBar {
-    if out.moves() { ProgressBar::new(length).with_style(style(template)) } else { ProgressBar::hidden() }
+    if out.shows_progress() { ProgressBar::new(length).with_style(style(template)) } else { ProgressBar::hidden() }
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Characters of a line.
+/// Width of the reference's lines, in characters.
 const WIDTH: usize = 110;
 
 /// The page of a command line, behind its introduction.

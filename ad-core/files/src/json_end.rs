@@ -22,8 +22,8 @@ impl JsonEnd {
         Self { depth, ..Self::default() }
     }
 
-    /// Bytes of the value in the text, which goes on where the last one ended: to behind its closing bracket or quote; what is no object,
-    /// array or string ends before the next sign of JSON or white space. `None` when all of the text belongs to it, and more may.
+    /// Length of the value in the text, in bytes, its closing bracket or quote included; a number or word ends before the next JSON
+    /// punctuation or white space. `None` if the value may continue behind the text: pass the next text to the next call.
     pub fn find(&mut self, text: &[u8]) -> Option<usize> {
         let mut at = 0;
         if text.is_empty() {

@@ -56,7 +56,7 @@ pub struct List {
 pub struct Entry {
     /// The value on the wire.
     pub id: String,
-    /// Its display name.
+    /// Display name of the value.
     pub name: String,
     /// The names to which it applies, if not to all: for the value of a rating, the ratings that may have it (decision 19).
     #[serde(rename = "for", default, skip_serializing_if = "Vec::is_empty")]
@@ -76,27 +76,27 @@ pub enum CatalogueError {
     /// The file does not replace any of the embedded ones.
     #[error("{file}: not a catalogue file; the catalogue has {known}")]
     UnknownFile {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// The names there are.
+        /// Names of the embedded files, one of which it must have.
         known: String,
     },
     /// It is not an object of lists.
     #[error("{file}: {source}; expected an object of lists such as {{\"brand\": {{\"volvo\": \"Volvo\"}}}}")]
     Malformed {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// Where and what.
+        /// The error of the parser, with its position.
         source: serde_json::Error,
     },
     /// A list has no values, or a value has no id or name.
     #[error("{file}: list \"{list}\" {problem}")]
     BadList {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// The list in it.
+        /// Name of the list in it.
         list: String,
-        /// What is wrong.
+        /// What is wrong with the list.
         problem: String,
     },
     /// A list that a field table uses would be missing.
@@ -104,7 +104,7 @@ pub enum CatalogueError {
     MissingList {
         /// The file that should hold it.
         file: String,
-        /// The list.
+        /// Name of the list, such as `car.brand`.
         list: String,
         /// The field that names it.
         used_by: String,

@@ -1,4 +1,4 @@
-//! Agriculture Thresher (1227).
+//! Agriculture thresher (1227): its table, row for row.
 
 use super::{
     category::{Category, FromV3, all_of, unregistered},

@@ -1,4 +1,4 @@
-//! Agriculture Tools (1229).
+//! Agriculture tools (1229): its table, row for row.
 
 use super::{
     category::{Category, FromV3, all_of, unregistered},

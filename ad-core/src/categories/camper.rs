@@ -1,4 +1,4 @@
-//! Camper (1102).
+//! Camper (1102): its table, row for row.
 
 use super::{
     category::{Category, FromV3, all_of, registered},

@@ -1,4 +1,4 @@
-//! Car (1020).
+//! Car (1020): its table, row for row, and the names of its rules.
 
 use super::{
     category::{Category, FromV3, all_of, registered},

@@ -14,10 +14,10 @@ use crate::{
 /// The one category whose ads cannot be created ('Endpoints' rule 6).
 pub const TRAILER: u16 = 1045;
 
-/// One category ('Category identifiers').
+/// A category of ads, with its tables and rules ('Category identifiers').
 #[derive(Debug)]
 pub struct Category {
-    /// `category_id`.
+    /// `category_id` of its ads, such as 1020.
     pub id: u16,
     /// Name in the category table.
     pub name: &'static str,
@@ -48,7 +48,7 @@ pub enum FromV3 {
 /// Whether a client sends `title` and `contact` ('Ad').
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heading {
-    /// They must be sent.
+    /// They must be sent, as for most unregistered vehicles.
     Required,
     /// They must not be sent: the title is generated, and the dealer's contact is shown.
     Forbidden,
@@ -210,11 +210,11 @@ impl Category {
 /// A named rule over several fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Its name.
+    /// Name in `docs/categories.md`, and in errors.
     pub name: &'static str,
     /// What it requires, in a sentence.
     pub doc: &'static str,
-    /// Adds the errors.
+    /// Adds an error for each field that breaks it.
     pub check: fn(&Facts<'_>, &mut FieldErrors),
 }
 
@@ -229,7 +229,7 @@ pub struct AdFacts<'a> {
     pub body: &'a str,
     /// The addresses of the images.
     pub images: &'a [Value],
-    /// The prices.
+    /// The items of `price`; empty if there are none.
     pub price: &'a [Value],
     /// The address of the video.
     pub video_url: Option<&'a str>,
@@ -244,27 +244,27 @@ pub struct AdFacts<'a> {
 /// The category fields that are read most, found in one pass: each lookup takes as long as a tenth of the pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FieldFacts<'a> {
-    /// `registration_number`.
+    /// The value of `registration_number`; `None` if absent.
     pub registration_number: Option<&'a Value>,
-    /// `vin`.
+    /// The value of `vin`; `None` if absent.
     pub vin: Option<&'a Value>,
-    /// `brand`.
+    /// The value of `brand`; `None` if absent.
     pub brand: Option<&'a Value>,
-    /// `model`.
+    /// The value of `model`; `None` if absent.
     pub model: Option<&'a Value>,
-    /// `model_type`.
+    /// The value of `model_type`; `None` if absent.
     pub model_type: Option<&'a Value>,
-    /// `model_year`.
+    /// The value of `model_year`; `None` if absent.
     pub model_year: Option<&'a Value>,
-    /// `salesperson`.
+    /// The value of `salesperson`; `None` if absent.
     pub salesperson: Option<&'a Value>,
-    /// `online_purchasable`.
+    /// The value of `online_purchasable`; `None` if absent.
     pub online_purchasable: Option<&'a Value>,
     /// `condition`, if it is an object.
     pub condition: Option<&'a Map<String, Value>>,
     /// `powertrain`, if it is an object.
     pub powertrain: Option<&'a Map<String, Value>>,
-    /// `leasing_details`.
+    /// The value of `leasing_details`; `None` if absent.
     pub leasing_details: Option<&'a Value>,
 }
 
@@ -316,21 +316,21 @@ impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
 /// What a rule reads: the normalised ad as it would be stored, and its context.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// The ad.
+    /// The members of the ad.
     pub ad: AdFacts<'a>,
     /// The stored content before an update.
     pub before: Option<&'a Content>,
     /// The fields of `OF_THE_DIRECTORY` that the patch of an update has.
     pub patched: &'a [&'static str],
-    /// The write.
+    /// Whether a client creates or updates the ad.
     pub mode: Mode,
-    /// Its category.
+    /// Its category, which decides which rules apply.
     pub category: &'static Category,
     /// The dealer; `None` if the dealer is an error itself.
     pub dealer: Option<&'a Dealer>,
-    /// Allowed values.
+    /// The lists of allowed values.
     pub catalogue: &'a Catalogue,
-    /// The operator's settings.
+    /// What the operator has set for rules.
     pub settings: &'a RuleSettings,
     pub(crate) check: &'a Check<'a>,
 }

@@ -1,4 +1,4 @@
-//! Construction (1323).
+//! Construction (1323): its table, row for row.
 
 use super::category::{Category, FromV3, all_of, unregistered};
 use crate::fields::{

@@ -6,7 +6,7 @@ use crate::{
     violation::{Code, Violation},
 };
 
-/// Rows of a location.
+/// Rows of `location` ('Location object').
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = &[
     Field::new("latitude", degrees(90.0), "Latitude in decimal degrees; together with `longitude`"),
@@ -18,7 +18,7 @@ pub const FIELDS: &[Field] = &[
 /// Name of the rule over a location.
 const RULE: &str = "location";
 
-/// Rules over a location.
+/// The rule over the members of a `location`.
 pub const RULES: &[Rule] = &[Rule {
     name: RULE,
     doc: "Exactly one of: latitude and longitude, `zipcode`, or `lkf`; `lkf` is not allowed for registered vehicles and names a known county.",

@@ -88,7 +88,7 @@ impl Category {
 }
 
 impl Ad {
-    /// Its category.
+    /// The category of `category_id`; `None` if the number is unknown.
     pub fn category(&self) -> Option<&'static Category> {
         by_id(self.category_id)
     }

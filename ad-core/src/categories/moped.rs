@@ -27,7 +27,7 @@ const BODY: &[Field] = &[
     text("model", "Model, free text"),
 ];
 
-/// What they have beyond.
+/// Rows of mopeds beyond those of motorcycles.
 #[rustfmt::skip]
 pub(super) const FIELDS: &[Field] = &[
     measure("physics.curb_weight", WEIGHT, "Curb weight").since(V44),

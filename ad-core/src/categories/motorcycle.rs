@@ -1,4 +1,4 @@
-//! Motorcycle (1140).
+//! Motorcycle (1140): its table, row for row.
 
 use super::{
     category::{Category, FromV3, all_of, registered},

@@ -41,7 +41,7 @@ pub const FIELDS: &[Field] = &[
     Field::new("currency", Kind::Currency, "ISO 4217 code; the dealer's currency if absent"),
 ];
 
-/// Rules over a price.
+/// The rule over the prices of an ad ('Price object').
 pub const RULES: &[Rule] = &[Rule {
     name: "price",
     doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",

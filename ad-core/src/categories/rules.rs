@@ -26,7 +26,7 @@ const TOGETHER: &str = "wheels with ratings";
 const REMAINING_MILEAGE: &str = "remaining mileage";
 const ONLINE: &str = "online purchase";
 
-/// All registered vehicle categories.
+/// Rules of all categories of registered vehicles.
 pub const REGISTERED: &[Rule] = &[
     rule(PLATE_OR_VIN, "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
@@ -48,7 +48,7 @@ pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
     new_used_lock,
 )];
 
-/// Categories with owners.
+/// Rules of the categories with `owners`.
 pub(super) const OWNERS: &[Rule] =
     &[rule(OWNERS_OF_USED, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners)];
 
@@ -72,7 +72,7 @@ pub(super) fn rated_by(value: &str) -> impl Iterator<Item = &'static str> {
     RATING_VALUES.iter().filter(move |(_, values)| values.contains(&value)).flat_map(|(names, _)| names.iter().copied())
 }
 
-/// Categories with leasing details.
+/// Rules of the categories with `leasing_details`.
 pub(super) const LEASING_DETAILS: &[Rule] =
     &[rule(REMAINING_MILEAGE, "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage)];
 
@@ -224,12 +224,12 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 /// Whether there is a value other than an empty list.
-fn given(value: Option<&Value>) -> bool {
+fn has_value(value: Option<&Value>) -> bool {
     value.is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
 }
 
 fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let [wheels, ratings] = ["wheels", "vehicle_ratings"].map(|name| given(facts.condition(name)));
+    let [wheels, ratings] = ["wheels", "vehicle_ratings"].map(|name| has_value(facts.condition(name)));
     let mut missing = |what: &str, other: &'static str| {
         let missing = Violation::RequiredWith { other, rule: TOGETHER };
         errors.at("category_fields").at("condition").push(what, missing);
@@ -260,7 +260,7 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let remaining = facts.ad.fields.leasing_details.and_then(|details| details.get("mileage_remaining"));
-    if given(remaining) && !facts.has_price("leasing") {
+    if has_value(remaining) && !facts.has_price("leasing") {
         let text = "Requires a price of type \"leasing\" on the ad.";
         let wrong = Violation::of_rule(REMAINING_MILEAGE, Code::Conflict, text);
         errors.add("category_fields.leasing_details.mileage_remaining", wrong);

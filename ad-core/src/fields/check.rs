@@ -104,15 +104,15 @@ impl<'a> Check<'a> {
             object.remove(&name);
         }
         if expected < tree.expected().len() {
-            self.lacking(tree, object, &mut errors);
+            self.fill_missing(tree, object, &mut errors);
         }
         errors
     }
 
     /// Reports missing required fields, and inserts defaults.
-    fn lacking(&self, tree: &Tree, object: &mut Map<String, Value>, errors: &mut FieldErrors) {
+    fn fill_missing(&self, tree: &Tree, object: &mut Map<String, Value>, errors: &mut FieldErrors) {
         for (name, field) in tree.expected() {
-            if self.demands(field) && !object.contains_key(name) && !errors.contains(name) {
+            if self.is_required(field) && !object.contains_key(name) && !errors.contains(name) {
                 errors.push(name, Violation::Required);
             }
             if let Some(default) = field.default
@@ -146,7 +146,7 @@ impl<'a> Check<'a> {
             }
             Node::Leaf(field, inside) => {
                 if value.is_null() {
-                    if self.mode == Mode::Update && !field.nullable && self.demands(field) {
+                    if self.mode == Mode::Update && !field.nullable && self.is_required(field) {
                         errors.push(name, Violation::Null);
                         return true;
                     }
@@ -160,7 +160,7 @@ impl<'a> Check<'a> {
         true
     }
 
-    fn demands(&self, field: &Field) -> bool {
+    fn is_required(&self, field: &Field) -> bool {
         field.required && !matches!((field.kind, self.category), (Kind::CategoryFields, CategoryTable::Open))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Check<'a> {
         let within = items.len().min(max);
         let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
-            let wrong = if value.is_null() { here(Violation::Null) } else { self.value(item, None, value) };
+            let wrong = if value.is_null() { error_here(Violation::Null) } else { self.value(item, None, value) };
             if !wrong.is_empty() {
                 errors.put(&index.to_string(), wrong);
             }
@@ -219,9 +219,9 @@ impl<'a> Check<'a> {
         let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
             let wrong = match value {
-                Value::Null => here(Violation::Null),
+                Value::Null => error_here(Violation::Null),
                 Value::Object(object) => self.object(tree, object),
-                _ => here(Violation::WrongType(Expected::Object)),
+                _ => error_here(Violation::WrongType(Expected::Object)),
             };
             if !wrong.is_empty() {
                 errors.put(&index.to_string(), wrong);
@@ -258,7 +258,7 @@ impl<'a> Check<'a> {
     }
 }
 
-fn here(violation: Violation) -> FieldErrors {
+fn error_here(violation: Violation) -> FieldErrors {
     let mut errors = FieldErrors::default();
     errors.here(violation);
     errors

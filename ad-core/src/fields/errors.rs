@@ -28,12 +28,12 @@ use crate::violation::Violation;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldErrors(
     // One pointer, because every field of a payload has a temporary value of this type, which is nearly always empty.
-    Option<Box<Place>>,
+    Option<Box<ErrorNode>>,
 );
 
 /// The errors at one place and below it.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Place {
+struct ErrorNode {
     violations: Vec<Violation>,
     members: BTreeMap<PathKey, FieldErrors>,
 }
@@ -61,7 +61,7 @@ impl fmt::Display for PathKey {
 }
 
 impl FieldErrors {
-    fn place(&mut self) -> &mut Place {
+    fn node(&mut self) -> &mut ErrorNode {
         self.0.get_or_insert_default()
     }
 
@@ -72,7 +72,7 @@ impl FieldErrors {
 
     /// The errors of one member, for adding to them.
     pub fn at(&mut self, key: &str) -> &mut Self {
-        self.place().members.entry(key.into()).or_default()
+        self.node().members.entry(key.into()).or_default()
     }
 
     /// Adds an error of one member.
@@ -87,7 +87,7 @@ impl FieldErrors {
 
     /// Adds an error at this place.
     pub fn here(&mut self, violation: Violation) {
-        self.place().violations.push(violation);
+        self.node().violations.push(violation);
     }
 
     /// Whether there is an error at or below a dotted path.
@@ -98,14 +98,14 @@ impl FieldErrors {
     }
 
     /// Removes the errors of one member.
-    pub(crate) fn forget(&mut self, key: &str) {
+    pub(crate) fn remove_member(&mut self, key: &str) {
         if let Some(place) = &mut self.0 {
             place.members.remove(&key.into());
         }
     }
 
     /// Replaces all errors at and below one member by one violation.
-    pub(crate) fn replace(&mut self, key: &str, violation: Violation) {
+    pub fn replace(&mut self, key: &str, violation: Violation) {
         self.forget(key);
         self.push(key, violation);
     }
@@ -113,7 +113,7 @@ impl FieldErrors {
     /// Adds all errors of another value.
     pub(crate) fn absorb(&mut self, other: Self) {
         let Some(other) = other.0 else { return };
-        let place = self.place();
+        let place = self.node();
         place.violations.extend(other.violations);
         for (key, below) in other.members {
             place.members.entry(key).or_default().absorb(below);
@@ -131,7 +131,7 @@ impl FieldErrors {
     }
 
     /// Visits each error with the names and indices that lead to its field.
-    pub(crate) fn each_mut(&mut self, visit: &mut impl FnMut(&[String], &mut Violation)) {
+    pub fn each_mut(&mut self, visit: &mut impl FnMut(&[String], &mut Violation)) {
         fn walk(errors: &mut FieldErrors, path: &mut Vec<String>, visit: &mut impl FnMut(&[String], &mut Violation)) {
             let Some(place) = &mut errors.0 else { return };
             place.violations.iter_mut().for_each(|violation| visit(path, violation));

@@ -7,11 +7,11 @@ use crate::model::ApiVersion;
 pub enum Since {
     /// Untagged: in both API versions.
     V3,
-    /// `(V4)`
+    /// Tagged `(V4)`: only in V4.
     V4,
-    /// `(V4.3)`
+    /// Tagged `(V4.3)`: only in V4, since 4.3.
     V43,
-    /// `(V4.4)`
+    /// Tagged `(V4.4)`: only in V4, since 4.4.
     V44,
 }
 
@@ -51,36 +51,36 @@ pub type ChoiceValue = (&'static str, &'static str);
 pub enum Kind {
     /// Text of `min` to `max` characters.
     Text {
-        /// Fewest characters.
+        /// Fewest characters, inclusive.
         min: usize,
-        /// Most characters.
+        /// Most characters, inclusive.
         max: usize,
         /// A character that it may not hold.
         without: Option<char>,
     },
     /// A whole number within inclusive bounds.
     Integer {
-        /// Least value.
+        /// Least value, inclusive.
         min: i64,
-        /// Greatest value.
+        /// Greatest value, inclusive.
         max: i64,
         /// Whether a numeric string is accepted and stored as a number (decision 5).
         numeric_text: bool,
     },
     /// A number within inclusive bounds.
     Decimal {
-        /// Least value.
+        /// Least value, inclusive.
         min: f64,
-        /// Greatest value.
+        /// Greatest value, inclusive.
         max: f64,
         /// Most digits behind the decimal point, where the contract limits them.
         decimals: Option<u8>,
         /// Whether a numeric string is accepted and stored as a number (decision 5).
         numeric_text: bool,
     },
-    /// `true` or `false`.
+    /// JSON `true` or `false`.
     Boolean,
-    /// A calendar date, `YYYY-MM-DD`.
+    /// A calendar date of the form `YYYY-MM-DD`.
     Date,
     /// An absolute address with one of these schemes.
     Url {
@@ -94,7 +94,7 @@ pub enum Kind {
         /// Most characters, spaces not counted.
         max: usize,
     },
-    /// An e-mail address.
+    /// A bare e-mail address, such as `anna@example.se`.
     Email {
         /// Whether an empty text is accepted too and unsets the field.
         or_empty: bool,
@@ -110,7 +110,7 @@ pub enum Kind {
     Currency,
     /// One of a fixed list of the documents.
     Choice {
-        /// The list.
+        /// The values, in the order of the documents.
         values: &'static [ChoiceValue],
         /// Whether any case matches; stored in the documents' spelling (decision 5).
         any_case: bool,
@@ -129,30 +129,30 @@ pub enum Kind {
     Measure {
         /// Allowed units in the documents' spelling; any case matches.
         units: &'static [&'static str],
-        /// Least value.
+        /// Least value, inclusive, in any of the units.
         min: f64,
     },
     /// An array of at most `max` values of one kind.
     List {
-        /// Kind of the items.
+        /// The kind of each item.
         item: &'static Kind,
-        /// Most items.
+        /// Most items, inclusive.
         max: usize,
         /// Whether equal items are refused.
         unique: bool,
     },
     /// An array of at most `max` objects, each described by its own rows.
     Objects {
-        /// Rows of one object.
+        /// The rows of each object.
         fields: &'static [Field],
-        /// Most objects.
+        /// Most objects, inclusive.
         max: usize,
         /// Member that may not repeat.
         unique_by: &'static str,
     },
     /// An object that is described by its own rows and that an update replaces whole instead of merging it.
     Object {
-        /// Rows of the object.
+        /// The rows of the object.
         fields: &'static [Field],
     },
     /// An object checked against the category's own table (`category_fields`).
@@ -164,9 +164,9 @@ pub enum Kind {
 pub struct Field {
     /// Dotted path within the object that the table describes.
     pub path: &'static str,
-    /// Its kind of value.
+    /// The kind of value that it takes.
     pub kind: Kind,
-    /// Release that added it.
+    /// The release that added it.
     pub since: Since,
     /// Whether it is required in the object that contains it.
     pub required: bool,
@@ -176,7 +176,7 @@ pub struct Field {
     pub direction: Direction,
     /// The value that is stored if the field is absent.
     pub default: Option<&'static str>,
-    /// Its description.
+    /// Description for the field reference and the OpenAPI document.
     pub doc: &'static str,
 }
 
@@ -201,7 +201,7 @@ impl Field {
         Self { required: true, nullable: false, ..self }
     }
 
-    /// Added by this release.
+    /// The same row, added by this release.
     #[must_use]
     pub const fn since(self, since: Since) -> Self {
         Self { since, ..self }

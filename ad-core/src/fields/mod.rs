@@ -22,5 +22,6 @@ pub use field::{
 };
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
-pub(crate) use values::{as_integer, not_a_choice, plain_host, shown};
+pub(crate) use values::{as_integer, plain_host};
+pub use values::{not_a_choice, shown};
 pub(crate) use words::grouped;

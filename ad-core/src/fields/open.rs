@@ -37,7 +37,7 @@ fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
             errors.here(Violation::stated(Code::TooDeep, text));
         }
         Value::Array(items) => {
-            counted(items.len(), errors);
+            check_count(items.len(), errors);
             for (index, item) in items.iter_mut().take(MOST_MEMBERS).enumerate() {
                 let mut wrong = FieldErrors::default();
                 match item {
@@ -49,7 +49,7 @@ fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
         }
         Value::Object(members) => {
             members.retain(|_, member| !member.is_null());
-            counted(members.len(), errors);
+            check_count(members.len(), errors);
             for (name, member) in members.iter_mut().take(MOST_MEMBERS) {
                 let mut wrong = FieldErrors::default();
                 level(member, levels - 1, &mut wrong);
@@ -67,7 +67,7 @@ fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
     }
 }
 
-fn counted(members: usize, errors: &mut FieldErrors) {
+fn check_count(members: usize, errors: &mut FieldErrors) {
     if members > MOST_MEMBERS {
         errors.here(Violation::TooMany(MOST_MEMBERS));
     }

@@ -27,12 +27,12 @@ pub const fn count(path: &'static str, doc: &'static str) -> Field {
     integer(path, 0, GREATEST_COUNT, doc)
 }
 
-/// `true` or `false`.
+/// A row of `true` or `false`.
 pub const fn boolean(path: &'static str, doc: &'static str) -> Field {
     Field::new(path, Kind::Boolean, doc)
 }
 
-/// A date `YYYY-MM-DD`.
+/// A row of a date of the form `YYYY-MM-DD`.
 pub const fn date(path: &'static str, doc: &'static str) -> Field {
     Field::new(path, Kind::Date, doc)
 }

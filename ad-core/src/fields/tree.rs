@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use super::field::{Field, Kind};
 use crate::model::split_path;
 
-/// A compiled table.
+/// A table, compiled for one pass over an object.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Members by name, sorted.
+    /// Members of the object, sorted by name.
     nodes: Vec<(&'static str, Node)>,
     /// Their positions, for looking them up by name.
     places: FxHashMap<&'static str, usize>,

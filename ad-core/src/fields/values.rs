@@ -268,12 +268,12 @@ fn unit(units: &[&'static str], value: &mut Value, errors: &mut FieldErrors) {
 }
 
 /// The violation of a value that is none of the valid ones, with suggestions (decision 4).
-pub(crate) fn not_a_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone) -> Violation {
+pub fn not_a_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone) -> Violation {
     Violation::NotAChoice { sent: shown(value), choices: Choices::of(value.as_str(), valid), note: None }
 }
 
 /// A value for a message: in quotes, and truncated to 80 characters.
-pub(crate) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     if text.chars().nth(80).is_some() {
         format!("\"{}…\"", text.chars().take(80).collect::<String>())

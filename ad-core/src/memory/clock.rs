@@ -1,4 +1,4 @@
-//! Deterministic time and ids.
+//! A clock that tests move, and ids that are counted.
 
 use std::{
     sync::atomic::{AtomicI64, AtomicU64, Ordering},
@@ -30,7 +30,7 @@ impl ManualClock {
         self.0.store(time.as_millis(), Ordering::SeqCst);
     }
 
-    /// Moves it ahead.
+    /// Moves the time ahead by a duration.
     pub fn advance(&self, by: Duration) {
         self.set(self.now() + by);
     }

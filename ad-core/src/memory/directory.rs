@@ -1,4 +1,4 @@
-//! Dealers in memory.
+//! A dealer directory in memory, for tests and embedding.
 
 use std::{
     collections::BTreeMap,

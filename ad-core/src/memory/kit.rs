@@ -21,23 +21,23 @@ use crate::{
 /// it; [`Service::new`] also takes a store, directory or ids of your own.
 #[derive(Debug, Clone)]
 pub struct Kit {
-    /// Ads, logs and requests.
+    /// Ads, logs, requests and kept answers.
     pub store: Arc<MemoryStore>,
-    /// The dealers.
+    /// Add dealers here first.
     pub directory: Arc<MemoryDirectory>,
-    /// Addresses of images.
+    /// Add the answers of image hosts here.
     pub images: Arc<MemoryImages>,
-    /// Stored images.
+    /// Images that the pipeline has stored.
     pub media: Arc<MemoryMedia>,
-    /// The primary marketplace.
+    /// Listings and calls of the primary marketplace.
     pub primary: Arc<MemoryMarketplace>,
-    /// The secondary marketplace.
+    /// Listings and calls of the secondary marketplace.
     pub secondary: Arc<MemoryMarketplace>,
     /// Ids of ads and images, and of requests if the program has no other.
     pub ids: Arc<CountingIds>,
-    /// The use cases.
+    /// The use cases, over these ports.
     pub service: Service,
-    /// What a worker does.
+    /// Executes accepted requests, over these ports.
     pub pipeline: Pipeline,
 }
 

@@ -1,4 +1,4 @@
-//! A marketplace in memory.
+//! A marketplace in memory, for tests and embedding.
 
 use std::{
     borrow::Cow,
@@ -20,17 +20,17 @@ use crate::{
 pub struct MemoryListing {
     /// Its id, such as `primary-1`.
     pub id: String,
-    /// The dealer.
+    /// Code of the listing's dealer.
     pub dealer_code: String,
     /// The licence plate, in upper case without spaces.
     pub plate: Option<String>,
-    /// The title.
+    /// Title that buyers see.
     pub title: String,
     /// Addresses of its images, in display order.
     pub images: Vec<String>,
     /// The ad that it shows; `None` for a listing that this service did not publish.
     pub reference: Option<Uuid>,
-    /// Whether it is visible.
+    /// Whether buyers see it.
     pub shown: bool,
     /// End of its pole position.
     pub pole_position_until: Option<Timestamp>,
@@ -38,14 +38,14 @@ pub struct MemoryListing {
     rank: u64,
 }
 
-/// What a call does.
+/// The kind of a call that changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Publishes a listing, or updates that of the same ad.
     Publish,
-    /// Updates a listing.
+    /// Updates the data of a listing.
     Update,
-    /// Removes a listing.
+    /// Removes a listing from sight.
     Unpublish,
     /// Moves a listing to the first place.
     Bump,
@@ -56,11 +56,11 @@ pub enum Operation {
 /// A call that changed something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its idempotency key.
+    /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// What it did.
+    /// The kind of the call.
     pub operation: Operation,
-    /// The listing.
+    /// Id of the listing, such as `primary-1`.
     pub listing: String,
 }
 
@@ -88,7 +88,7 @@ struct Fault {
 }
 
 impl MemoryMarketplace {
-    /// An empty one.
+    /// A marketplace without listings.
     pub fn new(market: Market) -> Self {
         Self { market, state: Mutex::default() }
     }

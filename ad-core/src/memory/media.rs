@@ -90,7 +90,7 @@ impl MemoryMedia {
         locked(&self.images).len()
     }
 
-    /// Whether it holds none.
+    /// Whether no image is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! A store in memory.
+//! A store in memory, for tests and embedding.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -53,7 +53,7 @@ struct Tables {
     photos: BTreeMap<String, Photo>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
-    /// Who waits for events.
+    /// Watches that commits of log entries wake.
     watches: EventWatches,
     last_lease: i64,
     /// The number of the last commit that wrote log entries.
@@ -77,7 +77,7 @@ struct AdRow {
 /// When the images of an ad are to be examined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum PhotosDue {
-    /// When they change.
+    /// Not before the images change.
     Never,
     /// When the request that changed them has ended or waits.
     AfterRequest,
@@ -168,7 +168,7 @@ impl Tables {
     }
 
     /// The ads of a source id within a scope.
-    fn found(&self, scope: Scope<'_>, source_id: &str) -> impl Iterator<Item = &AdRow> {
+    fn find_in_scope(&self, scope: Scope<'_>, source_id: &str) -> impl Iterator<Item = &AdRow> {
         let codes: Vec<&str> = match scope {
             Scope::Dealer(code) => vec![code],
             Scope::Dealers(codes) => codes.iter().map(String::as_str).collect(),
@@ -185,7 +185,7 @@ impl Tables {
     }
 
     /// The unfinished request of an ad that has this plan.
-    fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Option<Uuid> {
+    fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Option<Uuid> {
         let is_it = |queued: &&Queued| queued.ad == ad && queued.request.plan.as_ref() == plan;
         self.queue.iter().find(is_it).map(|queued| queued.request.id)
     }
@@ -304,7 +304,7 @@ impl Store for MemoryStore {
         let mut tables = locked(&self.0);
         tables.check_key(revision.answer)?;
         if revision.coalesces
-            && let Some(request) = tables.underway(revision.ad, revision.request.plan.as_ref())
+            && let Some(request) = tables.find_unfinished(revision.ad, revision.request.plan.as_ref())
         {
             return Err(StoreError::Underway(request));
         }
@@ -348,7 +348,7 @@ impl Store for MemoryStore {
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let tables = locked(&self.0);
-        let rows = tables.found(scope, source_id);
+        let rows = tables.find_in_scope(scope, source_id);
         Ok(rows.map(|row| (row.stored.clone(), row.latest(log == LogEntries::Latest))).collect())
     }
 
@@ -358,7 +358,7 @@ impl Store for MemoryStore {
             let StoredAd { ad, tag, .. } = &row.stored;
             TagOfAd { dealer_code: ad.dealer_code.clone(), category_id: ad.category_id, tag: *tag }
         };
-        Ok(tables.found(scope, source_id).map(tag).collect())
+        Ok(tables.find_in_scope(scope, source_id).map(tag).collect())
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
@@ -377,7 +377,7 @@ impl Store for MemoryStore {
                 .filter_map(|queued| Some((queued.request.plan.clone(), tables.stored_request(queued.request.id)?)));
             StatusFacts { stored: row.stored.clone(), unfinished: unfinished.collect() }
         };
-        Ok(tables.found(scope, source_id).map(facts).collect())
+        Ok(tables.find_in_scope(scope, source_id).map(facts).collect())
     }
 
     async fn earlier_prices(
@@ -386,7 +386,7 @@ impl Store for MemoryStore {
         source_id: &str,
     ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
         let tables = locked(&self.0);
-        let found = tables.found(scope, source_id);
+        let found = tables.find_in_scope(scope, source_id);
         Ok(found.map(|row| (row.stored.ad.clone(), row.earlier_prices.clone())).collect())
     }
 
@@ -479,7 +479,7 @@ impl Store for MemoryStore {
         let positions = rows.flat_map(|(index, row)| row.positions(index).zip(&row.log).map(move |it| (it, row)));
         let mut after: Vec<_> = positions.filter(|((position, _), _)| *position > query.after).collect();
         after.sort_unstable_by_key(|((position, _), _)| *position);
-        after.truncate(query.most_looked_at() as usize);
+        after.truncate(query.scan_limit() as usize);
         let last = after.last().map_or(query.after, |((position, _), _)| *position);
         let looked_at = u32::try_from(after.len()).unwrap_or(u32::MAX);
         let matching = after.into_iter().filter(|((_, entry), _)| query.has_type(entry));
@@ -628,7 +628,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let mut tables = locked(&self.0);
         let key = (market, listing.to_owned());
         let shows = |AdRow { stored: StoredAd { ad: other, .. }, .. }: &AdRow| {
@@ -654,11 +654,11 @@ impl Store for MemoryStore {
         Ok(locked(&self.0).queue.iter().any(|queued| queued.ad == ad))
     }
 
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
-        Ok(locked(&self.0).underway(ad, plan))
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+        Ok(locked(&self.0).find_unfinished(ad, plan))
     }
 
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError> {
         poll_fn(|context| {
             let mut tables = locked(&self.0);
             if !tables.queue.iter().any(|queued| queued.request.id == request) {

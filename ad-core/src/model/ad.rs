@@ -39,15 +39,15 @@ names! {
         Waiting = "waiting",
         /// No channel shows it, and nothing is under way.
         Failed = "failed",
-        /// It is deleted.
+        /// Taken off all marketplaces by DELETE; its source id stays in use.
         Deleted = "deleted",
     }
 
     /// The API version that created or last converted an ad.
     pub enum ApiVersion {
-        /// Legacy.
+        /// `/v3`, the older release of the API.
         V3 = "v3",
-        /// Current.
+        /// `/v4`, the current release of the API.
         V4 = "v4",
     }
 }
@@ -79,10 +79,10 @@ pub struct ImageRef {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validators {
-    /// The `ETag` header.
+    /// Value of the `ETag` header, quotes included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// The `Last-Modified` header.
+    /// Value of the `Last-Modified` header, as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
@@ -97,7 +97,7 @@ impl Validators {
 /// What the service stores about an image and does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageSource {
-    /// Its size in bytes.
+    /// Size of the stored image, in bytes.
     pub bytes: u64,
     /// The validators that its host sent.
     #[serde(flatten)]
@@ -110,29 +110,29 @@ pub type ImageSources = BTreeMap<String, ImageSource>;
 /// An ad of a dealer ('Ad').
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ad {
-    /// Internal id.
+    /// Id that the service generated; answers show it as `id`.
     pub id: Uuid,
     /// The client's reference, unique per dealer, also after deletion.
     pub source_id: String,
-    /// The dealer.
+    /// Code of the dealer that owns the ad.
     pub dealer_code: String,
     /// The category; it fixes the vehicle type.
     pub category_id: u16,
-    /// `created` or `deleted`.
+    /// `created`, or `deleted` once its DELETE has ended.
     pub state: AdState,
     /// Version that created or last converted it.
     pub api_version: ApiVersion,
-    /// What the client wrote.
+    /// The payload, normalised, with derived fields.
     pub content: Content,
-    /// The stored images.
+    /// The stored images, in display order.
     pub image_refs: Vec<ImageRef>,
     /// Id of the listing on the primary marketplace, once published.
     pub marketplace_ad_id: Option<String>,
     /// Id of the listing on the secondary marketplace, once published there.
     pub offer_id: Option<String>,
-    /// When it was created.
+    /// Time of its creation.
     pub created: Timestamp,
-    /// When it last changed.
+    /// Time of the latest change, by a write or by a worker.
     pub updated: Timestamp,
 }
 

@@ -19,7 +19,7 @@ const FIELD_BYTES: usize = 40;
 /// The fields that a request has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentChange {
-    /// The fields.
+    /// The changed fields, in the order of their paths.
     pub fields: Vec<FieldChange>,
     /// Number of further fields, which are left out because of their size.
     #[serde(default)]
@@ -30,7 +30,7 @@ pub struct ContentChange {
 /// both have the same in another order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// The dotted path.
+    /// Dotted path from the ad, such as `category_fields.brand`.
     pub path: String,
     /// The value before; `None` if there was none.
     pub before: Option<String>,

@@ -103,7 +103,7 @@ impl Content {
         Self { cleared_mileage, ..self }
     }
 
-    /// The fields.
+    /// The members of the ad as the API shows them, parsed at the first call.
     pub fn fields(&self) -> &Map<String, Value> {
         self.fields.get_or_init(|| {
             let text = self.text.as_deref().map_or("{}", RawValue::get);
@@ -239,7 +239,6 @@ pub(crate) fn object_bytes_at_most(members: &Map<String, Value>) -> usize {
 }
 
 pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
-    /// Counts the bytes written.
     struct ByteCounter(usize);
 
     impl io::Write for ByteCounter {

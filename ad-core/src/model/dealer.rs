@@ -1,4 +1,4 @@
-//! Dealers.
+//! Dealers, as an operator enters them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use super::market::Market;
 /// Currency of a dealer without one.
 pub const DEFAULT_CURRENCY: &str = "SEK";
 
-/// A dealer (decision 17).
+/// A dealer, whose ads tokens give access to (decision 17).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dealer {
     /// Its code in tokens and ads.
     pub code: String,
-    /// Name for people.
+    /// Name that people see, such as "Bilar AB".
     pub name: String,
     /// The dealer group, if it belongs to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,17 +35,17 @@ pub struct Dealer {
     pub address: Option<Address>,
 }
 
-/// A postal address.
+/// The postal address of a dealer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
-    /// Street and number.
+    /// Street and house number.
     #[serde(default)]
     pub street: String,
-    /// Postal code.
+    /// Postal code, as the operator wrote it.
     #[serde(default)]
     pub zipcode: String,
-    /// City.
+    /// City of the postal code.
     #[serde(default)]
     pub city: String,
 }

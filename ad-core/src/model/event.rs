@@ -29,7 +29,7 @@ impl EventPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
 #[display("evt_{}_{sequence}", ad_id.simple())]
 pub struct EventId {
-    /// The ad.
+    /// Internal id of the ad.
     pub ad_id: Uuid,
     /// Number of the entry in the log of its ad.
     pub sequence: i64,
@@ -59,11 +59,11 @@ impl FromStr for EventId {
 pub struct Event {
     /// Its position in the sequence.
     pub position: EventPosition,
-    /// The ad.
+    /// Internal id of the ad.
     pub ad_id: Uuid,
-    /// The ad's source id.
+    /// The client's reference of the ad.
     pub source_id: String,
-    /// The ad's dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
     /// The ad's category at the time of reading.
     pub category_id: u16,
@@ -71,12 +71,12 @@ pub struct Event {
     pub marketplace_ad_id: Option<String>,
     /// Id of the ad's listing on the secondary marketplace at the time of reading.
     pub offer_id: Option<String>,
-    /// The entry.
+    /// The log entry that the event reports.
     pub entry: LogEntry,
 }
 
 impl Event {
-    /// Its id.
+    /// The id that clients see, derived from ad and position.
     pub fn id(&self) -> EventId {
         EventId { ad_id: self.ad_id, sequence: self.position.sequence }
     }
@@ -126,16 +126,16 @@ impl FromStr for EventTypes {
     }
 }
 
-/// Which events to read.
+/// A query for a page of events, in the order of their positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct EventQuery {
-    /// Events after this position.
+    /// Only events after this position.
     pub after: EventPosition,
     /// Types of which the event must have one; empty: any.
     pub types: Vec<EventTypes>,
     /// Only events of the ads with this source id.
     pub source_id: Option<String>,
-    /// Maximum number of events.
+    /// Maximum number of events, 1 to [`MAX_EVENTS`](crate::parameters::MAX_EVENTS).
     pub limit: u32,
 }
 
@@ -145,7 +145,7 @@ const LOOKED_AT: u32 = 1000;
 impl EventQuery {
     /// Maximum number of events that a store looks at for one page, matching or not: one more than the page can have, so that it is
     /// known whether there are more.
-    pub fn most_looked_at(&self) -> u32 {
+    pub fn scan_limit(&self) -> u32 {
         let most = if self.types.is_empty() { self.limit } else { self.limit.max(LOOKED_AT) };
         most.saturating_add(1)
     }
@@ -172,7 +172,7 @@ impl EventPage {
     pub fn new(query: &EventQuery, events: Vec<Event>, is_full: bool, looked_at: u32, last: EventPosition) -> Self {
         match events.last().map(|event| event.position) {
             Some(position) if is_full => Self { events, position, has_more: position != last },
-            _ => Self { events, position: last, has_more: looked_at >= query.most_looked_at() },
+            _ => Self { events, position: last, has_more: looked_at >= query.scan_limit() },
         }
     }
 }

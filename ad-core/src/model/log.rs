@@ -26,9 +26,9 @@ const CUT: &str = "… (truncated)";
 names! {
     /// What is done to an ad, step by step.
     pub enum Action {
-        /// The ad was created.
+        /// `POST` created the ad.
         Create = "create",
-        /// Its data was updated.
+        /// `PUT`, `PATCH` or a migration changed the ad's data.
         Update = "update",
         /// It was renewed: it appears as new.
         Bump = "bump",
@@ -38,7 +38,7 @@ names! {
         HandleMedia = "handle_media",
         /// It was sent to the marketplaces.
         Publish = "publish",
-        /// It was deleted.
+        /// `DELETE` deleted the ad.
         Delete = "delete",
         /// It was taken off the marketplaces.
         Unpublish = "unpublish",
@@ -46,9 +46,9 @@ names! {
 
     /// The state of an action.
     pub enum ActionState {
-        /// Started.
+        /// A worker has begun the action.
         Processing = "processing",
-        /// Completed.
+        /// The action has succeeded.
         Done = "done",
         /// Failed; the message says why.
         Error = "error",
@@ -85,16 +85,16 @@ pub fn short_address(url: &str) -> Cow<'_, str> {
     format!("{}…{}", &url[..head], &url[tail..]).into()
 }
 
-/// One entry.
+/// One entry of an ad's log ('Log entry').
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// The API request that it belongs to.
     pub request_id: Uuid,
-    /// When it was written.
+    /// When the entry was written.
     pub created: Timestamp,
-    /// What is done.
+    /// The action that the entry reports on.
     pub action: Action,
-    /// Its state.
+    /// How far the action is.
     pub state: ActionState,
     /// Human-readable status or error details: a text, or an object with a `message` and details.
     pub external_message: Value,
@@ -164,11 +164,11 @@ fn cut_texts(value: &mut Value, most: usize) {
 /// text and, for programs, in the member `listings` of its message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlateMatch {
-    /// The marketplace.
+    /// The marketplace with the listing.
     pub marketplace: Market,
-    /// The listing's id there.
+    /// Id of the listing on that marketplace.
     pub listing: String,
-    /// The plate.
+    /// Licence plate, in upper case without spaces.
     pub registration_number: String,
     /// Whether the ad was linked to it; if not, it belongs to another ad, and this one got its own.
     pub linked: bool,

@@ -1,4 +1,4 @@
-//! The marketplaces.
+//! The marketplaces on which ads are published.
 
 use super::names::names;
 

@@ -46,7 +46,7 @@ pub enum Undecodable {
 pub struct PhotoFacts {
     /// Width in pixels, turned as EXIF says.
     pub width: u32,
-    /// Height in pixels, likewise.
+    /// Height in pixels, turned as EXIF says.
     pub height: u32,
     /// Perceptual hash: each bit says whether the picture gets lighter from one point to the next. Pictures that look the same differ
     /// in few bits.
@@ -98,7 +98,7 @@ impl PhotoFacts {
     }
 }
 
-/// Widths of renditions.
+/// Widths of renditions, in pixels.
 pub const RENDITION_WIDTHS: [u32; 3] = [320, 800, 1600];
 
 /// Most bits of the hashes in which two copies of a picture differ. Two photos of a car from nearly the same place differ in more.
@@ -165,7 +165,7 @@ struct RenditionView<'a> {
     url: RenditionUrl<'a>,
 }
 
-/// `https://ads.example/media/abcd…-800.jpg`.
+/// Address of a rendition, such as `https://ads.example/media/abcd…-800.jpg`.
 struct RenditionUrl<'a> {
     stem: &'a str,
     width: u32,

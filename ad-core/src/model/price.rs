@@ -16,7 +16,7 @@ pub struct Price {
     pub kind: String,
     /// In whole units of the currency.
     pub amount: Number,
-    /// ISO 4217 code.
+    /// ISO 4217 currency code, such as `SEK`.
     #[serde(default)]
     pub currency: String,
 }
@@ -33,9 +33,9 @@ pub struct EarlierPrices {
 /// The prices of an ad over time, as the API shows them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriceHistory {
-    /// The ad.
+    /// The client's reference of the ad.
     pub source_id: String,
-    /// Its dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
     /// Since when its prices are known without gaps.
     pub recorded_since: Timestamp,
@@ -50,7 +50,7 @@ pub struct PriceHistory {
 /// The prices of an ad between two changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PricePeriod {
-    /// When they were accepted.
+    /// When the write that set them was accepted.
     pub since: Timestamp,
     /// When they were replaced; `None` for the present ones.
     pub until: Option<Timestamp>,
@@ -63,9 +63,9 @@ pub struct PricePeriod {
 pub struct AppliedPrice {
     /// In whole units of the currency.
     pub amount: Number,
-    /// ISO 4217 code.
+    /// ISO 4217 currency code, such as `SEK`.
     pub currency: String,
-    /// When it was accepted.
+    /// When the write that set it was accepted.
     pub since: Timestamp,
     /// When it was replaced; `None` for the present one.
     pub until: Option<Timestamp>,
@@ -76,7 +76,7 @@ pub struct AppliedPrice {
 pub struct Reduction {
     /// In whole units of the currency.
     pub amount: Number,
-    /// ISO 4217 code.
+    /// ISO 4217 currency code, such as `SEK`.
     pub currency: String,
     /// When the series of reductions began that it belongs to.
     pub since: Timestamp,

@@ -13,11 +13,11 @@ use crate::violation::Code;
 pub struct Quality {
     /// The weight of the goals that are met, of that of all goals, in percent.
     pub score: u8,
-    /// What the score means.
+    /// The score as one of three levels.
     pub level: Level,
     /// The goals of its category, in the order of their weight.
     pub goals: Vec<GoalStatus>,
-    /// What is probably wrong.
+    /// Probable mistakes, which do not change the score.
     pub findings: Vec<Finding>,
 }
 
@@ -30,13 +30,13 @@ impl Quality {
 }
 
 names! {
-    /// What a score means.
+    /// A level of the quality score.
     pub enum Level {
-        /// Below [`GOOD`](Self::GOOD).
+        /// A score below [`GOOD`](Self::GOOD).
         Basic = "basic",
-        /// From [`GOOD`](Self::GOOD).
+        /// A score from [`GOOD`](Self::GOOD) to below [`EXCELLENT`](Self::EXCELLENT).
         Good = "good",
-        /// From [`EXCELLENT`](Self::EXCELLENT).
+        /// A score of [`EXCELLENT`](Self::EXCELLENT) or more.
         Excellent = "excellent",
     }
 }
@@ -61,7 +61,7 @@ impl From<u8> for Level {
 /// A goal, and whether an ad meets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalStatus {
-    /// Its code.
+    /// Identifier for programs, listed in `docs/quality.md`.
     pub code: Cow<'static, str>,
     /// The field by which it is met.
     pub field: Cow<'static, str>,
@@ -69,20 +69,20 @@ pub struct GoalStatus {
     pub met: bool,
     /// Its share of the score.
     pub weight: u8,
-    /// The goal.
+    /// The goal in a sentence.
     pub text: Cow<'static, str>,
-    /// How to meet it.
+    /// How the client meets it, in a sentence.
     pub how: Cow<'static, str>,
 }
 
 /// What is probably wrong with an ad.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its code.
+    /// Identifier for programs, listed in `docs/errors.md`.
     pub code: Code,
-    /// How sure it is.
+    /// How certain it is that the value is wrong.
     pub severity: Severity,
-    /// The field.
+    /// Dotted path of the field, from the ad.
     pub field: String,
     /// What was found, with the value.
     pub text: String,
@@ -107,9 +107,9 @@ names! {
 /// The quality of an ad in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QualitySummary {
-    /// As in [`Quality`].
+    /// Score of 0 to 100, as in [`Quality`].
     pub score: u8,
-    /// What the score means.
+    /// The score as one of three levels.
     pub level: Level,
     /// Number of findings about the ad itself; those that compare it with other ads are not among them.
     pub findings: usize,

@@ -17,27 +17,27 @@ pub const MAX_LIMIT: u32 = 500;
 names! {
     /// The order of ads; equal ones are in the order of creation.
     pub enum AdOrder {
-        /// Creation time.
+        /// By the time when the ad was created.
         Created = "created",
-        /// Last change.
+        /// By the time of the last change.
         Updated = "updated",
-        /// The client's reference.
+        /// By the client's reference, as text.
         SourceId = "source_id",
     }
 }
 
-/// One condition on ads.
+/// One condition on ads ('List parameters').
 #[derive(Debug, Clone, PartialEq)]
 pub enum AdFilter {
-    /// Internal id.
+    /// The internal id is this.
     Id(Uuid),
-    /// State.
+    /// The state is this.
     State(AdState),
     /// The client's reference is one of these.
     SourceId(Vec<String>),
     /// The client's reference contains this, in any case.
     SourceIdContains(String),
-    /// The dealer.
+    /// The dealer has this code.
     DealerCode(String),
     /// The status is one of these.
     Status(Vec<AdStatus>),
@@ -58,13 +58,13 @@ pub enum AdFilter {
 /// A side of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// Greater.
+    /// `__gt`: greater than the value.
     Gt,
-    /// Greater or equal.
+    /// `__gte`: the value or greater.
     Gte,
-    /// Less.
+    /// `__lt`: less than the value.
     Lt,
-    /// Less or equal.
+    /// `__lte`: the value or less.
     Lte,
 }
 
@@ -73,11 +73,11 @@ pub enum Bound {
 pub struct AdQuery {
     /// Conditions, all of which must be true.
     pub filters: Vec<AdFilter>,
-    /// The order.
+    /// The property that the ads are sorted by.
     pub order: AdOrder,
     /// Whether the order is descending.
     pub descending: bool,
-    /// The page.
+    /// Limit and offset.
     pub page: Page,
     /// Only these fields of each ad.
     pub fields: Option<Vec<&'static str>>,
@@ -88,11 +88,11 @@ pub struct AdQuery {
 /// What an answer shows of an ad besides its fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Included {
-    /// Its latest log entries.
+    /// `log`: the 100 latest log entries.
     pub log: bool,
-    /// Its status.
+    /// `status`: whether the ad is live.
     pub status: bool,
-    /// Its quality.
+    /// `quality`: score and number of findings.
     pub quality: bool,
 }
 
@@ -101,22 +101,22 @@ pub struct Included {
 pub struct LogQuery {
     /// The dealer, where a group's token must say which of several.
     pub dealer_code: Option<String>,
-    /// Only this action.
+    /// Only entries of this action.
     pub action: Option<Action>,
-    /// Only this state.
+    /// Only entries in this state.
     pub state: Option<ActionState>,
-    /// Only this request.
+    /// Only entries of this API request.
     pub request_id: Option<Uuid>,
     /// Whether the newest come first.
     pub descending: bool,
-    /// The page.
+    /// Limit and offset.
     pub page: Page,
 }
 
 /// A page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Maximum number of rows.
+    /// Maximum number of rows, 1 to [`MAX_LIMIT`].
     pub limit: u32,
     /// Number of rows to skip.
     pub offset: u64,
@@ -131,9 +131,9 @@ impl Default for Page {
 /// Marketplaces that a bump excludes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exclusions {
-    /// Exclude the primary marketplace.
+    /// `exclude_primary`: the primary marketplace.
     pub primary: bool,
-    /// Exclude the secondary marketplace.
+    /// `exclude_secondary`: the secondary marketplace.
     pub secondary: bool,
 }
 

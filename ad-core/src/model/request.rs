@@ -38,14 +38,14 @@ pub struct Request {
     pub id: Uuid,
     /// What to do; `None` for a retry, which does what earlier requests left undone ([`Leftover`]).
     pub plan: Option<Plan>,
-    /// Its progress.
+    /// What is done, what failed, and when it is tried again.
     pub progress: Progress,
-    /// When it was accepted.
+    /// When the service accepted it.
     pub accepted: Timestamp,
 }
 
 impl Request {
-    /// A newly accepted request.
+    /// A request of which nothing is done yet.
     pub fn new(id: Uuid, plan: Option<Plan>, accepted: Timestamp) -> Self {
         Self { id, plan, progress: Progress::default(), accepted }
     }
@@ -180,7 +180,7 @@ impl Progress {
 
     /// Continues a request that waited. The time since the next attempt was due is not counted, because no worker ran or the
     /// clock was set forward.
-    pub(crate) fn taken_up(&mut self, now: Timestamp) {
+    pub(crate) fn resume(&mut self, now: Timestamp) {
         if let Some(due) = self.due.take() {
             for first in [&mut self.first_try, &mut self.store_first_try].into_iter().flatten() {
                 *first = *first + (now - due);
@@ -203,14 +203,14 @@ pub struct StoredImage {
 /// An image that failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedImage {
-    /// Its address.
+    /// Address as the client sent it.
     pub url: String,
-    /// Why.
+    /// The reason, in a sentence for the client.
     pub error: String,
     /// The kind of the reason.
     #[serde(default = "image_failed")]
     pub code: Code,
-    /// Attempts that failed.
+    /// Number of attempts, all of which failed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub attempts: u32,
 }
@@ -241,9 +241,9 @@ names! {
         Images = "images",
         /// The service's own image store.
         ImageStore = "image_store",
-        /// The primary marketplace.
+        /// The marketplace on which all ads are published.
         Primary = "primary",
-        /// The secondary marketplace.
+        /// The marketplace for registered vehicles alone.
         Secondary = "secondary",
     }
 }
@@ -264,7 +264,7 @@ pub struct ChannelFailure {
     pub code: Code,
     /// The reason, as the marketplace or the service says it.
     pub reason: String,
-    /// Attempts that failed.
+    /// Number of failed attempts at the action.
     #[serde(default)]
     pub attempts: u32,
     /// Whether no call was sent, because the circuit breaker was open.
@@ -294,7 +294,7 @@ pub struct Progress {
     /// Why the last of them failed, for operators.
     #[serde(skip_serializing_if = "is_default")]
     pub reason: Option<String>,
-    /// Its code.
+    /// The kind of that reason.
     #[serde(skip_serializing_if = "is_default")]
     pub code: Option<Code>,
     /// The marketplaces that the latest attempt did not reach, and why.
@@ -312,7 +312,7 @@ pub struct Progress {
     /// As `tries`, for attempts that failed because of the service's own image store.
     #[serde(skip_serializing_if = "is_default")]
     pub store_tries: u32,
-    /// As `first_try`, for those.
+    /// As `first_try`, for attempts that failed because of the service's own image store.
     #[serde(skip_serializing_if = "is_default")]
     pub store_first_try: Option<Timestamp>,
     /// Marketplaces that the next action has already reached.

@@ -31,9 +31,9 @@ names! {
 /// The latest log entry of an action of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActionStatus {
-    /// The action.
+    /// The action of the request's plan.
     pub action: Action,
-    /// Its state.
+    /// State in the latest entry of the action.
     pub state: ActionState,
     /// When the entry was written.
     pub created: Timestamp,
@@ -49,15 +49,15 @@ pub struct ActionStatus {
 pub struct RequestStatus {
     /// The id that the client was given (`X-Request-Id`).
     pub request_id: Uuid,
-    /// Its ad.
+    /// The client's reference of the ad.
     pub source_id: String,
-    /// Its ad's dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// When it was accepted.
+    /// When the service accepted it.
     pub accepted: Timestamp,
-    /// When it was finished.
+    /// When its last action ended; `None` before.
     pub finished: Option<Timestamp>,
-    /// Its state.
+    /// How far the request is, in one word.
     pub state: RequestState,
     /// Failed attempts at the action under way.
     pub attempts: u32,
@@ -77,11 +77,11 @@ pub const REQUEST_ENTRIES: usize = 20;
 pub struct StoredRequest {
     /// The id that the client was given (`X-Request-Id`).
     pub id: Uuid,
-    /// Its ad's dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// Its ad.
+    /// The client's reference of the ad.
     pub source_id: String,
-    /// When it was accepted.
+    /// When the service accepted it.
     pub accepted: Timestamp,
     /// Id of the token with which it was sent, for operators; `None` where that was not recorded.
     pub asked_by: Option<String>,
@@ -94,7 +94,7 @@ pub struct StoredRequest {
 /// An unfinished request in the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuedRequest {
-    /// Its progress.
+    /// What is done, what failed, and when it is tried again.
     pub progress: Progress,
     /// When it may be claimed: when it is due, or when its worker's lease ends; `None` behind an earlier request of its ad.
     pub claimable: Option<Timestamp>,

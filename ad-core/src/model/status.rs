@@ -36,7 +36,7 @@ names! {
 
     /// The status of an image of an ad.
     pub enum ImageStatus {
-        /// It is stored.
+        /// It is stored, and shown with the ad.
         Stored = "stored",
         /// It has not been fetched yet.
         Waiting = "waiting",
@@ -52,9 +52,9 @@ names! {
         Dealer = "dealer",
         /// Whoever runs the host of the images.
         ImageHost = "image_host",
-        /// Whoever runs the marketplace.
+        /// The operator of the marketplace.
         Marketplace = "marketplace",
-        /// Whoever runs this service.
+        /// The operator of this service.
         Operator = "operator",
     }
 }
@@ -62,7 +62,7 @@ names! {
 /// The status of an ad, with its reasons. It serialises as the API shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatusReport {
-    /// The client's reference.
+    /// The client's reference of the ad.
     pub source_id: String,
     /// The state of the ad.
     pub state: AdState,
@@ -85,7 +85,7 @@ pub struct StatusReport {
 /// The status of an ad on one marketplace, with its reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChannelReport {
-    /// The marketplace.
+    /// The marketplace reported on.
     pub marketplace: Market,
     /// The status in one word.
     pub status: ChannelStatus,
@@ -97,11 +97,11 @@ pub struct ChannelReport {
     pub code: Option<Code>,
     /// The status in a sentence, with the reason of a failure.
     pub text: String,
-    /// Who can change it.
+    /// Who can change the status.
     pub who_acts: WhoActs,
     /// What they can do; `None` if nobody has to do anything.
     pub what_to_do: Option<String>,
-    /// Attempts that failed.
+    /// Number of failed attempts at the action under way.
     pub attempts: u32,
     /// When the next attempt is due, while the ad waits for it.
     pub next_attempt: Option<Timestamp>,
@@ -110,7 +110,7 @@ pub struct ChannelReport {
 /// The status of an image, with its reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageReport {
-    /// Its address.
+    /// Address as the client sent it.
     pub url: String,
     /// The status in one word.
     pub status: ImageStatus,
@@ -118,7 +118,7 @@ pub struct ImageReport {
     pub code: Option<Code>,
     /// The status in a sentence, with the reason of a failure.
     pub text: String,
-    /// Attempts that failed.
+    /// Number of failed attempts to fetch or store it.
     pub attempts: u32,
 }
 
@@ -245,7 +245,7 @@ impl Publication {
 pub struct Summary {
     /// All ads, deleted ones included.
     pub ads: u64,
-    /// By their status.
+    /// Ads by status; statuses without ads are absent.
     pub by_status: BTreeMap<AdStatus, u64>,
     /// By vehicle type, or by the number of a category that has none, and status.
     pub by_vehicle_type: BTreeMap<String, BTreeMap<AdStatus, u64>>,
@@ -258,11 +258,11 @@ pub struct Summary {
 /// Ads of a scope with the same words and category, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StatusCount {
-    /// Their words.
+    /// Status of the ad and of its channels.
     pub words: StatusWords,
-    /// Their category.
+    /// Number of the category ('Category identifiers').
     pub category_id: u16,
-    /// Their number.
+    /// Number of such ads.
     pub ads: u64,
 }
 

@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From milliseconds since 1970.
+    /// The time that is so many milliseconds after 1970-01-01 UTC.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970-01-01 UTC.
     pub const fn as_millis(self) -> i64 {
         self.0
     }

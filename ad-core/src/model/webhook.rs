@@ -7,17 +7,17 @@ names! {
     pub enum DeliveryState {
         /// It will be attempted, or attempted again.
         Pending = "pending",
-        /// The receiver has it.
+        /// The receiver answered an attempt with 2xx.
         Delivered = "delivered",
-        /// All attempts failed.
+        /// All attempts of the schedule failed.
         Failed = "failed",
     }
 
     /// Why a webhook is disabled.
     pub enum DisabledReason {
-        /// By a client.
+        /// A client has disabled it (`enabled`: false).
         Requested = "requested",
-        /// The receiver answered 410.
+        /// The receiver answered an attempt with 410 Gone.
         Gone = "gone",
         /// No attempt succeeded for too long.
         Failing = "failing",

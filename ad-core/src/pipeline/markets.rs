@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{
-    Ended, Run,
+    ActionEnd, RequestRun,
     retry::{TransientFailure, after_tries},
 };
 use crate::{
@@ -29,46 +29,46 @@ enum MarketFailure {
     Found(PlateMatch),
 }
 
-impl Run<'_> {
-    pub(super) async fn boost(&mut self) -> Result<Ended, StoreError> {
+impl RequestRun<'_> {
+    pub(super) async fn boost(&mut self) -> Result<ActionEnd, StoreError> {
         let until = self.pipeline.ports.clock.now() + POLE_POSITION;
-        let ended = self.on_each_market(Action::Boost, &format!("Pole position until {until}")).await?;
+        let ended = self.run_on_marketplaces(Action::Boost, &format!("Pole position until {until}")).await?;
         self.change.pole_position_until = match ended {
-            Ended::Done(_) => Some(Some(until)),
-            Ended::Failed(..) => Some(None),
-            Ended::Waits(_) => None,
+            ActionEnd::Done(_) => Some(Some(until)),
+            ActionEnd::Failed(..) => Some(None),
+            ActionEnd::Waits(_) => None,
         };
         Ok(ended)
     }
 
     /// Unpublishes the ad and then marks it as deleted; the `unpublish` in it has its own log entries (decision 21).
-    pub(super) async fn delete(&mut self) -> Result<Ended, StoreError> {
-        Ok(match self.on_each_market(Action::Unpublish, "Ad unpublished").await? {
-            Ended::Done(message) => {
+    pub(super) async fn delete(&mut self) -> Result<ActionEnd, StoreError> {
+        Ok(match self.run_on_marketplaces(Action::Unpublish, "Ad unpublished").await? {
+            ActionEnd::Done(message) => {
                 self.log(Action::Unpublish, ActionState::Done, message);
                 self.change.state = Some(AdState::Deleted);
                 if self.is_retry() {
                     // A retry of a failed deletion, whose failure reset the intent.
                     self.change.intent = Some(AdState::Deleted);
                 }
-                Ended::Done("Ad deleted".into())
+                ActionEnd::Done("Ad deleted".into())
             }
-            Ended::Failed(code, message) => {
+            ActionEnd::Failed(code, message) => {
                 self.log_failure(Action::Unpublish, code, message);
                 self.change.intent = Some(AdState::Created);
-                Ended::Failed(code, "Not deleted: the ad could not be unpublished everywhere".into())
+                ActionEnd::Failed(code, "Not deleted: the ad could not be unpublished everywhere".into())
             }
-            waits @ Ended::Waits(_) => waits,
+            waits @ ActionEnd::Waits(_) => waits,
         })
     }
 
     /// Performs an action concurrently on all marketplaces of the plan that it has not reached yet.
-    pub(super) async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
+    pub(super) async fn run_on_marketplaces(&mut self, action: Action, done: &str) -> Result<ActionEnd, StoreError> {
         self.checkpoint().await?;
-        let failures = self.reach_each(action).await?;
+        let failures = self.call_marketplaces(action).await?;
         if failures.is_empty() {
             let matches = std::mem::take(&mut self.progress.plate_matches);
-            return Ok(Ended::Done(PlateMatch::message(done, &matches)));
+            return Ok(ActionEnd::Done(PlateMatch::message(done, &matches)));
         }
         let attempts = self.progress.attempts() + 1;
         let failure = |(market, error): &(Market, MarketplaceError)| {
@@ -89,22 +89,22 @@ impl Run<'_> {
             let paused = code == Code::MarketplacePaused;
             Some(TransientFailure { pause, asked, of: (*market).into(), code, reason, paused })
         });
-        let tries = match self.again(self.pipeline.settings.marketplaces, passing) {
+        let tries = match self.wait_for_retry(self.pipeline.settings.marketplaces, passing) {
             Ok(waits) => return Ok(waits),
             Err(made) => made,
         };
         let code = failures.first().map_or(Code::MarketplaceUnreachable, |(_, error)| error.code());
-        Ok(Ended::Failed(code, self.failure_message(action, &failures, tries)))
+        Ok(ActionEnd::Failed(code, self.failure_message(action, &failures, tries)))
     }
 
     /// Calls concurrently all marketplaces of the plan that were not reached yet, and returns those that failed.
-    async fn reach_each(&mut self, action: Action) -> Result<Vec<(Market, MarketplaceError)>, StoreError> {
+    async fn call_marketplaces(&mut self, action: Action) -> Result<Vec<(Market, MarketplaceError)>, StoreError> {
         loop {
             let mut markets = self.markets(action);
             markets.retain(|market| !self.progress.reached.contains(market));
             let mut calls = Vec::new();
             for market in &markets {
-                calls.push(self.reach(action, *market));
+                calls.push(self.call_marketplace(action, *market));
             }
             let results = join_all(calls).await;
             let (mut failures, mut matches) = (Vec::new(), Vec::new());
@@ -146,7 +146,7 @@ impl Run<'_> {
     }
 
     /// Performs the action on one marketplace; returns the id of a new listing.
-    async fn reach(&self, action: Action, market: Market) -> Result<Option<String>, MarketFailure> {
+    async fn call_marketplace(&self, action: Action, market: Market) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
         let key = IdempotencyKey { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
@@ -179,7 +179,7 @@ impl Run<'_> {
                 result => return Ok(result.map(|()| None)?),
             }
         }
-        if let Some(id) = self.of_the_same_plate(key.market).await? {
+        if let Some(id) = self.linked_by_plate(key.market).await? {
             match marketplace.update(key, &id, listing).await {
                 Err(MarketplaceError::Gone) => {}
                 result => return Ok(result.map(|()| Some(id))?),
@@ -189,7 +189,7 @@ impl Run<'_> {
     }
 
     /// A listing with the ad's plate that is linked to this ad now.
-    async fn of_the_same_plate(&self, market: Market) -> Result<Option<String>, MarketFailure> {
+    async fn linked_by_plate(&self, market: Market) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
         let Some(plate) = ad.content.registration_number() else { return Ok(None) };
         let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate).await?;
@@ -197,7 +197,7 @@ impl Run<'_> {
         if reference == Some(ad.id) {
             return Ok(Some(id));
         }
-        let free = self.may_take(market, reference, &id).await?;
+        let free = self.may_link(market, reference, &id).await?;
         let listing = id.clone();
         let plate_match =
             PlateMatch { marketplace: market, listing, registration_number: plate.into_owned(), linked: free };
@@ -208,11 +208,11 @@ impl Run<'_> {
     }
 
     /// Whether a listing may be linked to this ad: no other ad that is not deleted has it.
-    async fn may_take(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
+    async fn may_link(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
         let ad = self.claimed.stored.ad.id;
         match reference {
             Some(owner) if self.pipeline.ports.store.is_live(owner).await? => Ok(false),
-            _ => self.pipeline.ports.store.tie(ad, market, id).await,
+            _ => self.pipeline.ports.store.link_listing(ad, market, id).await,
         }
     }
 }

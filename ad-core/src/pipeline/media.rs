@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{
-    Ended, Run,
+    ActionEnd, RequestRun,
     retry::{TransientFailure, after_tries},
 };
 use crate::{
@@ -32,7 +32,7 @@ const REASON: usize = 300;
 /// Why an image was not stored.
 #[derive(Debug, thiserror::Error)]
 enum ImageFailure {
-    /// Its host failed.
+    /// The image's host failed, or what it sent is no usable image.
     #[error(transparent)]
     Host(#[from] ImageError),
     /// The service's image store failed.
@@ -71,8 +71,8 @@ enum FetchedImage {
     Unchanged,
 }
 
-impl Run<'_> {
-    pub(super) async fn handle_media(&mut self) -> Result<Ended, StoreError> {
+impl RequestRun<'_> {
+    pub(super) async fn handle_media(&mut self) -> Result<ActionEnd, StoreError> {
         self.checkpoint().await?;
         let urls: Vec<String> = self.claimed.stored.ad.content.image_urls().map(str::to_owned).collect();
         let failures = self.fetch_wanted(&urls).await;
@@ -98,8 +98,8 @@ impl Run<'_> {
             })
         });
         let again = match store_error {
-            Some(error) => self.again_for_store(error),
-            None => self.again(self.pipeline.settings.images, passing),
+            Some(error) => self.wait_for_image_store(error),
+            None => self.wait_for_retry(self.pipeline.settings.images, passing),
         };
         let tries = match again {
             Ok(waits) => return Ok(waits),
@@ -203,7 +203,7 @@ impl Run<'_> {
     }
 
     /// Sets the ad's images: those stored now, and for the other addresses those stored before.
-    fn refer_to_images(&mut self, urls: &[String], failed: &[FailedImage]) -> Ended {
+    fn refer_to_images(&mut self, urls: &[String], failed: &[FailedImage]) -> ActionEnd {
         let now = std::mem::take(&mut self.progress.stored);
         let of_url =
             |url: &String| now.iter().find(|image| image.shown.url == *url).cloned().or_else(|| self.known(url));
@@ -212,12 +212,12 @@ impl Run<'_> {
         let sources = images.into_iter().filter_map(|image| Some((image.shown.url, image.source?)));
         self.change.image_sources = Some(sources.collect());
         let ended = match failed {
-            [] if refs.is_empty() => Ended::Done("Images removed".into()),
-            [] => Ended::Done(format!("{} stored", counted(refs.len())).into()),
+            [] if refs.is_empty() => ActionEnd::Done("Images removed".into()),
+            [] => ActionEnd::Done(format!("{} stored", counted(refs.len())).into()),
             [first, ..] => {
                 // What the dealer can act on goes first.
                 let code = failed.iter().map(|image| image.code).find(|code| *code == Code::ImageFailed);
-                Ended::Failed(code.unwrap_or(first.code), failure_message(urls, failed, &refs))
+                ActionEnd::Failed(code.unwrap_or(first.code), failure_message(urls, failed, &refs))
             }
         };
         self.change.image_refs = Some(refs);

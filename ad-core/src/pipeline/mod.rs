@@ -26,7 +26,7 @@ use crate::{
     },
     quality,
     quotas::Quotas,
-    status::{self, UnderWay},
+    status::{self, OldestRequest},
     violation::Code,
 };
 pub use policy::RetryPolicy;
@@ -34,9 +34,9 @@ pub use policy::RetryPolicy;
 /// How often a pipeline retries, and how long its leases are.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineSettings {
-    /// Retries of image hosts.
+    /// Retries of failed requests to image hosts.
     pub images: RetryPolicy,
-    /// Retries of marketplaces.
+    /// Retries of failed calls of marketplaces.
     pub marketplaces: RetryPolicy,
     /// How long a claimed request belongs to one worker, unless the worker extends the lease.
     pub lease: Duration,
@@ -46,8 +46,8 @@ impl Default for PipelineSettings {
     /// Images 5 tries within a minute, marketplaces 10 tries within an hour (decision 27).
     fn default() -> Self {
         Self {
-            images: RetryPolicy::over(5, Duration::from_mins(1)),
-            marketplaces: RetryPolicy::over(10, Duration::from_hours(1)),
+            images: RetryPolicy::for_window(5, Duration::from_mins(1)),
+            marketplaces: RetryPolicy::for_window(10, Duration::from_hours(1)),
             lease: Duration::from_secs(10),
         }
     }
@@ -57,19 +57,19 @@ impl Default for PipelineSettings {
 #[derive(Clone, derive_more::Debug)]
 #[debug("PipelinePorts {{ .. }}")]
 pub struct PipelinePorts {
-    /// Ads, logs and requests.
+    /// Claims and records requests; has ads and logs.
     pub store: Arc<dyn Store>,
-    /// Fetches images.
+    /// Fetches images from clients' addresses.
     pub fetcher: Arc<dyn ImageFetcher>,
-    /// Stores images.
+    /// Stores the fetched images.
     pub media: Arc<dyn MediaStore>,
-    /// The primary marketplace.
+    /// Where all ads are published.
     pub primary: Arc<dyn Marketplace>,
-    /// The secondary marketplace.
+    /// Where ads of registered vehicles are published too.
     pub secondary: Arc<dyn Marketplace>,
-    /// The time.
+    /// Time of log entries and retries.
     pub clock: Arc<dyn Clock>,
-    /// Ids of images.
+    /// Generates the ids of stored images.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -99,12 +99,12 @@ impl Pipeline {
         Self { quotas: Some(quotas), ..self }
     }
 
-    /// Its ports.
+    /// The ports that the pipeline was built with.
     pub fn ports(&self) -> &PipelinePorts {
         &self.ports
     }
 
-    /// Its settings.
+    /// The settings that the pipeline was built with.
     pub fn settings(&self) -> &PipelineSettings {
         &self.settings
     }
@@ -134,7 +134,7 @@ impl Pipeline {
     /// # Errors
     /// When the store fails, or the lease was lost; the request is then claimed again.
     pub async fn run(&self, claimed: Claimed) -> Result<(), StoreError> {
-        Run::new(self, claimed).finish().await
+        RequestRun::new(self, claimed).finish().await
     }
 
     /// Finishes a claimed request without its remaining actions: the current action ends in an error that says why, and a retry
@@ -143,7 +143,7 @@ impl Pipeline {
     /// # Errors
     /// As [`run`](Self::run).
     pub async fn give_up(&self, claimed: Claimed, why: &str) -> Result<(), StoreError> {
-        Run::new(self, claimed).give_up(why).await
+        RequestRun::new(self, claimed).give_up(why).await
     }
 
     fn market(&self, market: Market) -> &dyn Marketplace {
@@ -155,14 +155,14 @@ impl Pipeline {
 }
 
 /// How an action ended, or that it waits for another attempt.
-enum Ended {
+enum ActionEnd {
     Done(Value),
     Failed(Code, Value),
     Waits(Timestamp),
 }
 
 /// A running request, with what is not committed yet.
-struct Run<'a> {
+struct RequestRun<'a> {
     pipeline: &'a Pipeline,
     /// When this worker started it.
     since: Timestamp,
@@ -176,11 +176,11 @@ struct Run<'a> {
     publication: Option<Publication>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RequestRun<'a> {
     fn new(pipeline: &'a Pipeline, mut claimed: Claimed) -> Self {
         let since = pipeline.ports.clock.now();
         let mut progress = std::mem::take(&mut claimed.request.progress);
-        progress.taken_up(since);
+        progress.resume(since);
         let is_retry = claimed.request.plan.is_none();
         let plan = claimed.request.plan.clone().or_else(|| progress.plan.clone()).unwrap_or_else(|| {
             let ad = &claimed.stored.ad;
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
             publication: None,
         };
         if !is_retry {
-            run.leave(|left| left.promotion = None);
+            run.update_leftover(|left| left.promotion = None);
         }
         run
     }
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
     }
 
     /// Changes the leftover, which is committed with the end of the current action.
-    fn leave(&mut self, change: impl FnOnce(&mut Leftover)) {
+    fn update_leftover(&mut self, change: impl FnOnce(&mut Leftover)) {
         let mut leftover = self.claimed.stored.leftover.clone();
         change(&mut leftover);
         if leftover != self.claimed.stored.leftover {
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
 
     async fn finish(mut self) -> Result<(), StoreError> {
         while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
-            if self.is_moot(action) {
+            if self.is_superseded(action) {
                 if self.plan.actions == [Action::Publish] {
                     self.log_nothing_to_do();
                 }
@@ -253,28 +253,28 @@ impl<'a> Run<'a> {
                 self.begin(action);
             }
             let ended = match action {
-                Action::Create => Ended::Done("Ad created".into()),
+                Action::Create => ActionEnd::Done("Ad created".into()),
                 Action::Update => {
                     if self.claimed.stored.ad.state == AdState::Deleted {
                         self.change.state = Some(AdState::Created);
                     }
-                    Ended::Done("Ad updated".into())
+                    ActionEnd::Done("Ad updated".into())
                 }
                 Action::HandleMedia => self.handle_media().await?,
                 Action::Publish if self.is_held_back() => {
                     let why = "Not published: images failed, and dont_publish_on_failed_images is set";
-                    Ended::Failed(Code::HeldByImages, why.into())
+                    ActionEnd::Failed(Code::HeldByImages, why.into())
                 }
-                Action::Publish => self.on_each_market(action, "Ad published").await?,
-                Action::Unpublish => self.on_each_market(action, "Ad unpublished").await?,
+                Action::Publish => self.run_on_marketplaces(action, "Ad published").await?,
+                Action::Unpublish => self.run_on_marketplaces(action, "Ad unpublished").await?,
                 Action::Delete => self.delete().await?,
-                Action::Bump => self.on_each_market(action, "Ad bumped").await?,
+                Action::Bump => self.run_on_marketplaces(action, "Ad bumped").await?,
                 Action::Boost => self.boost().await?,
             };
             match ended {
-                Ended::Done(message) => self.done(action, message),
-                Ended::Failed(code, message) => self.failed(action, code, message),
-                Ended::Waits(until) => {
+                ActionEnd::Done(message) => self.done(action, message),
+                ActionEnd::Failed(code, message) => self.record_failure(action, code, message),
+                ActionEnd::Waits(until) => {
                     let progress = Progress { due: Some(until), ..std::mem::take(&mut self.progress) };
                     return self.commit(Outcome::Waits { progress, until }).await;
                 }
@@ -296,12 +296,12 @@ impl<'a> Run<'a> {
                 Action::Boost => self.change.pole_position_until = Some(None),
                 _ => {}
             }
-            self.failed(action, Code::GivenUp, why.into());
+            self.record_failure(action, Code::GivenUp, why.into());
             // The actions after it have not started, and so no entry says that they failed.
             for place in self.progress.ended..self.plan.actions.len() {
                 let action = self.plan.actions[place];
                 let markets = self.markets(action);
-                self.leave(|left| left.end(action, &markets, &[], true));
+                self.update_leftover(|left| left.end(action, &markets, &[], true));
                 self.end_on_marketplaces(action, &markets, &[], Code::GivenUp, why);
             }
         }
@@ -311,7 +311,7 @@ impl<'a> Run<'a> {
     /// An ad that was hidden after the request was accepted is not published, and no entry of `publish` says so (decision 21). Once
     /// publishing has started, a marketplace may already have the ad although its answer was lost: then publishing continues, and
     /// the request that hid the ad unpublishes it.
-    fn is_moot(&self, action: Action) -> bool {
+    fn is_superseded(&self, action: Action) -> bool {
         action == Action::Publish && !self.progress.begun && !self.claimed.stored.ad.content.visible()
     }
 
@@ -338,7 +338,7 @@ impl<'a> Run<'a> {
         self.end(action, None);
     }
 
-    fn failed(&mut self, action: Action, code: Code, message: Value) {
+    fn record_failure(&mut self, action: Action, code: Code, message: Value) {
         let reason = message.get("message").unwrap_or(&message).as_str().unwrap_or_default().to_owned();
         self.log_failure(action, code, message);
         self.end(action, Some((code, &reason)));
@@ -347,7 +347,7 @@ impl<'a> Run<'a> {
     /// Records the end of an action, with code and reason if it failed.
     fn end(&mut self, action: Action, failure: Option<(Code, &str)>) {
         let (markets, reached) = (self.markets(action), std::mem::take(&mut self.progress.reached));
-        self.leave(|left| left.end(action, &markets, &reached, failure.is_some()));
+        self.update_leftover(|left| left.end(action, &markets, &reached, failure.is_some()));
         let (code, reason) = failure.unwrap_or((Code::GivenUp, ""));
         self.end_on_marketplaces(action, &markets, &reached, code, reason);
         self.progress.end();
@@ -403,7 +403,7 @@ impl<'a> Run<'a> {
     async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
         let change = std::mem::take(&mut self.change);
         let images_changed = change.image_refs.is_some();
-        self.remember(&change);
+        self.apply_committed(&change);
         let publication = self.publication.take();
         if let Some(publication) = &publication {
             self.claimed.stored.publication.clone_from(publication);
@@ -413,7 +413,7 @@ impl<'a> Run<'a> {
             Outcome::Continues { progress } | Outcome::Waits { progress, .. } => Some(progress),
             Outcome::Finished => None,
         };
-        let words = status::words(ad, left, progress.map(|progress| UnderWay::new(Some(&self.plan), progress)));
+        let words = status::words(ad, left, progress.map(|progress| OldestRequest::new(Some(&self.plan), progress)));
         // The last request of an ad sets it in any case: a new content had its score before the images of an earlier one were known.
         let sets_score = images_changed || outcome == Outcome::Finished;
         let quality_score =
@@ -435,7 +435,7 @@ impl<'a> Run<'a> {
     }
 
     /// Applies a committed change to the ad in memory.
-    fn remember(&mut self, change: &AdChange) {
+    fn apply_committed(&mut self, change: &AdChange) {
         let ad = &mut self.claimed.stored.ad;
         if let Some(state) = change.state {
             ad.state = state;

@@ -7,7 +7,7 @@ use crate::model::Timestamp;
 /// How often and for how long a failed action is retried (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RetryPolicy {
-    /// Maximum number of attempts.
+    /// Maximum number of attempts, the first one included.
     pub tries: u32,
     /// Time from the first attempt in which all attempts are made.
     pub within: Duration,
@@ -18,13 +18,13 @@ pub struct RetryPolicy {
 impl RetryPolicy {
     /// A policy whose pauses take about half of `within`.
     #[must_use]
-    pub fn over(tries: u32, within: Duration) -> Self {
+    pub fn for_window(tries: u32, within: Duration) -> Self {
         let first_pause = within / 1_u32.checked_shl(tries).unwrap_or(u32::MAX);
         Self { tries, within, first_pause }
     }
 
     /// When to retry after attempt number `tries`, the first of which was at `first`; `None` when there is no further attempt.
-    /// `spread` (0 to 255) varies pauses, so that actions that failed together are not retried together.
+    /// `jitter` (0 to 255) varies pauses, so that actions that failed together are not retried together.
     pub fn next(
         &self,
         tries: u32,
@@ -42,7 +42,7 @@ impl RetryPolicy {
         (next - first <= self.within).then_some(next)
     }
 
-    /// When to continue after a pause without an attempt; `None` when the time is over. `spread` (0 to 255) adds up to a quarter
+    /// When to continue after a pause without an attempt; `None` when the time is over. `jitter` (0 to 255) adds up to a quarter
     /// of the pause.
     pub fn after(&self, pause: Duration, first: Timestamp, now: Timestamp, spread: u8) -> Option<Timestamp> {
         let next = now + pause.saturating_add((pause / 1024).saturating_mul(u32::from(spread)));

@@ -63,12 +63,12 @@ impl EventWatches {
         }
     }
 
-    /// Wakes everybody.
+    /// Wakes all watches, whatever their dealers.
     pub fn wake_all(&self) {
         locked(&self.0).by_id.values_mut().for_each(Watch::wake);
     }
 
-    /// Whether nobody waits.
+    /// Whether no watch is registered.
     pub fn is_empty(&self) -> bool {
         locked(&self.0).by_id.is_empty()
     }

@@ -21,11 +21,11 @@ pub struct Listing<'a> {
 /// Idempotency key of one call: request, action, marketplace (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The API request.
+    /// Id of the API request.
     pub request: Uuid,
-    /// The action.
+    /// The action of its plan.
     pub action: Action,
-    /// The marketplace.
+    /// The marketplace that is called.
     pub market: Market,
 }
 
@@ -69,9 +69,9 @@ pub enum MarketplaceError {
     /// A transient error: retry, after the pause if there is one.
     #[error("{reason}")]
     Transient {
-        /// Its kind.
+        /// The kind of the error.
         code: Code,
-        /// What happened.
+        /// What happened, in a sentence for the client.
         reason: String,
         /// The pause that the marketplace asked for.
         retry_after: Option<Duration>,
@@ -81,7 +81,7 @@ pub enum MarketplaceError {
     NotAsked {
         /// The code of the earlier error.
         code: Code,
-        /// Why earlier calls failed.
+        /// Why earlier calls failed, in a sentence.
         reason: String,
         /// Time until calls are sent again.
         retry_after: Duration,

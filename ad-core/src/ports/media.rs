@@ -27,14 +27,14 @@ impl fmt::Display for Checksum {
 /// Image formats that marketplaces accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// JPEG.
+    /// JPEG: `image/jpeg`, extension `jpg`.
     Jpeg,
-    /// PNG.
+    /// PNG: `image/png`, extension `png`.
     Png,
 }
 
 impl Format {
-    /// File name extension.
+    /// Extension of file names, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Media type.
+    /// Media type for the `Content-Type` header.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Jpeg => "image/jpeg",
@@ -54,9 +54,9 @@ impl Format {
 /// A complete JPEG or PNG image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Its format.
+    /// Format, detected from the bytes.
     pub format: Format,
-    /// Its bytes.
+    /// The file as the host sent it.
     pub bytes: Bytes,
     /// The checksum of its bytes.
     pub checksum: Checksum,
@@ -126,7 +126,7 @@ pub enum ImageError {
     /// A transient error: retry, after the pause if there is one.
     #[error("{reason}")]
     Transient {
-        /// What happened.
+        /// What happened, in a sentence for the client.
         reason: String,
         /// The pause that the host asked for.
         retry_after: Option<Duration>,
@@ -135,20 +135,20 @@ pub enum ImageError {
     /// pause.
     #[error("{reason}")]
     NotAsked {
-        /// Why earlier requests failed.
+        /// Why earlier requests failed, in a sentence.
         reason: String,
         /// Time until requests are sent again.
         retry_after: Duration,
     },
-    /// A permanent error.
+    /// A permanent error, in a sentence for the client: what the address has is no usable image.
     #[error("{0}")]
     Unusable(String),
 }
 
-/// An image to fetch.
+/// A request for an image of an ad.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageRequest<'a> {
-    /// Its address.
+    /// Address as the client sent it.
     pub url: &'a str,
     /// Code of the ad's dealer. Dealers share connections and memory.
     pub dealer_code: &'a str,
@@ -159,7 +159,7 @@ pub struct ImageRequest<'a> {
 /// The answer of an image host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
-    /// An image.
+    /// An image, with the validators of its host.
     Image(Image, Validators),
     /// The image has not changed since it was [stored](ImageRequest::known).
     Unchanged,
@@ -184,7 +184,7 @@ pub enum ImageStoreError {
     Full,
 }
 
-/// Stores images by checksum.
+/// Stores images under their checksums; equal images are stored once.
 #[async_trait]
 pub trait MediaStore: Send + Sync {
     /// Stores an image, unless it is stored already, and returns the address at which it is served.

@@ -22,13 +22,13 @@ pub use photos::{ClaimedPhotos, ExaminedPhotos, PhotoStore};
 pub use registry::{VehicleId, VehicleRegistry};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
-    PageOf, PhotoQuery, Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
-    Usage, VehicleQuery,
+    PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+    VehicleQuery,
 };
 
-/// The time.
+/// The time of the system, replaced in tests.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// The present time, in UTC.
     fn now(&self) -> Timestamp;
 }
 
@@ -39,7 +39,7 @@ pub trait Compute: Send + Sync {
     fn run(&self, dealer_code: &str, work: &mut (dyn FnMut() + Send));
 }
 
-/// Generates ids.
+/// A source of new ids, replaced in tests.
 pub trait Ids: Send + Sync {
     /// A new id, which sorts after all earlier ones as far as possible.
     fn next(&self) -> Uuid;

@@ -8,14 +8,14 @@ use uuid::Uuid;
 use super::StoreError;
 use crate::model::{ImageRef, Photo, Timestamp};
 
-/// An ad whose images are to be examined by whoever has claimed it.
+/// An ad that a worker has claimed to examine its images.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimedPhotos {
-    /// The ad.
+    /// Internal id of the ad.
     pub ad: Uuid,
-    /// The ad's dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// Its images.
+    /// The ad's stored images.
     pub image_refs: Vec<ImageRef>,
     /// The end of the claim, by which it is recognised.
     pub until: Timestamp,
@@ -24,7 +24,7 @@ pub struct ClaimedPhotos {
 /// What became of the images of a claimed ad.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExaminedPhotos {
-    /// The ad.
+    /// Internal id of the ad.
     pub ad: Uuid,
     /// The end of the claim.
     pub until: Timestamp,
@@ -34,7 +34,7 @@ pub struct ExaminedPhotos {
     pub image_refs: Vec<ImageRef>,
     /// Whether that is more than before.
     pub is_new: bool,
-    /// When.
+    /// When the examination ended.
     pub at: Timestamp,
 }
 

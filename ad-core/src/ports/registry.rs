@@ -1,4 +1,4 @@
-//! A register of vehicles.
+//! The port of a register of vehicles.
 
 use async_trait::async_trait;
 
@@ -9,7 +9,7 @@ use crate::model::RegisteredVehicle;
 pub struct VehicleId<'a> {
     /// The registration number, in upper case without spaces.
     pub plate: Option<&'a str>,
-    /// The [VIN](crate::model::Content::vin).
+    /// The [VIN](crate::model::Content::vin), in upper case.
     pub vin: Option<&'a str>,
 }
 
@@ -18,6 +18,6 @@ pub struct VehicleId<'a> {
 #[async_trait]
 pub trait VehicleRegistry: Send + Sync {
     /// What is registered about a vehicle; `None` if the register does not know it, or does not answer now. An implementation limits
-    /// the time of a call and the number of concurrent ones, and tells its operator why the register does not answer.
+    /// the time of a call and the number of concurrent ones, and reports to the operator why the register does not answer.
     async fn look_up(&self, vehicle: VehicleId<'_>) -> Option<RegisteredVehicle>;
 }

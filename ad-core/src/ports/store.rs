@@ -18,9 +18,9 @@ use crate::model::{
 /// The dealers whose ads a request may access.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
-    /// One dealer.
+    /// The dealer with this code.
     Dealer(&'a str),
-    /// These dealers.
+    /// All dealers with these codes.
     Dealers(&'a [String]),
 }
 
@@ -39,14 +39,14 @@ impl Scope<'_> {
 pub enum LogEntries {
     /// With the latest entries, oldest first.
     Latest,
-    /// Without entries.
+    /// Without log entries.
     Omitted,
 }
 
 /// An ad with what the service stores about it and does not show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredAd {
-    /// The ad.
+    /// The ad as clients know it.
     pub ad: Ad,
     /// Number of accepted writes of any kind, also of those that leave the content as it is. A [`Revision`] names the one that it
     /// is based on.
@@ -70,7 +70,7 @@ pub struct StoredAd {
 /// An ad with its unfinished requests: what its status is computed from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusFacts {
-    /// The ad.
+    /// The ad, with its leftover and publication.
     pub stored: StoredAd,
     /// Its unfinished requests with their plans, in the order in which they are executed.
     pub unfinished: Vec<(Option<Plan>, StoredRequest)>,
@@ -79,7 +79,7 @@ pub struct StatusFacts {
 /// An ad in a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedAd {
-    /// The ad.
+    /// The ad as clients know it.
     pub ad: Ad,
     /// Its latest log entries, oldest first, if the query includes them.
     pub log: Vec<LogEntry>,
@@ -92,22 +92,22 @@ pub struct ListedAd {
 /// The tag of an ad, and what a request finds the ad by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagOfAd {
-    /// The ad's dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// The ad's category.
+    /// Number of the ad's category.
     pub category_id: u16,
-    /// The tag.
+    /// The tag of the ad's present state.
     pub tag: AdTag,
 }
 
 /// A new ad with its first request and its first log entry.
 #[derive(Debug)]
 pub struct NewAd<'a> {
-    /// The ad.
+    /// The ad to store.
     pub ad: &'a Ad,
-    /// The request.
+    /// The request that publishes it.
     pub request: &'a Request,
-    /// The first log entry.
+    /// The `create` entry of its log.
     pub entry: &'a LogEntry,
     /// The answer to keep, of a request with an idempotency key.
     pub answer: Option<&'a KeptAnswer>,
@@ -122,17 +122,6 @@ pub struct AnswerKey {
     pub digest: String,
 }
 
-/// An answer as the client gets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedAnswer {
-    /// Status code.
-    pub status: u16,
-    /// Headers that are particular to it, by lower-case names.
-    pub headers: Vec<(String, String)>,
-    /// The JSON text.
-    pub body: String,
-}
-
 /// The answer to a request with an idempotency key, for when the client repeats the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptAnswer {
@@ -140,18 +129,18 @@ pub struct KeptAnswer {
     pub key: AnswerKey,
     /// A hash of query and body: another request must not use the same key.
     pub fingerprint: String,
-    /// The request.
+    /// Id of the first request with the key.
     pub request_id: Uuid,
-    /// When it was accepted.
+    /// When that request was accepted.
     pub accepted: Timestamp,
-    /// The answer.
-    pub answer: RenderedAnswer,
+    /// The answer, in the notation of its [`AnswerWriter`](crate::service::AnswerWriter).
+    pub answer: String,
 }
 
 /// An accepted write on an existing ad, with its request. Fields that are `None` stay unchanged.
 #[derive(Debug)]
 pub struct Revision<'a> {
-    /// The ad.
+    /// Internal id of the ad.
     pub ad: Uuid,
     /// The ad's dealer. Stores share their time between dealers.
     pub dealer_code: &'a str,
@@ -165,15 +154,15 @@ pub struct Revision<'a> {
     pub price_before: Option<Vec<Price>>,
     /// New API version and category (conversion and migration).
     pub version: Option<(ApiVersion, u16)>,
-    /// New intent.
+    /// New state of the ad once all accepted requests have run.
     pub intent: Option<AdState>,
     /// End of the requested pole position.
     pub pole_position_until: Option<Timestamp>,
     /// The status from now on, unless a request is unfinished and the ad has its status already.
     pub words: StatusWords,
-    /// When it was accepted.
+    /// When it was accepted: the ad's new time of change.
     pub updated: Timestamp,
-    /// The request.
+    /// The request to append to the queue.
     pub request: &'a Request,
     /// Whether it is refused while a request of the same plan is unfinished.
     pub coalesces: bool,
@@ -192,11 +181,11 @@ impl Revision<'_> {
 /// What other ads of the same vehicle are found by.
 #[derive(Debug, Clone, Copy)]
 pub struct VehicleQuery<'a> {
-    /// The dealer.
+    /// Code of the dealer whose ads are searched.
     pub dealer_code: &'a str,
     /// The registration number; only ads of categories that are [found by it](crate::categories::Category::is_found_by_plate) match.
     pub plate: Option<&'a str>,
-    /// The [VIN](Content::vin).
+    /// The [VIN](Content::vin), in upper case.
     pub vin: Option<&'a str>,
     /// The source id of the ad itself, which does not match.
     pub source_id: Option<&'a str>,
@@ -205,18 +194,18 @@ pub struct VehicleQuery<'a> {
 /// What ads with a photo of an ad are found by.
 #[derive(Debug, Clone, Copy)]
 pub struct PhotoQuery<'a> {
-    /// The dealer.
+    /// Code of the dealer whose ads are searched.
     pub dealer_code: &'a str,
     /// The source id of the ad itself, which does not match.
     pub source_id: &'a str,
-    /// Its photos.
+    /// What the ad's photos show.
     pub photos: &'a [PhotoFacts],
 }
 
 /// What a quota can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Usage {
-    /// Unfinished requests.
+    /// Requests that are accepted and not finished.
     Requests,
     /// Ads that are not deleted.
     Ads,
@@ -231,9 +220,9 @@ pub enum Usage {
 pub struct Claimed {
     /// Fencing token of the lease: once another worker has claimed the request, this one can no longer record.
     pub lease: i64,
-    /// The request.
+    /// The request with its plan and progress.
     pub request: Request,
-    /// Its ad.
+    /// The ad as it was when the request was claimed.
     pub stored: StoredAd,
     /// Sources of the ad's images.
     pub image_sources: ImageSources,
@@ -242,7 +231,7 @@ pub struct Claimed {
 /// How many requests a worker claims at once, and of which dealers.
 #[derive(Debug, Clone, Copy)]
 pub struct Capacity<'a> {
-    /// Maximum number of requests.
+    /// Maximum number of requests, over all dealers.
     pub limit: usize,
     /// Maximum number of requests of one dealer.
     pub per_dealer: usize,
@@ -257,7 +246,7 @@ impl From<usize> for Capacity<'_> {
     }
 }
 
-/// The claimed requests.
+/// The result of a claim.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
     /// Requests that belong to this worker now.
@@ -270,19 +259,19 @@ pub struct Claims {
 /// entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AdChange {
-    /// New state.
+    /// New state, at the end of a deletion.
     pub state: Option<AdState>,
     /// New intent, when a deletion failed.
     pub intent: Option<AdState>,
-    /// New images.
+    /// New list of stored images, in display order.
     pub image_refs: Option<Vec<ImageRef>>,
-    /// Their sources.
+    /// Sizes and validators of the new images.
     pub image_sources: Option<ImageSources>,
-    /// New listing ids.
+    /// Ids of listings that publishing created or found.
     pub listings: Vec<(Market, String)>,
     /// New end of pole position; `Some(None)` removes it.
     pub pole_position_until: Option<Option<Timestamp>>,
-    /// New leftover.
+    /// What now remains for a retry.
     pub leftover: Option<Leftover>,
 }
 
@@ -291,26 +280,26 @@ pub struct AdChange {
 pub enum Outcome {
     /// The worker continues with it.
     Continues {
-        /// Its progress.
+        /// The new progress.
         progress: Progress,
     },
     /// It waits; from `until` on, any worker may claim it.
     Waits {
-        /// Its progress.
+        /// The new progress.
         progress: Progress,
-        /// When it is due.
+        /// When any worker may claim it.
         until: Timestamp,
     },
-    /// It is finished.
+    /// The request is removed from the queue.
     Finished,
 }
 
 /// What a worker did, for one commit: log entries, the changes that they report, and what happens to the request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The ad.
+    /// Internal id of the ad.
     pub ad: Uuid,
-    /// The request.
+    /// Id of the request.
     pub request: Uuid,
     /// The lease under which it was done.
     pub lease: i64,
@@ -330,7 +319,7 @@ pub struct Record {
     pub words: StatusWords,
     /// What happens to the request.
     pub outcome: Outcome,
-    /// When.
+    /// When the work was done.
     pub at: Timestamp,
 }
 
@@ -496,7 +485,7 @@ pub trait Store: Send + Sync {
 
     /// Links a listing of a marketplace to an ad, unless it is linked to another ad that is not deleted (decision 25). Returns
     /// whether it is linked to this ad now.
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
 
     /// Checks that it can be read and written.
     async fn check(&self) -> Result<(), StoreError>;
@@ -508,11 +497,11 @@ pub trait Store: Send + Sync {
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError>;
 
     /// The unfinished request of an ad that has this plan, if there is one; the oldest of several.
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError>;
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError>;
 
     /// Returns when a request is finished, at once if there is no such unfinished request. It may be called for thousands of
     /// requests at the same time, and the wait ends when the future is dropped.
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError>;
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError>;
 
     /// Keeps the answer of a request that does nothing to its ad.
     ///

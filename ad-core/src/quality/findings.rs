@@ -4,7 +4,7 @@ use super::{
     Finding, Measured, Severity,
     registry::{self, Difference},
     vehicle::{self, VinError},
-    words::{self, InText},
+    words::{self, TextFinding},
 };
 use crate::{
     categories::price,
@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// What a row of the table finds.
-type Find = fn(&Measured<'_>, &mut Vec<Finding>);
+type FindProblems = fn(&Measured<'_>, &mut Vec<Finding>);
 
 /// The table: the codes that a function finds, in the order in which they are shown.
-pub(super) const FINDINGS: &[(&[Code], Find)] = &[
+pub(super) const FINDINGS: &[(&[Code], FindProblems)] = &[
     (&[Code::VinLetter, Code::VinFormat, Code::VinCheckDigit, Code::VinSerial, Code::VinModelYear], vin),
     (&[Code::PlateFormat], plate),
     (&[Code::ModelYearInFuture, Code::ModelYearUnlikely], model_year),
@@ -330,23 +330,23 @@ fn body(ad: &Measured<'_>, found: &mut Vec<Finding>) {
             finding(Code::BodyContact, Severity::Info, "body", text)
         };
         match in_text {
-            InText::Capitals => {
+            TextFinding::Capitals => {
                 let text = say!(
                     "The description is in capital letters throughout.",
                     "Annonstexten är helt i versaler."
                 );
                 finding(Code::BodyCapitals, Severity::Info, "body", text)
             }
-            InText::Markup(tag) => {
+            TextFinding::Markup(tag) => {
                 let text = say!(
                     "The description contains an HTML tag (\"{tag}\"), which is shown as it is; `<` and `>` become hyphens.",
                     "Annonstexten innehåller en HTML-tagg (\"{tag}\"), som visas som den är; `<` och `>` blir bindestreck."
                 );
                 warning(Code::BodyMarkup, "body", text)
             }
-            InText::Link(part) => contact("a link", "en länk", part),
-            InText::Email(part) => contact("an e-mail address", "en e-postadress", part),
-            InText::Phone(part) => contact("a phone number", "ett telefonnummer", part),
+            TextFinding::Link(part) => contact("a link", "en länk", part),
+            TextFinding::Email(part) => contact("an e-mail address", "en e-postadress", part),
+            TextFinding::Phone(part) => contact("a phone number", "ett telefonnummer", part),
         }
     }));
 }

@@ -15,12 +15,12 @@ pub(super) struct Goal {
     pub(super) how: &'static str,
     /// `text` and `how` in Swedish.
     swedish: (&'static str, &'static str),
-    met_if: Test,
+    met_if: GoalCondition,
 }
 
 /// When a goal is met.
 #[derive(Debug)]
-enum Test {
+enum GoalCondition {
     /// The ad has at least so many images.
     Images(usize),
     /// The description has at least so many characters.
@@ -42,7 +42,7 @@ const fn goal(
     code: &'static str,
     field: &'static str,
     weight: u8,
-    met_if: Test,
+    met_if: GoalCondition,
     text: &'static str,
     how: &'static str,
     swedish_text: &'static str,
@@ -53,55 +53,55 @@ const fn goal(
 
 #[rustfmt::skip]
 pub(super) const GOALS: &[Goal] = &[
-    goal("photos", "image_urls", 20, Test::Images(1), "At least one photo", "Send the addresses of photos in `image_urls`.",
+    goal("photos", "image_urls", 20, GoalCondition::Images(1), "At least one photo", "Send the addresses of photos in `image_urls`.",
         "Minst ett foto", "Ange fotonas adresser i `image_urls`."),
-    goal("many_photos", "image_urls", 15, Test::Images(10), "At least 10 photos", "Show all sides, the interior, the instruments, the wheels, and each damage.",
+    goal("many_photos", "image_urls", 15, GoalCondition::Images(10), "At least 10 photos", "Show all sides, the interior, the instruments, the wheels, and each damage.",
         "Minst 10 foton", "Visa alla sidor, interiören, instrumenten, hjulen och varje skada."),
-    goal("price", "price", 15, Test::Price, "A price", "Send a price of type `list`, or of type `leasing` or `monthly`.",
+    goal("price", "price", 15, GoalCondition::Price, "A price", "Send a price of type `list`, or of type `leasing` or `monthly`.",
         "Ett pris", "Ange ett pris av typen `list`, eller av typen `leasing` eller `monthly`."),
-    goal("description", "body", 10, Test::Body(200), "A description of at least 200 characters", "Describe equipment, condition, history and what is included, in whole sentences.",
+    goal("description", "body", 10, GoalCondition::Body(200), "A description of at least 200 characters", "Describe equipment, condition, history and what is included, in whole sentences.",
         "En annonstext på minst 200 tecken", "Beskriv utrustning, skick, historik och vad som ingår, i hela meningar."),
-    goal("mileage", "category_fields.condition.mileage", 8, Test::Field, "The mileage", "Send the mileage with its unit, `mil` or `km`.",
+    goal("mileage", "category_fields.condition.mileage", 8, GoalCondition::Field, "The mileage", "Send the mileage with its unit, `mil` or `km`.",
         "Mätarställningen", "Ange mätarställningen med enhet, `mil` eller `km`."),
-    goal("engine_runtime", "category_fields.condition.engine_runtime", 8, Test::Field, "The working hours", "Send the reading of the hour meter.",
+    goal("engine_runtime", "category_fields.condition.engine_runtime", 8, GoalCondition::Field, "The working hours", "Send the reading of the hour meter.",
         "Drifttiden", "Ange timmätarens värde."),
-    goal("brand", "category_fields.brand", 5, Test::Field, "The brand", "Send the brand; the lookup of this field lists the known ones.",
+    goal("brand", "category_fields.brand", 5, GoalCondition::Field, "The brand", "Send the brand; the lookup of this field lists the known ones.",
         "Märket", "Ange märket; fältets uppslag visar de kända."),
-    goal("model", "category_fields.model", 5, Test::Field, "The model", "Send the model.",
+    goal("model", "category_fields.model", 5, GoalCondition::Field, "The model", "Send the model.",
         "Modellen", "Ange modellen."),
-    goal("model_year", "category_fields.model_year", 5, Test::Field, "The model year", "Send the model year.",
+    goal("model_year", "category_fields.model_year", 5, GoalCondition::Field, "The model year", "Send the model year.",
         "Årsmodellen", "Ange årsmodellen."),
-    goal("range", "category_fields.powertrain.environmental.driving_range", 5, Test::OfElectric, "The range of an electric vehicle", "Send the driving range by WLTP.",
+    goal("range", "category_fields.powertrain.environmental.driving_range", 5, GoalCondition::OfElectric, "The range of an electric vehicle", "Send the driving range by WLTP.",
         "Ett elfordons räckvidd", "Ange räckvidden enligt WLTP."),
-    goal("battery", "category_fields.powertrain.environmental.battery_capacity", 4, Test::OfElectric, "The battery of an electric vehicle", "Send the capacity of the battery in kWh.",
+    goal("battery", "category_fields.powertrain.environmental.battery_capacity", 4, GoalCondition::OfElectric, "The battery of an electric vehicle", "Send the capacity of the battery in kWh.",
         "Ett elfordons batteri", "Ange batteriets kapacitet i kWh."),
-    goal("consumption", "category_fields.powertrain.environmental.fuel_consumption", 4, Test::OfNewWithEngine, "The consumption of a new vehicle", "Send the fuel consumption with its standard.",
+    goal("consumption", "category_fields.powertrain.environmental.fuel_consumption", 4, GoalCondition::OfNewWithEngine, "The consumption of a new vehicle", "Send the fuel consumption with its standard.",
         "Ett nytt fordons förbrukning", "Ange bränsleförbrukningen med mätmetod."),
-    goal("emission", "category_fields.powertrain.environmental.co2_emission", 4, Test::OfNewWithEngine, "The CO2 emission of a new vehicle", "Send the CO2 emission.",
+    goal("emission", "category_fields.powertrain.environmental.co2_emission", 4, GoalCondition::OfNewWithEngine, "The CO2 emission of a new vehicle", "Send the CO2 emission.",
         "Ett nytt fordons koldioxidutsläpp", "Ange koldioxidutsläppet."),
-    goal("fuels", "category_fields.powertrain.fuels", 4, Test::Field, "The fuels", "Send all fuels on which the vehicle runs.",
+    goal("fuels", "category_fields.powertrain.fuels", 4, GoalCondition::Field, "The fuels", "Send all fuels on which the vehicle runs.",
         "Drivmedlen", "Ange alla drivmedel som fordonet går på."),
-    goal("transmission", "category_fields.powertrain.transmission", 4, Test::Field, "The transmission", "Send the transmission.",
+    goal("transmission", "category_fields.powertrain.transmission", 4, GoalCondition::Field, "The transmission", "Send the transmission.",
         "Växellådan", "Ange växellådan."),
-    goal("equipment", "category_fields.equipments", 4, Test::Field, "The equipment", "Send one item of equipment per element of the list.",
+    goal("equipment", "category_fields.equipments", 4, GoalCondition::Field, "The equipment", "Send one item of equipment per element of the list.",
         "Utrustningen", "Ange en utrustningsdetalj per element i listan."),
-    goal("power", "category_fields.powertrain.power", 3, Test::Field, "The power", "Send the power in `hp` or `kW`.",
+    goal("power", "category_fields.powertrain.power", 3, GoalCondition::Field, "The power", "Send the power in `hp` or `kW`.",
         "Effekten", "Ange effekten i `hp` eller `kW`."),
-    goal("body_type", "category_fields.body_type", 3, Test::Field, "The body type", "Send the body type.",
+    goal("body_type", "category_fields.body_type", 3, GoalCondition::Field, "The body type", "Send the body type.",
         "Karossen", "Ange karossen."),
-    goal("drive_type", "category_fields.powertrain.drive_type", 3, Test::Field, "The driven wheels", "Send the drive type.",
+    goal("drive_type", "category_fields.powertrain.drive_type", 3, GoalCondition::Field, "The driven wheels", "Send the drive type.",
         "De drivande hjulen", "Ange drivningen."),
-    goal("colour", "category_fields.color_group", 2, Test::Field, "The colour group", "Send the colour group, by which buyers filter.",
+    goal("colour", "category_fields.color_group", 2, GoalCondition::Field, "The colour group", "Send the colour group, by which buyers filter.",
         "Färggruppen", "Ange färggruppen, som köpare filtrerar på."),
-    goal("trim", "category_fields.model_type", 2, Test::Field, "The trim or variant", "Send the trim or variant, which becomes part of the title.",
+    goal("trim", "category_fields.model_type", 2, GoalCondition::Field, "The trim or variant", "Send the trim or variant, which becomes part of the title.",
         "Modellvarianten", "Ange modellvarianten, som blir en del av rubriken."),
-    goal("owners", "category_fields.condition.number_of_owners", 2, Test::Field, "The number of owners", "Send the number of owners.",
+    goal("owners", "category_fields.condition.number_of_owners", 2, GoalCondition::Field, "The number of owners", "Send the number of owners.",
         "Antalet ägare", "Ange antalet ägare."),
-    goal("service_history", "category_fields.service_history", 2, Test::Field, "The service history", "Say when and where the vehicle was serviced.",
+    goal("service_history", "category_fields.service_history", 2, GoalCondition::Field, "The service history", "Say when and where the vehicle was serviced.",
         "Servicehistoriken", "Skriv när och var fordonet har servats."),
-    goal("seats", "category_fields.physics.number_of_seats", 1, Test::Field, "The number of seats", "Send the number of seats.",
+    goal("seats", "category_fields.physics.number_of_seats", 1, GoalCondition::Field, "The number of seats", "Send the number of seats.",
         "Antalet säten", "Ange antalet säten."),
-    goal("video", "video_url", 1, Test::Given, "A video", "Send the address of a video.",
+    goal("video", "video_url", 1, GoalCondition::Given, "A video", "Send the address of a video.",
         "En film", "Ange en films adress."),
 ];
 
@@ -124,19 +124,19 @@ impl Goal {
     /// Whether a goal of the category applies to this ad.
     fn applies(&self, ad: &Measured<'_>) -> bool {
         match self.met_if {
-            Test::OfElectric => ad.is_electric,
-            Test::OfNewWithEngine => ad.is_new == Some(true) && !ad.is_electric,
+            GoalCondition::OfElectric => ad.is_electric,
+            GoalCondition::OfNewWithEngine => ad.is_new == Some(true) && !ad.is_electric,
             _ => true,
         }
     }
 
     fn is_met(&self, ad: &Measured<'_>) -> bool {
         match self.met_if {
-            Test::Images(least) => ad.images() >= least,
-            Test::Body(least) => ad.facts.body.chars().nth(least - 1).is_some(),
-            Test::Price => ["list", "leasing", "monthly"].iter().any(|kind| ad.price(kind).is_some()),
-            Test::Given => ad.ad.get(self.field).is_some_and(|value| !value.is_null()),
-            Test::Field | Test::OfElectric | Test::OfNewWithEngine => {
+            GoalCondition::Images(least) => ad.images() >= least,
+            GoalCondition::Body(least) => ad.facts.body.chars().nth(least - 1).is_some(),
+            GoalCondition::Price => ["list", "leasing", "monthly"].iter().any(|kind| ad.price(kind).is_some()),
+            GoalCondition::Given => ad.ad.get(self.field).is_some_and(|value| !value.is_null()),
+            GoalCondition::Field | GoalCondition::OfElectric | GoalCondition::OfNewWithEngine => {
                 let value = self.path().and_then(|path| ad.field(path));
                 value.is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
             }

@@ -109,19 +109,19 @@ impl<'a> Measured<'a> {
         Self { registered, ..self }
     }
 
-    /// Its quality.
+    /// Score, goals and findings of the ad.
     pub fn quality(self) -> Quality {
         let goals: Vec<_> = goals::of(&self).map(|(goal, met)| goal.status(met)).collect();
         let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
         Quality { score, level: score.into(), goals, findings: findings::of(&self) }
     }
 
-    /// The findings alone.
+    /// The findings, without computing goals and score.
     pub fn findings(self) -> Vec<Finding> {
         findings::of(&self)
     }
 
-    /// Its score alone.
+    /// The score of 0 to 100, without goals and findings.
     pub fn score(self) -> u8 {
         percentage(goals::of(&self).map(|(goal, met)| (goal.weight, met)))
     }

@@ -13,7 +13,7 @@ pub(super) struct Difference {
     pub(super) path: String,
     /// What the ad has; `None` if it lacks the field.
     pub(super) sent: Option<String>,
-    /// What the register has.
+    /// The value in the register.
     pub(super) registered: String,
 }
 

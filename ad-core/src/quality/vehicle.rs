@@ -2,17 +2,17 @@
 
 /// What is usual in a category. A value beyond it is probably a slip.
 #[derive(Debug)]
-pub(super) struct Usual {
+pub(super) struct UsualValues {
     pub(super) category_id: u16,
     /// Lowest and highest price, in SEK.
     pub(super) price: (f64, f64),
     /// Highest mileage of a year, in kilometres.
     pub(super) yearly: f64,
-    /// The earliest model year.
+    /// The earliest model year that is plausible.
     pub(super) since: i64,
     /// Lowest and highest power, in kW; nothing where vehicles have no engine.
     pub(super) power: Option<(f64, f64)>,
-    /// Photos that buyers expect.
+    /// Number of photos that buyers expect.
     pub(super) photos: usize,
 }
 
@@ -23,12 +23,12 @@ const fn usual(
     since: i64,
     power: Option<(f64, f64)>,
     photos: usize,
-) -> Usual {
-    Usual { category_id, price, yearly, since, power, photos }
+) -> UsualValues {
+    UsualValues { category_id, price, yearly, since, power, photos }
 }
 
 #[rustfmt::skip]
-pub(super) const USUAL: &[Usual] = &[
+pub(super) const USUAL: &[UsualValues] = &[
     usual(1020, (3_000.0, 5_000_000.0), 60_000.0, 1910, Some((5.0, 1_500.0)), 8),
     usual(1021, (3_000.0, 2_000_000.0), 80_000.0, 1930, Some((15.0, 500.0)), 8),
     usual(1140, (2_000.0, 1_000_000.0), 30_000.0, 1910, Some((2.0, 250.0)), 6),
@@ -78,7 +78,7 @@ pub(super) fn kronor(currency: &str) -> Option<f64> {
 }
 
 /// What is usual in a category; nothing is known of categories with open fields.
-pub(super) fn of(category_id: u16) -> Option<&'static Usual> {
+pub(super) fn of(category_id: u16) -> Option<&'static UsualValues> {
     USUAL.iter().find(|usual| usual.category_id == category_id)
 }
 

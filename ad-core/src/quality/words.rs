@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 /// What was found in a description, with the part that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InText<'a> {
+pub(super) enum TextFinding<'a> {
     Capitals,
     Markup(&'a str),
     Link(&'a str),
@@ -16,20 +16,20 @@ pub(super) enum InText<'a> {
 const LEAST_LETTERS: usize = 40;
 
 /// Everything of this kind in a text, each kind at most once.
-pub(super) fn find(text: &str) -> Vec<InText<'_>> {
+pub(super) fn find(text: &str) -> Vec<TextFinding<'_>> {
     let mut found = Vec::new();
     if is_capitals(text) {
-        found.push(InText::Capitals);
+        found.push(TextFinding::Capitals);
     }
-    found.extend(markup(text).map(InText::Markup));
+    found.extend(markup(text).map(TextFinding::Markup));
     let words = || text.split_whitespace();
     if may_have_link(text) {
-        found.extend(words().find(|word| is_link(word)).map(|word| InText::Link(bare(word))));
+        found.extend(words().find(|word| is_link(word)).map(|word| TextFinding::Link(trim_punctuation(word))));
     }
     if text.contains('@') {
-        found.extend(words().map(bare).find(|word| is_email(word)).map(InText::Email));
+        found.extend(words().map(trim_punctuation).find(|word| is_email(word)).map(TextFinding::Email));
     }
-    found.extend(phone(text).map(InText::Phone));
+    found.extend(phone(text).map(TextFinding::Phone));
     found
 }
 
@@ -47,7 +47,7 @@ fn is_capitals(text: &str) -> bool {
 }
 
 /// A word without the punctuation around it.
-fn bare(word: &str) -> &str {
+fn trim_punctuation(word: &str) -> &str {
     word.trim_matches(is_punctuation)
 }
 
@@ -137,13 +137,13 @@ mod tests {
         assert_eq!(
             find(text),
             [
-                InText::Markup("<b>"),
-                InText::Link("www.bilar.se"),
-                InText::Email("kalle@bilar.se"),
-                InText::Phone("070-123 45 67")
+                TextFinding::Markup("<b>"),
+                TextFinding::Link("www.bilar.se"),
+                TextFinding::Email("kalle@bilar.se"),
+                TextFinding::Phone("070-123 45 67")
             ]
         );
-        assert_eq!(find("+46 (0)70 123 45 67."), [InText::Phone("+46 (0)70 123 45 67")]);
+        assert_eq!(find("+46 (0)70 123 45 67."), [TextFinding::Phone("+46 (0)70 123 45 67")]);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             ("Rak-/strong-", "-/strong-"),
             ("-UL-", "-UL-"),
         ] {
-            assert_eq!(find(text), [InText::Markup(tag)], "{text}");
+            assert_eq!(find(text), [TextFinding::Markup(tag)], "{text}");
         }
         for text in ["V60 D4 - en ägare - nybesiktad", "typ-a-fel", "e-post", "--", "-å-", "-b", "8-växlad", "-abc-"]
         {
@@ -171,7 +171,7 @@ mod tests {
         }
         assert_eq!(
             find(&"0 ".repeat(100_000))[..],
-            [InText::Phone("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")],
+            [TextFinding::Phone("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")],
             "the last 15 digits"
         );
         assert_eq!(find("0+0701234567"), []);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn capitals_throughout_are_found_in_texts_of_some_length() {
-        assert_eq!(find(&"MYCKET FIN BIL ".repeat(4)), [InText::Capitals]);
+        assert_eq!(find(&"MYCKET FIN BIL ".repeat(4)), [TextFinding::Capitals]);
         assert_eq!(find("ABS, ESP, AC"), []);
         assert_eq!(find(&"Mycket fin bil ".repeat(4)), []);
     }

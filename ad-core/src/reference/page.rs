@@ -81,7 +81,7 @@ fn categories_table(page: &mut String) {
 /// How ads of V3 become V4.
 fn from_v3(category: &Category) -> String {
     if category.is_open() {
-        let targets = listed(category.targets().map(|(vehicle_type, _)| vehicle_type));
+        let targets = join_names(category.targets().map(|(vehicle_type, _)| vehicle_type));
         return if targets.is_empty() { "stay V3".to_owned() } else { format!("migrate to {targets}") };
     }
     match category.from_v3 {
@@ -121,7 +121,7 @@ fn ad_table(page: &mut String, fields: &'static [Field]) {
 }
 
 fn common(page: &mut String) {
-    let types = listed(categories::typed().filter(|(_, category)| category.registered).map(|(name, _)| name));
+    let types = join_names(categories::typed().filter(|(_, category)| category.registered).map(|(name, _)| name));
     say!(page, "## {COMMON}\n\n{types}; their ads are published on both marketplaces.\n");
     table(page, &rows(COMMON_FIELDS), |row| row.field.kind.to_string());
     bullets(page, rules::REGISTERED);
@@ -134,10 +134,10 @@ fn section(page: &mut String, vehicle_type: &str, category: &'static Category, c
     let mut shown = own_rows(category);
     let common =
         if category.registered { format!("The {}, and ", link("common fields", COMMON)) } else { String::new() };
-    if let Some(like) = like(vehicle_type) {
+    if let Some(like) = base_category(vehicle_type) {
         let theirs = own_rows(like);
         let there = |place: &str| shown.iter().any(|row| row.place == place);
-        let left_out = listed(theirs.iter().map(|row| row.place.as_str()).filter(|place| !there(place)));
+        let left_out = join_names(theirs.iter().map(|row| row.place.as_str()).filter(|place| !there(place)));
         let fields = if common.is_empty() { "Fields" } else { "fields" };
         let like = title(like);
         say!(page, "{common}{fields} as {}, with the differences below.\n", link(&like, &like));
@@ -160,7 +160,7 @@ fn own_rows(category: &'static Category) -> Vec<ReferenceRow> {
 }
 
 /// The type from which a type differs in the documents.
-fn like(vehicle_type: &str) -> Option<&'static Category> {
+fn base_category(vehicle_type: &str) -> Option<&'static Category> {
     LIKE.iter().find(|(name, _)| *name == vehicle_type).and_then(|(_, like)| categories::by_vehicle_type(like))
 }
 
@@ -215,11 +215,11 @@ fn bullets<'a>(page: &mut String, rules: impl IntoIterator<Item = &'a Rule>) {
     }
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// `Car (1020)`.
+/// Heading of a category, such as `Car (1020)`.
 fn title(category: &Category) -> String {
     let name = categories::humanised(&category.vehicle_type.unwrap_or(category.name).replace('-', "_"));
     // The category table has the right capitalisation, such as ATV.

@@ -24,7 +24,7 @@ const LONGEST_EXAMPLE: usize = 200;
 
 const CATEGORY_FIELDS: &str = "category_fields.";
 
-/// A refused payload.
+/// Suggestions for the errors of a refused payload.
 pub(super) struct Hints<'a> {
     rulebook: &'a Rulebook,
     version: ApiVersion,
@@ -36,7 +36,7 @@ pub(super) struct Hints<'a> {
 }
 
 /// The object in which a field stands: a table, and the path of its object, which ends in a dot if it is not empty.
-struct Level {
+struct EnclosingTable {
     root: &'static Tree,
     prefix: String,
 }
@@ -94,8 +94,8 @@ impl<'a> Hints<'a> {
         if self.mode == Mode::Create { &ad_fields::CREATE } else { &ad_fields::UPDATE }
     }
 
-    fn level(&self, path: &[String]) -> Option<Level> {
-        let mut level = Level { root: self.ad_table(), prefix: String::new() };
+    fn level(&self, path: &[String]) -> Option<EnclosingTable> {
+        let mut level = EnclosingTable { root: self.ad_table(), prefix: String::new() };
         let (mut tree, mut below) = (level.root, String::new());
         for name in path.iter().filter(|name| name.parse::<usize>().is_err()) {
             below = format!("{below}{name}.");
@@ -103,7 +103,7 @@ impl<'a> Hints<'a> {
                 Node::Branch(branch) => tree = branch,
                 Node::Leaf(field, inside) => {
                     tree = if field.kind == Kind::CategoryFields { self.category?.tree() } else { inside.as_ref()? };
-                    level = Level { root: tree, prefix: below.clone() };
+                    level = EnclosingTable { root: tree, prefix: below.clone() };
                 }
             }
         }
@@ -115,8 +115,10 @@ impl<'a> Hints<'a> {
         let (name, parents) = path.split_last()?;
         let level = self.level(parents)?;
         let other = match level.prefix.as_str() {
-            "" => self.category.map(|category| Level { root: category.tree(), prefix: CATEGORY_FIELDS.to_owned() }),
-            CATEGORY_FIELDS => Some(Level { root: self.ad_table(), prefix: String::new() }),
+            "" => self
+                .category
+                .map(|category| EnclosingTable { root: category.tree(), prefix: CATEGORY_FIELDS.to_owned() }),
+            CATEGORY_FIELDS => Some(EnclosingTable { root: self.ad_table(), prefix: String::new() }),
             _ => None,
         };
         // In the object itself, and in the other one of ad and category fields.
@@ -146,7 +148,7 @@ impl<'a> Hints<'a> {
     }
 
     /// The field that the tables of synonyms have for a name.
-    fn called(&self, name: &str, level: &Level, has_other: bool) -> Option<Violation> {
+    fn called(&self, name: &str, level: &EnclosingTable, has_other: bool) -> Option<Violation> {
         if name.len() > nearest::LONGEST {
             return None;
         }
@@ -164,13 +166,13 @@ impl<'a> Hints<'a> {
     /// `powertrain.fuel`, not `powertrain.fuels`.
     fn existing(&self, known: &str) -> Option<String> {
         let Some(below) = known.strip_prefix(CATEGORY_FIELDS) else {
-            let ad = Level { root: self.ad_table(), prefix: String::new() };
+            let ad = EnclosingTable { root: self.ad_table(), prefix: String::new() };
             let all = self.paths(&ad, true);
             // The prices are one field.
             let outer = known.split('.').next().unwrap_or(known);
             return [known, outer].into_iter().find(|path| all.iter().any(|one| one == path)).map(str::to_owned);
         };
-        let fields = Level { root: self.category?.tree(), prefix: CATEGORY_FIELDS.to_owned() };
+        let fields = EnclosingTable { root: self.category?.tree(), prefix: CATEGORY_FIELDS.to_owned() };
         let all = self.paths(&fields, true);
         let name = below.rsplit('.').next().unwrap_or(below);
         let exact = all.iter().find(|path| *path == below).cloned();
@@ -179,7 +181,7 @@ impl<'a> Hints<'a> {
     }
 
     /// The paths of the fields that may be sent, with those inside of arrays and locations if `inner`.
-    fn paths(&self, level: &Level, inner: bool) -> Vec<String> {
+    fn paths(&self, level: &EnclosingTable, inner: bool) -> Vec<String> {
         let mut found = Vec::new();
         self.walk(level.root, &level.prefix, "", inner, &mut found);
         found
@@ -244,7 +246,7 @@ impl<'a> Hints<'a> {
         };
         let vehicle_type = category.vehicle_type.unwrap_or_default();
         let meant =
-            values::of_field(&attribute).and_then(|map| map.map(vehicle_type, Language::Any, is_allowed).meant(sent));
+            values::of_field(&attribute).and_then(|map| map.map(vehicle_type, Language::Any, is_allowed).resolve(sent));
         match meant.as_deref() {
             Some([value]) => *choices = Choices::Meant(vec![value.to_string()]),
             Some(several) if kind != field.kind => {
@@ -301,7 +303,7 @@ impl<'a> Hints<'a> {
 }
 
 fn similar(name: &str, paths: &[String]) -> Vec<String> {
-    nearest::meant_path(name, paths.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+    nearest::similar_paths(name, paths.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
 /// A value as JSON: the first item of an array, and as many members of an object as an example may have.

@@ -25,7 +25,7 @@ pub fn merge(stored: &Map<String, Value>, patch: Map<String, Value>) -> Map<Stri
         let value = match patch.remove(name) {
             None => kept.clone(),
             Some(new) if ad_fields::replaced_whole(name) => new,
-            Some(new) => over(kept, new),
+            Some(new) => merge_value(kept, new),
         };
         merged.insert(name.clone(), value);
     }
@@ -33,13 +33,13 @@ pub fn merge(stored: &Map<String, Value>, patch: Map<String, Value>) -> Map<Stri
     merged
 }
 
-fn over(kept: &Value, new: Value) -> Value {
+fn merge_value(kept: &Value, new: Value) -> Value {
     match (kept, new) {
         (Value::Object(kept), Value::Object(mut new)) => {
             for (name, kept) in kept {
                 let value = match new.remove(name) {
                     None => kept.clone(),
-                    Some(value) => over(kept, value),
+                    Some(value) => merge_value(kept, value),
                 };
                 new.insert(name.clone(), value);
             }

@@ -27,12 +27,12 @@ use crate::{
 pub use example::example_text;
 pub use warnings::Warning;
 
-/// Checks payloads.
+/// Checks and normalises payloads by the tables of the categories.
 #[derive(Debug)]
 pub struct Rulebook {
-    /// Allowed values.
+    /// The lists of allowed values.
     pub catalogue: Catalogue,
-    /// The operator's settings.
+    /// What the operator has set for rules.
     pub settings: RuleSettings,
 }
 
@@ -42,9 +42,9 @@ impl Default for Rulebook {
     }
 }
 
-/// A valid payload.
+/// The result of checking a valid payload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckedPayload {
     /// The client's reference; empty if none was sent and none is required.
     pub source_id: String,
     /// The normalised content, with derived fields and generated title.
@@ -56,9 +56,9 @@ pub struct Checked {
 /// Whether the payload of a new ad must have a `source_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceId {
-    /// It must: a create.
+    /// The payload must have one: a create.
     Required,
-    /// It may be missing: a validation.
+    /// The payload may lack one: a validation.
     Optional,
 }
 
@@ -83,7 +83,7 @@ impl Rulebook {
         write: WriteContext<'_>,
         payload: Map<String, Value>,
         source_id: SourceId,
-    ) -> Result<Checked, FieldErrors> {
+    ) -> Result<CheckedPayload, FieldErrors> {
         self.complete(write, Mode::Create, payload, source_id)
     }
 
@@ -91,7 +91,7 @@ impl Rulebook {
     ///
     /// # Errors
     /// All errors of the ad, by field.
-    pub fn import(&self, write: WriteContext<'_>, ad: Map<String, Value>) -> Result<Checked, FieldErrors> {
+    pub fn import(&self, write: WriteContext<'_>, ad: Map<String, Value>) -> Result<CheckedPayload, FieldErrors> {
         self.complete(write, Mode::Whole, ad, SourceId::Required)
     }
 
@@ -101,11 +101,11 @@ impl Rulebook {
         mode: Mode,
         mut payload: Map<String, Value>,
         source_id: SourceId,
-    ) -> Result<Checked, FieldErrors> {
-        let mut check = self.check(write.version, mode, against(write.category));
+    ) -> Result<CheckedPayload, FieldErrors> {
+        let mut check = self.check(write.version, mode, category_table(write.category));
         let mut errors = check.object(&ad_fields::CREATE, &mut payload);
         if source_id == SourceId::Optional && !payload.contains_key("source_id") {
-            errors.forget("source_id");
+            errors.remove_member("source_id");
         }
         if !errors.is_empty() {
             Hints::new(self, write.version, mode, Some(write.category), &payload).add(&mut errors);
@@ -121,7 +121,7 @@ impl Rulebook {
             let (sent, choices) = (format!("\"{sent}\""), Choices::Omitted);
             errors.push("category_id", Violation::NotAChoice { sent, choices, note });
         }
-        let mut checked = self.finish(write, mode, &check, payload, Before::default(), errors)?;
+        let mut checked = self.finish(write, mode, &check, payload, WriteBasis::default(), errors)?;
         if let Some(Value::String(source_id)) = sent_source_id {
             checked.source_id = source_id;
         }
@@ -138,7 +138,7 @@ impl Rulebook {
         let mut errors =
             self.check(version, Mode::Create, CategoryTable::Unknown).object(&ad_fields::CREATE, &mut payload);
         if source_id == SourceId::Optional && !payload.contains_key("source_id") {
-            errors.forget("source_id");
+            errors.remove_member("source_id");
         }
         Hints::new(self, version, Mode::Create, None, &payload).add(&mut errors);
         errors
@@ -153,7 +153,7 @@ impl Rulebook {
         write: WriteContext<'_>,
         stored: &Ad,
         mut patch: Map<String, Value>,
-    ) -> Result<Checked, FieldErrors> {
+    ) -> Result<CheckedPayload, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
         let before = stored.content.fields();
@@ -180,7 +180,7 @@ impl Rulebook {
         write: WriteContext<'_>,
         stored: &Ad,
         mut payload: Map<String, Value>,
-    ) -> Result<Checked, FieldErrors> {
+    ) -> Result<CheckedPayload, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut payload, &mut fixed);
         let before = stored.content.fields();
@@ -201,11 +201,11 @@ impl Rulebook {
         patched: &[&'static str],
         mut ad: Map<String, Value>,
         fixed: FieldErrors,
-    ) -> Result<Checked, FieldErrors> {
-        let mut check = self.check(write.version, mode, against(write.category));
+    ) -> Result<CheckedPayload, FieldErrors> {
+        let mut check = self.check(write.version, mode, category_table(write.category));
         let mut errors = check.object(&ad_fields::UPDATE, &mut ad);
         errors.absorb(fixed);
-        let before = Before { content: Some(&stored.content), patched };
+        let before = WriteBasis { content: Some(&stored.content), patched };
         let mut checked = self.finish(write, mode, &check, ad, before, errors)?;
         checked.source_id.clone_from(&stored.source_id);
         Ok(checked)
@@ -223,9 +223,9 @@ impl Rulebook {
         mode: Mode,
         check: &Check<'_>,
         mut ad: Map<String, Value>,
-        before: Before<'_>,
+        before: WriteBasis<'_>,
         mut errors: FieldErrors,
-    ) -> Result<Checked, FieldErrors> {
+    ) -> Result<CheckedPayload, FieldErrors> {
         derived::fill(write.category, write.dealer, &mut ad);
         let facts = Facts {
             ad: AdFacts::from(&ad),
@@ -256,13 +256,13 @@ impl Rulebook {
         }
         size::check(&ad, before.content)?;
         let content = Content::from(ad).with_cleared_mileage(cleared_mileage);
-        Ok(Checked { source_id: String::new(), content, warnings })
+        Ok(CheckedPayload { source_id: String::new(), content, warnings })
     }
 }
 
 /// What a write is based on.
 #[derive(Debug, Clone, Copy, Default)]
-struct Before<'a> {
+struct WriteBasis<'a> {
     /// The stored content; `None` for a new ad.
     content: Option<&'a Content>,
     /// The fields of [`rules::OF_THE_DIRECTORY`] that the patch has.
@@ -270,7 +270,7 @@ struct Before<'a> {
 }
 
 /// The table by which the `category_fields` of a category are checked.
-fn against(category: &Category) -> CategoryTable<'_> {
+fn category_table(category: &Category) -> CategoryTable<'_> {
     if category.is_open() { CategoryTable::Open } else { CategoryTable::Known(category.tree()) }
 }
 

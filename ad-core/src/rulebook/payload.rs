@@ -6,7 +6,7 @@ use crate::{
     categories::{self, Category, TRAILER},
     fields::{FieldErrors, not_a_choice},
     model::ApiVersion,
-    rulebook::{Checked, Rulebook, SourceId, WriteContext},
+    rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext},
     violation::{Choices, Violation},
 };
 
@@ -57,7 +57,7 @@ pub(super) fn of_another_path(path: &Category, sent: u16) -> String {
 /// Why a payload is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PayloadError {
-    /// Its fields are wrong.
+    /// Fields are missing, unknown or have wrong values.
     Fields(FieldErrors),
     /// Trailers cannot be created ('Endpoints' rule 6).
     TrailerCreateDisabled,
@@ -74,7 +74,7 @@ impl Rulebook {
         version: ApiVersion,
         of_type: Option<&'static Category>,
         payload: Map<String, Value>,
-    ) -> Result<Checked, PayloadError> {
+    ) -> Result<CheckedPayload, PayloadError> {
         let category = of_type.map_or_else(|| category(version, payload.get("category_id")), Ok);
         match category {
             Ok(category) if category.id == TRAILER => Err(PayloadError::TrailerCreateDisabled),

@@ -9,7 +9,7 @@ fn dealer() -> Dealer {
     Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") }
 }
 
-fn create(vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
+fn create(vehicle_type: &str, payload: Value) -> Result<CheckedPayload, Value> {
     let dealer = dealer();
     let category = by_vehicle_type(vehicle_type).unwrap();
     let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(&dealer) };

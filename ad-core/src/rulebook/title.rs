@@ -18,7 +18,7 @@ pub fn generate(category: &Category, fields: &FieldFacts<'_>, catalogue: &Catalo
         let Some(value) = value else { continue };
         let number;
         let part = match value {
-            Value::String(text) => shown(category, path, text, fields, catalogue),
+            Value::String(text) => display_name(category, path, text, fields, catalogue),
             Value::Number(_) => {
                 number = value.to_string();
                 &number
@@ -36,7 +36,7 @@ pub fn generate(category: &Category, fields: &FieldFacts<'_>, catalogue: &Catalo
     (!title.is_empty()).then_some(title)
 }
 
-fn shown<'a>(
+fn display_name<'a>(
     category: &Category,
     path: &str,
     id: &'a str,

@@ -17,9 +17,9 @@ use crate::{
 /// The ad that an error is about.
 #[derive(Debug, Clone)]
 pub struct AdRef {
-    /// Its source id.
+    /// The client's reference of the ad.
     pub source_id: String,
-    /// Its category.
+    /// The category that the ad has now.
     pub category: &'static Category,
 }
 
@@ -47,7 +47,7 @@ pub enum VersionError {
 }
 
 impl VersionError {
-    /// Its code.
+    /// Identifier for programs, listed in `docs/errors.md`.
     pub fn code(&self) -> Code {
         match self {
             Self::TrailerCreateDisabled => Code::TrailerCreateDisabled,
@@ -61,9 +61,9 @@ impl VersionError {
 /// A refusal with an identifier, as the API answers it ('Errors', body shape 5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The identifier.
+    /// Identifier for programs, listed in `docs/errors.md`.
     pub error: Code,
-    /// What is wrong.
+    /// The refusal in a sentence, with the ad's category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The ways to V4, with `incompatible_api_version`.
@@ -77,7 +77,7 @@ pub struct Refusal {
 /// One way from V3 to V4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MigrationOption {
-    /// `migrate`, or `delete_and_create`.
+    /// `migrate`, or `delete_and_create` (delete the ad and create another).
     pub method: Cow<'static, str>,
     /// What to do, one after the other.
     pub steps: Vec<String>,
@@ -86,11 +86,11 @@ pub struct MigrationOption {
 /// What a write through V4 does with an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
-    /// It is V4 already.
+    /// Nothing: the ad is V4 already.
     None,
     /// PUT and PATCH convert it.
     Automatic,
-    /// It must migrate.
+    /// It is refused until the client has sent `migrate`.
     Migration,
 }
 

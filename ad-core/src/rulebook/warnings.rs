@@ -8,11 +8,11 @@ use crate::{
 /// A warning about something that is allowed but probably a mistake (decision 7).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
-    /// The field.
+    /// Dotted path of the field, from the ad.
     pub field: String,
-    /// Its code.
+    /// Identifier for programs, listed in `docs/errors.md`.
     pub code: Code,
-    /// Its text.
+    /// The probable mistake, in a sentence.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Create and validate.
+//! Use cases of a new ad: create, and validate without storing.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan},
     ports::{NewAd, StoreError, Usage},
     quality::{Measured, Quality},
-    rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
+    rulebook::{CheckedPayload, SourceId, Warning, WriteContext, payload, versions::VersionError},
     violation::{Code, Violation},
 };
 
@@ -28,9 +28,9 @@ pub enum CreatePath {
 pub struct Validated {
     /// The client's reference, if one was sent.
     pub source_id: Option<String>,
-    /// The dealer.
+    /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// The category.
+    /// Number of the category ('Category identifiers').
     pub category_id: u16,
     /// The content as it would be stored.
     pub content: Content,
@@ -40,12 +40,12 @@ pub struct Validated {
     pub quality: Quality,
 }
 
-/// A valid create.
-struct Creation {
+/// A payload that passed all checks, ready to be stored.
+struct CheckedCreate {
     version: ApiVersion,
     category: &'static Category,
     dealer: Arc<Dealer>,
-    checked: Checked,
+    checked: CheckedPayload,
 }
 
 impl Service {
@@ -64,7 +64,7 @@ impl Service {
     ) -> Result<Accepted, ServiceError> {
         let incoming = incoming.into();
         let creation = self.check_create(access, through.into(), payload, SourceId::Required)?;
-        let Creation { version, category, dealer, checked } = creation;
+        let CheckedCreate { version, category, dealer, checked } = creation;
         let now = self.clock.now();
         let ad = Ad {
             id: self.ids.next(),
@@ -96,7 +96,7 @@ impl Service {
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
         let tag = AdTag { revision: 0, n: 1 };
-        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued, answer: None };
+        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;
         let ad = &accepted.ad;
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
@@ -110,7 +110,7 @@ impl Service {
         self.added(&ad.dealer_code, Usage::Ads);
         self.added(&ad.dealer_code, Usage::Requests);
         self.answer_kept(incoming);
-        Ok(accepted.answered_by(kept))
+        Ok(accepted)
     }
 
     /// Checks a payload as a create does, except for the quota of requests, and stores nothing.
@@ -124,7 +124,7 @@ impl Service {
         payload: Map<String, Value>,
     ) -> Result<Validated, ServiceError> {
         let creation = self.check_create(access, through.into(), payload, SourceId::Optional)?;
-        let Creation { category, dealer, checked, .. } = creation;
+        let CheckedCreate { category, dealer, checked, .. } = creation;
         let source_id = (!checked.source_id.is_empty()).then_some(checked.source_id);
         if let Some(source_id) = &source_id
             && self.store.is_used(&dealer.code, source_id).await?
@@ -152,7 +152,7 @@ impl Service {
         through: CreatePath,
         payload: Map<String, Value>,
         source_id: SourceId,
-    ) -> Result<Creation, ServiceError> {
+    ) -> Result<CheckedCreate, ServiceError> {
         let (version, category) = match through {
             CreatePath::V4(category) => (ApiVersion::V4, Ok(category)),
             CreatePath::V3 => (ApiVersion::V3, payload::category(ApiVersion::V3, payload.get("category_id"))),
@@ -169,7 +169,7 @@ impl Service {
             Err(_) => Err(self.rulebook.without_category(version, payload, source_id)),
         };
         match (category, dealer, checked) {
-            (Ok(category), Ok(dealer), Ok(checked)) => Ok(Creation { version, category, dealer, checked }),
+            (Ok(category), Ok(dealer), Ok(checked)) => Ok(CheckedCreate { version, category, dealer, checked }),
             (category, dealer, checked) => {
                 let mut errors = checked.err().unwrap_or_default();
                 if let Err(wrong) = category {

@@ -25,7 +25,7 @@ use crate::{
 /// An ad to be imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedAd {
-    /// The ad.
+    /// The ad as it is stored.
     pub ad: Ad,
     /// What a retry has to do, besides fetching the images.
     pub leftover: Leftover,
@@ -113,23 +113,23 @@ impl ServiceFields {
         let time = |text: &str| text.parse::<Timestamp>().map_err(not_a_time);
         let text = |text: &str| Ok(text.to_owned());
         let uuid = |text: &str| text.parse::<Uuid>().map_err(|_| Violation::WrongFormat(TextFormat::Uuid));
-        let state = |text: &str| AdState::from_name(text).ok_or_else(|| none_of(text, AdState::NAMES));
-        let version = |text: &str| ApiVersion::from_name(text).ok_or_else(|| none_of(text, ApiVersion::NAMES));
-        let created = taken(sent, errors, "created", time).unwrap_or(now);
+        let state = |text: &str| AdState::from_name(text).ok_or_else(|| not_one_of(text, AdState::NAMES));
+        let version = |text: &str| ApiVersion::from_name(text).ok_or_else(|| not_one_of(text, ApiVersion::NAMES));
+        let created = take_parsed(sent, errors, "created", time).unwrap_or(now);
         Self {
-            id: taken(sent, errors, "id", uuid).unwrap_or(id),
-            state: taken(sent, errors, "state", state).unwrap_or(AdState::Created),
-            version: taken(sent, errors, "api_version", version),
-            marketplace_ad_id: taken(sent, errors, "marketplace_ad_id", text),
-            offer_id: taken(sent, errors, "offer_id", text),
+            id: take_parsed(sent, errors, "id", uuid).unwrap_or(id),
+            state: take_parsed(sent, errors, "state", state).unwrap_or(AdState::Created),
+            version: take_parsed(sent, errors, "api_version", version),
+            marketplace_ad_id: take_parsed(sent, errors, "marketplace_ad_id", text),
+            offer_id: take_parsed(sent, errors, "offer_id", text),
             created,
-            updated: taken(sent, errors, "updated", time).unwrap_or(created),
+            updated: take_parsed(sent, errors, "updated", time).unwrap_or(created),
         }
     }
 }
 
 /// Takes a field that is a text, and reads it; `None` if it is absent or wrong.
-fn taken<T>(
+fn take_parsed<T>(
     sent: &mut Map<String, Value>,
     errors: &mut FieldErrors,
     name: &str,
@@ -143,7 +143,7 @@ fn taken<T>(
     read.map_err(|wrong| errors.push(name, wrong)).ok()
 }
 
-fn none_of(text: &str, names: &[&str]) -> Violation {
+fn not_one_of(text: &str, names: &[&str]) -> Violation {
     not_a_choice(&text.into(), names.iter().copied())
 }
 

@@ -5,13 +5,13 @@ use uuid::Uuid;
 use super::{Service, ServiceError, TaggedAd};
 use crate::{
     model::{Ad, AdTag, FailedImage, RequestOrigin, Timestamp},
-    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
+    ports::{AnswerKey, KeptAnswer, StoreError, Usage},
 };
 
-/// A client's write.
+/// A write of a client, besides its payload.
 #[derive(Debug, Clone, Copy)]
 pub struct Incoming<'a> {
-    /// Its id.
+    /// Id of the request (`X-Request-Id`).
     pub id: Uuid,
     /// How its answer is kept, if the client sent an idempotency key.
     pub keep: Option<&'a Keep<'a>>,
@@ -32,12 +32,22 @@ pub struct Keep<'a> {
     pub key: AnswerKey,
     /// A hash of query and body.
     pub fingerprint: String,
-    /// Makes the answer.
+    /// Writes the answer.
     #[debug(skip)]
-    pub render: &'a (dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
+    pub writer: &'a dyn AnswerWriter,
 }
 
-/// An accepted write.
+/// Writes the answer to an accepted write, which is kept in the commit of the write for clients that repeat their request. No use case
+/// reads it.
+pub trait AnswerWriter: Send + Sync {
+    /// The answer, in a notation of its own.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing is accepted then.
+    fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The result of an accepted write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     /// The ad as the answer shows it.
@@ -46,17 +56,8 @@ pub struct Accepted {
     pub tag: AdTag,
     /// The images that the latest `handle_media` could not store.
     pub failed_images: Vec<FailedImage>,
-    /// What will happen.
+    /// What will be done: a queued request, or nothing.
     pub request: Acceptance,
-    /// The answer, if it was rendered to be kept.
-    pub answer: Option<RenderedAnswer>,
-}
-
-impl Accepted {
-    /// The same with the answer that is kept.
-    pub(super) fn answered_by(self, kept: Option<KeptAnswer>) -> Self {
-        Self { answer: kept.map(|kept| kept.answer), ..self }
-    }
 }
 
 /// What happens after a write was accepted.
@@ -73,8 +74,8 @@ pub enum Acceptance {
 impl Incoming<'_> {
     /// The answer to keep, if the client sent a key.
     pub(super) fn kept(&self, accepted: &Accepted, now: Timestamp) -> Result<Option<KeptAnswer>, ServiceError> {
-        let Some(Keep { key, fingerprint, render }) = self.keep else { return Ok(None) };
-        let answer = render(accepted).map_err(|error| StoreError::Faulty(error.into()))?;
+        let Some(Keep { key, fingerprint, writer }) = self.keep else { return Ok(None) };
+        let answer = writer.write(accepted).map_err(StoreError::Faulty)?;
         let (key, fingerprint) = (key.clone(), fingerprint.clone());
         Ok(Some(KeptAnswer { key, fingerprint, request_id: self.id, accepted: now, answer }))
     }
@@ -90,12 +91,11 @@ impl Service {
     ) -> Result<Accepted, ServiceError> {
         let accepted = ad.accepted(acceptance);
         self.admit_answer(request).await?;
-        let kept = request.kept(&accepted, self.clock.now())?;
-        if let Some(kept) = &kept {
-            self.store.keep_answer(accepted.ad.id, kept).await?;
+        if let Some(kept) = request.kept(&accepted, self.clock.now())? {
+            self.store.keep_answer(accepted.ad.id, &kept).await?;
             self.answer_kept(request);
         }
-        Ok(accepted.answered_by(kept))
+        Ok(accepted)
     }
 
     /// Checks that one more answer may be kept for the holder of a key.

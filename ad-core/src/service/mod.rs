@@ -30,7 +30,7 @@ use crate::{
     violation::{Code, Violation},
 };
 pub use create::{CreatePath, Validated};
-pub use incoming::{Acceptance, Accepted, Incoming, Keep};
+pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
 
 /// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
@@ -55,7 +55,7 @@ pub struct Service {
 /// The dealers that a token gives access to ('Authentication' 2).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// One dealer.
+    /// The dealer with this code.
     Dealer(String),
     /// All dealers of a group.
     Group(String),
@@ -85,7 +85,7 @@ impl Access {
 /// Which ad a request is about. Its source id is enough, unless the token is a group's and several of its dealers use that id.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// The client's reference.
+    /// The client's reference of the ad.
     pub source_id: &'a str,
     /// The dealer, where a group's token must say which of several.
     pub dealer_code: Option<&'a str>,
@@ -118,11 +118,11 @@ impl<'a> Target<'a> {
 /// An ad in an answer, and the tag of what the answer shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaggedAd {
-    /// The ad.
+    /// The ad as the store has it.
     pub ad: Ad,
-    /// Its tag.
+    /// The tag of what the answer shows.
     pub tag: AdTag,
-    /// Its status.
+    /// The status, which the answer shows if the client asks for it.
     pub status: AdStatus,
     /// The images that the latest `handle_media` could not store.
     pub failed_images: Vec<FailedImage>,
@@ -132,7 +132,7 @@ impl TaggedAd {
     /// The ad as the answer to an accepted write shows it.
     pub fn accepted(self, request: Acceptance) -> Accepted {
         let Self { ad, tag, failed_images, .. } = self;
-        Accepted { ad, tag, failed_images, request, answer: None }
+        Accepted { ad, tag, failed_images, request }
     }
 }
 
@@ -151,7 +151,7 @@ pub enum ServiceError {
     /// A query parameter is wrong or missing.
     #[error("the query is not valid")]
     InvalidQuery(FieldErrors),
-    /// Business rules forbid it.
+    /// Business rules forbid the request ('Errors', body shape 2).
     #[error("{}", .0.iter().map(|denial| denial.text.as_str()).collect::<Vec<_>>().join(" "))]
     Refused(Vec<Denial>),
     /// The ad's API version or its category forbids it.
@@ -178,9 +178,9 @@ pub enum ServiceError {
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate {
-        /// The source id.
+        /// The source id that is taken.
         source_id: String,
-        /// The dealer.
+        /// Code of the dealer of both ads.
         dealer_code: String,
     },
     /// The answer to an earlier request is kept under the idempotency key.
@@ -193,7 +193,7 @@ pub enum ServiceError {
     /// Too many accepted requests are not finished.
     #[error(transparent)]
     TooManyRequests(#[from] TooManyRequests),
-    /// The store failed.
+    /// The store could not read or commit.
     #[error(transparent)]
     Store(StoreError),
 }
@@ -201,9 +201,9 @@ pub enum ServiceError {
 /// A business rule that forbids a request ('Errors', body shape 2). It serialises as its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
-    /// Which rule.
+    /// The code of the rule.
     pub code: Code,
-    /// What it says.
+    /// The rule and the values that break it, in a sentence for the client.
     pub text: String,
 }
 
@@ -234,7 +234,7 @@ pub enum TooManyRequests {
          finished (their entries in the ad's log end in \"done\" or \"error\"), then send this one again. DELETE is still accepted."
     )]
     OfAd {
-        /// Their number.
+        /// Number of unfinished requests of the ad.
         unfinished: u32,
     },
     /// The dealer has too many unfinished requests.
@@ -366,7 +366,6 @@ impl Service {
         }
     }
 
-    /// Creates an accepted request.
     fn accept(&self, incoming: Incoming<'_>, plan: Option<Plan>) -> Request {
         let mut request = Request::new(incoming.id, plan, self.clock.now());
         request.progress.origin = incoming.origin.cloned().unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::{
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     prices, quality,
     rulebook::{
-        Checked, WriteContext,
+        CheckedPayload, WriteContext,
         versions::{Conversion, VersionError, conversion},
     },
     status,
@@ -36,7 +36,7 @@ impl Service {
         patch: &Map<String, Value>,
     ) -> Result<Accepted, ServiceError> {
         self.revise(access, incoming.into(), target, |stored| {
-            let Updated { category, converts, checked } = self.check_update(version, stored, patch)?;
+            let CheckedUpdate { category, converts, checked } = self.check_update(version, stored, patch)?;
             let actions = update_actions(stored, &checked.content, patch.contains_key("image_urls"));
             let deleted = stored.intent == AdState::Deleted;
             Ok(Some(Decision {
@@ -66,7 +66,7 @@ impl Service {
         }
         let bytes = stored.ad.content.bytes();
         let updated = self.computed(&stored.ad.dealer_code, bytes, || self.check_update(version, &stored, patch))?;
-        let Updated { category, checked, .. } = updated;
+        let CheckedUpdate { category, checked, .. } = updated;
         let TaggedAd { ad, failed_images, .. } = stored.into();
         let ad = Ad { category_id: category.id, content: checked.content, ..ad };
         let quality = self.quality_among_ads(&ad, &failed_images).await?;
@@ -86,7 +86,7 @@ impl Service {
         version: ApiVersion,
         stored: &StoredAd,
         patch: &Map<String, Value>,
-    ) -> Result<Updated, ServiceError> {
+    ) -> Result<CheckedUpdate, ServiceError> {
         let ad = &stored.ad;
         let category = category_of(ad)?;
         if stored.intent == AdState::Deleted && category.registered {
@@ -105,7 +105,7 @@ impl Service {
         let dealer = self.dealer(&ad.dealer_code);
         let write = WriteContext { category, version, dealer: Some(&dealer) };
         let checked = self.rulebook.update(write, ad, patch.clone())?;
-        Ok(Updated { category, converts, checked })
+        Ok(CheckedUpdate { category, converts, checked })
     }
 
     /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has unpublished it.
@@ -153,7 +153,7 @@ impl Service {
             };
             if let Err(refusal) = self.admit(&stored.ad, &mut decision, incoming).await {
                 let underway = if decision.coalesces {
-                    self.store.underway(stored.ad.id, decision.plan.as_ref()).await?
+                    self.store.find_unfinished(stored.ad.id, decision.plan.as_ref()).await?
                 } else {
                     None
                 };
@@ -166,7 +166,7 @@ impl Service {
                 (stored.revision, stored.ad.updated, stored.tag, stored.words.status);
             let changes_content = decision.content.is_some();
             let price_before =
-                decision.content.as_ref().and_then(|content| prices::replaced(&stored.ad.content, content));
+                decision.content.as_ref().and_then(|content| prices::replaced_prices(&stored.ad.content, content));
             request.progress.changes =
                 decision.content.as_ref().and_then(|content| ContentChange::between(&stored.ad.content, content));
             let accepted = changed(stored, &mut decision, request.accepted);
@@ -195,7 +195,7 @@ impl Service {
                 Ok(()) => {
                     self.added(&ad.dealer_code, Usage::Requests);
                     self.answer_kept(incoming);
-                    return Ok(accepted.answered_by(kept));
+                    return Ok(accepted);
                 }
                 Err(StoreError::Conflict) => {}
                 Err(StoreError::Underway(request)) => {
@@ -226,12 +226,12 @@ impl Service {
     }
 }
 
-/// A valid update.
-struct Updated {
+/// An update that passed all checks.
+struct CheckedUpdate {
     category: &'static Category,
     /// Whether it converts an ad of V3.
     converts: bool,
-    checked: Checked,
+    checked: CheckedPayload,
 }
 
 /// The ad as a decision changes it.

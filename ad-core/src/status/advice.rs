@@ -9,14 +9,14 @@ use crate::{
 /// Who can change a status, and what they can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
-    /// Who.
+    /// Who can change the status.
     pub who_acts: WhoActs,
     /// What; `None` if nobody has to do anything.
     pub what_to_do: Option<&'static str>,
 }
 
 /// Who acts on a code of a failed action, and what they do.
-pub(super) struct OnCode {
+pub(super) struct CodeAdvice {
     pub(super) code: Code,
     /// Who acts once the service has stopped trying. The cure of the code says what they do.
     pub(super) failed: WhoActs,
@@ -24,23 +24,23 @@ pub(super) struct OnCode {
     pub(super) waiting: WhoActs,
 }
 
-const fn on(code: Code, failed: WhoActs, waiting: WhoActs) -> OnCode {
-    OnCode { code, failed, waiting }
+const fn code_advice(code: Code, failed: WhoActs, waiting: WhoActs) -> CodeAdvice {
+    CodeAdvice { code, failed, waiting }
 }
 
 /// The codes that an ad, a channel or an image can have.
-pub(super) const CODES: &[OnCode] = &[
-    on(Code::ImageFailed, WhoActs::Dealer, WhoActs::ImageHost),
-    on(Code::ImageStoreUnavailable, WhoActs::Operator, WhoActs::Operator),
-    on(Code::QuotaExceeded, WhoActs::Dealer, WhoActs::Dealer),
-    on(Code::HeldByImages, WhoActs::Dealer, WhoActs::Dealer),
-    on(Code::MarketplaceRefused, WhoActs::Dealer, WhoActs::Dealer),
-    on(Code::MarketplaceUnreachable, WhoActs::Marketplace, WhoActs::Marketplace),
-    on(Code::MarketplaceBusy, WhoActs::Marketplace, WhoActs::Marketplace),
-    on(Code::MarketplaceCredentials, WhoActs::Operator, WhoActs::Operator),
-    on(Code::MarketplacePaused, WhoActs::Operator, WhoActs::Operator),
-    on(Code::NotListed, WhoActs::Dealer, WhoActs::Dealer),
-    on(Code::GivenUp, WhoActs::Operator, WhoActs::Operator),
+pub(super) const CODES: &[CodeAdvice] = &[
+    code_advice(Code::ImageFailed, WhoActs::Dealer, WhoActs::ImageHost),
+    code_advice(Code::ImageStoreUnavailable, WhoActs::Operator, WhoActs::Operator),
+    code_advice(Code::QuotaExceeded, WhoActs::Dealer, WhoActs::Dealer),
+    code_advice(Code::HeldByImages, WhoActs::Dealer, WhoActs::Dealer),
+    code_advice(Code::MarketplaceRefused, WhoActs::Dealer, WhoActs::Dealer),
+    code_advice(Code::MarketplaceUnreachable, WhoActs::Marketplace, WhoActs::Marketplace),
+    code_advice(Code::MarketplaceBusy, WhoActs::Marketplace, WhoActs::Marketplace),
+    code_advice(Code::MarketplaceCredentials, WhoActs::Operator, WhoActs::Operator),
+    code_advice(Code::MarketplacePaused, WhoActs::Operator, WhoActs::Operator),
+    code_advice(Code::NotListed, WhoActs::Dealer, WhoActs::Dealer),
+    code_advice(Code::GivenUp, WhoActs::Operator, WhoActs::Operator),
 ];
 
 /// The codes that an ad, a channel or an image can have.

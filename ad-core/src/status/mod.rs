@@ -19,21 +19,21 @@ pub use page::markdown;
 
 /// The oldest unfinished request of an ad: those behind it have not begun.
 #[derive(Debug, Clone, Copy)]
-pub struct UnderWay<'a> {
+pub struct OldestRequest<'a> {
     /// Its plan; `None` for a retry that has not begun.
     pub plan: Option<&'a Plan>,
-    /// Its progress.
+    /// What is done, what failed, and when it is tried again.
     pub progress: &'a Progress,
 }
 
-impl<'a> UnderWay<'a> {
+impl<'a> OldestRequest<'a> {
     /// A request, by its plan as it was accepted.
     pub fn new(plan: Option<&'a Plan>, progress: &'a Progress) -> Self {
         Self { plan: plan.or(progress.plan.as_ref()), progress }
     }
 
     /// Whether an attempt at the action under way has failed.
-    fn waits(&self) -> bool {
+    fn has_failed_attempt(&self) -> bool {
         self.progress.reason.is_some()
     }
 
@@ -72,7 +72,7 @@ pub fn accepted(ad: &Ad) -> StatusWords {
 }
 
 /// The status of an ad in words, by the oldest of its unfinished requests.
-pub fn words(ad: &Ad, publication: &Publication, under_way: Option<UnderWay<'_>>) -> StatusWords {
+pub fn words(ad: &Ad, publication: &Publication, under_way: Option<OldestRequest<'_>>) -> StatusWords {
     let markets = markets(ad);
     let channels: Vec<_> = markets.iter().map(|market| channel_status(ad, publication, under_way, *market).0).collect();
     let word = |market| markets.iter().position(|it| *it == market).map(|place| channels[place]);
@@ -82,17 +82,17 @@ pub fn words(ad: &Ad, publication: &Publication, under_way: Option<UnderWay<'_>>
         primary: word(Market::Primary),
         secondary: word(Market::Secondary),
         failure: match under_way {
-            Some(under_way) if !under_way.waits() => None,
-            Some(UnderWay { progress, .. }) => failure.or(progress.code),
+            Some(under_way) if !under_way.has_failed_attempt() => None,
+            Some(OldestRequest { progress, .. }) => failure.or(progress.code),
             None => failure.or_else(|| missing_image(ad, publication)),
         },
     }
 }
 
-fn ad_status(ad: &Ad, under_way: Option<UnderWay<'_>>, channels: &[ChannelStatus]) -> AdStatus {
+fn ad_status(ad: &Ad, under_way: Option<OldestRequest<'_>>, channels: &[ChannelStatus]) -> AdStatus {
     let is_listed = |channel: &ChannelStatus| matches!(channel, ChannelStatus::Live | ChannelStatus::Outdated);
     match under_way {
-        Some(under_way) if under_way.waits() => AdStatus::Waiting,
+        Some(under_way) if under_way.has_failed_attempt() => AdStatus::Waiting,
         Some(_) => AdStatus::Processing,
         None if ad.state == AdState::Deleted => AdStatus::Deleted,
         None if !ad.content.visible() => AdStatus::Hidden,
@@ -106,11 +106,11 @@ fn ad_status(ad: &Ad, under_way: Option<UnderWay<'_>>, channels: &[ChannelStatus
 fn channel_status(
     ad: &Ad,
     publication: &Publication,
-    under_way: Option<UnderWay<'_>>,
+    under_way: Option<OldestRequest<'_>>,
     market: Market,
 ) -> (ChannelStatus, Option<Timestamp>) {
     if let Some(under_way) = under_way {
-        if !under_way.waits() {
+        if !under_way.has_failed_attempt() {
             return (ChannelStatus::Processing, None);
         }
         if under_way.is_to_reach(market) {
@@ -124,11 +124,11 @@ fn channel_status(
     }
     // What has been accepted meanwhile may hide or show the ad, and the marketplaces do not know of it yet.
     let is_shown = under_way.is_some() || (ad.state == AdState::Created && ad.content.visible());
-    settled(publication, market, is_shown)
+    settled_status(publication, market, is_shown)
 }
 
 /// The status of a channel as the actions that ended have left it.
-fn settled(publication: &Publication, market: Market, is_shown: bool) -> (ChannelStatus, Option<Timestamp>) {
+fn settled_status(publication: &Publication, market: Market, is_shown: bool) -> (ChannelStatus, Option<Timestamp>) {
     let Some(channel) = publication.channels.get(&market) else { return (ChannelStatus::NotListed, None) };
     let status = match (channel.listed, &channel.failure) {
         (true, None) => ChannelStatus::Live,
@@ -142,11 +142,11 @@ fn settled(publication: &Publication, market: Market, is_shown: bool) -> (Channe
 /// Why the latest attempt on a marketplace failed.
 fn channel_failure<'a>(
     publication: &'a Publication,
-    under_way: Option<UnderWay<'a>>,
+    under_way: Option<OldestRequest<'a>>,
     market: Market,
 ) -> Option<&'a ChannelFailure> {
     match under_way {
-        Some(under_way) if !under_way.waits() => None,
+        Some(under_way) if !under_way.has_failed_attempt() => None,
         Some(under_way) if under_way.is_to_reach(market) => under_way.progress.failures.get(&market),
         Some(under_way) if under_way.has_reached(market).is_some() => None,
         _ => publication.channels.get(&market)?.failure.as_ref(),
@@ -170,7 +170,7 @@ fn missing_image(ad: &Ad, publication: &Publication) -> Option<Code> {
 pub fn report(facts: StatusFacts, now: Timestamp) -> StatusReport {
     let StatusFacts { stored, unfinished } = facts;
     let oldest = unfinished.first().and_then(|(plan, request)| Some((plan.as_ref(), request.queued.as_ref()?)));
-    let under_way = oldest.map(|(plan, queued)| UnderWay::new(plan, &queued.progress));
+    let under_way = oldest.map(|(plan, queued)| OldestRequest::new(plan, &queued.progress));
     let next_attempt = oldest.and_then(|(_, queued)| queued.claimable.filter(|due| queued.progress.due == Some(*due)));
     let StoredAd { ad, publication, status_since, pole_position_until, .. } = &stored;
     let words = words(ad, publication, under_way);
@@ -191,7 +191,7 @@ pub fn report(facts: StatusFacts, now: Timestamp) -> StatusReport {
 
 fn channel(
     stored: &StoredAd,
-    under_way: Option<UnderWay<'_>>,
+    under_way: Option<OldestRequest<'_>>,
     next_attempt: Option<Timestamp>,
     market: Market,
 ) -> ChannelReport {
@@ -219,12 +219,12 @@ fn channel(
     }
 }
 
-fn image(ad: &Ad, publication: &Publication, under_way: Option<UnderWay<'_>>, url: &str) -> ImageReport {
+fn image(ad: &Ad, publication: &Publication, under_way: Option<OldestRequest<'_>>, url: &str) -> ImageReport {
     let of_url = |image: &&crate::model::FailedImage| image.url == url;
-    let fetching = under_way.filter(UnderWay::is_to_fetch);
+    let fetching = under_way.filter(OldestRequest::is_to_fetch);
     let given_up = fetching.and_then(|under_way| under_way.progress.failed_images.iter().find(of_url));
     let failed = given_up.or_else(|| publication.failed_images.iter().find(of_url));
-    let waiting = fetching.filter(|it| it.waits() && it.remaining().first() == Some(&Action::HandleMedia));
+    let waiting = fetching.filter(|it| it.has_failed_attempt() && it.remaining().first() == Some(&Action::HandleMedia));
     let was_stored = fetching.is_some_and(|it| it.progress.stored.iter().any(|image| image.shown.url == url));
     let (status, code, text, attempts) = match (fetching, failed) {
         _ if is_stored(ad, url) || was_stored => {

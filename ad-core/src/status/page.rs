@@ -8,7 +8,7 @@ use crate::model::{AdStatus, ChannelStatus};
 /// What the page says before its tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The page as Markdown.
+/// The text of `docs/status.md`, generated from the tables.
 pub fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## Status of an ad\n\n| `status` | Meaning |\n|---|---|\n");

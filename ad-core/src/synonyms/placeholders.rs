@@ -9,12 +9,12 @@ use super::fold::{fold_into, folded};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PlaceholderFile {
     texts: Vec<String>,
 }
 
 static BUILTIN: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("data/placeholders.toml")).expect("a test reads it");
+    let file: PlaceholderFile = toml::from_str(include_str!("data/placeholders.toml")).expect("a test reads it");
     file.texts.iter().map(|text| folded(text)).collect()
 });
 

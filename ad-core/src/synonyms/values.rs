@@ -34,21 +34,21 @@ static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
 /// A map that comes with the program.
 #[derive(Debug)]
 pub struct Builtin {
-    /// Its name.
+    /// Name by which a mapping refers to it: that of its file, without extension.
     pub name: &'static str,
     /// The text of its file.
     pub text: &'static str,
-    file: File,
+    file: ValueMapFile,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ValueMapFile {
     /// Paths of the category fields that take its values. Equipment is free text, and vehicle types are no field.
     #[serde(default)]
     fields: Vec<String>,
     #[serde(default)]
-    matching: Matching,
+    matching: TermMatching,
     /// By vehicle type, or `all` of them: the terms of a value. A value may be several, joined by ` + `.
     terms: Sections,
     /// By language: terms that mean something else there.
@@ -62,7 +62,7 @@ type Sections = FxHashMap<String, FxHashMap<String, Vec<String>>>;
 /// How a map finds a term in a text that is none of its terms.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Matching {
+struct TermMatching {
     /// Words that say nothing about the value: `metallic`.
     ignore: Vec<String>,
     /// Beginnings of words that say nothing about it: `mörk`.
@@ -78,7 +78,7 @@ struct Matching {
 /// Stands for no value, but for terms that mean several things in a language: a person must say which.
 const UNCLEAR: &str = "?";
 
-/// The built-in maps.
+/// The maps that come with the program.
 pub fn builtin() -> &'static [Builtin] {
     &BUILTIN
 }
@@ -105,7 +105,7 @@ pub type MapEntry = (Box<str>, Box<[Box<str>]>);
 #[derive(Debug, Default)]
 pub struct ValueMap {
     terms: FxHashMap<Box<str>, Box<[Box<str>]>>,
-    matching: Option<Matching>,
+    matching: Option<TermMatching>,
 }
 
 impl Builtin {
@@ -155,10 +155,10 @@ impl Builtin {
         self.file.languages.iter().filter(move |(_, sections)| has(sections)).map(|(code, _)| code.as_str())
     }
 
-    fn matching(&self) -> Matching {
+    fn matching(&self) -> TermMatching {
         let all = |words: &[String]| words.iter().map(|word| folded(word)).collect();
         let matching = &self.file.matching;
-        Matching {
+        TermMatching {
             ignore: all(&matching.ignore),
             beginnings: all(&matching.beginnings),
             keep: all(&matching.keep),
@@ -168,8 +168,8 @@ impl Builtin {
 }
 
 impl ValueMap {
-    /// A mapping's own map.
-    pub fn own(entries: impl Iterator<Item = MapEntry>) -> Self {
+    /// The map that a mapping file defines itself.
+    pub fn from_entries(entries: impl Iterator<Item = MapEntry>) -> Self {
         Self { terms: entries.map(|(term, values)| (folded(&term).into(), values)).collect(), matching: None }
     }
 
@@ -180,7 +180,7 @@ impl ValueMap {
     }
 
     /// What a text stands for, whether it is a term or has one in it.
-    pub fn meant(&self, text: &str) -> Option<Vec<Box<str>>> {
+    pub fn resolve(&self, text: &str) -> Option<Vec<Box<str>>> {
         let exact = self.find(text, &mut String::new()).map(<[_]>::to_vec);
         exact.or_else(|| self.find_within(text))
     }
@@ -205,7 +205,7 @@ impl ValueMap {
 
     /// Only the entries that stand for one value.
     #[must_use]
-    pub fn of_one(mut self) -> Self {
+    pub fn single_valued(mut self) -> Self {
         self.terms.retain(|_, values| values.len() == 1);
         if let Some(matching) = &mut self.matching {
             matching.several = false;
@@ -215,14 +215,14 @@ impl ValueMap {
 
     /// These entries, and those of another map for what they do not have.
     #[must_use]
-    pub fn over(mut self, other: Self) -> Self {
+    pub fn with_fallback(mut self, other: Self) -> Self {
         for (term, values) in other.terms {
             self.terms.entry(term).or_insert(values);
         }
         Self { matching: other.matching, ..self }
     }
 
-    fn part(&self, text: &str, matching: &Matching) -> Option<Vec<Box<str>>> {
+    fn part(&self, text: &str, matching: &TermMatching) -> Option<Vec<Box<str>>> {
         let words: Vec<String> = words(text).into_iter().filter(|word| !matching.ignore.contains(word)).collect();
         let is_kept = |words: &[String]| words.iter().any(|word| matching.keep.iter().any(|kept| word.contains(kept)));
         for length in (1..=words.len()).rev() {
@@ -245,11 +245,11 @@ impl ValueMap {
     }
 
     /// What single words stand for; a letter or two is no word.
-    fn terms_in<'a>(&'a self, words: &'a [String], matching: &'a Matching) -> impl Iterator<Item = &'a [Box<str>]> {
+    fn terms_in<'a>(&'a self, words: &'a [String], matching: &'a TermMatching) -> impl Iterator<Item = &'a [Box<str>]> {
         words.iter().filter(|word| word.len() > 2).filter_map(|word| self.term(word, matching))
     }
 
-    fn term(&self, word: &str, matching: &Matching) -> Option<&[Box<str>]> {
+    fn term(&self, word: &str, matching: &TermMatching) -> Option<&[Box<str>]> {
         let bare = || {
             let beginning = matching.beginnings.iter().find_map(|beginning| word.strip_prefix(beginning.as_str()))?;
             self.terms.get(beginning)
@@ -344,7 +344,7 @@ mod tests {
 
     fn says_in(language: Language, name: &str, vehicle_type: &str, text: &str) -> Option<String> {
         let map = named(name).unwrap().map(vehicle_type, language, |_| true);
-        map.meant(text).map(|values| values.join(" + "))
+        map.resolve(text).map(|values| values.join(" + "))
     }
 
     #[test]

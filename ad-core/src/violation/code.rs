@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The description of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
-    /// A few words.
+    /// The code in a few words, without its context.
     pub title: &'static str,
-    /// When it is answered.
+    /// When the service answers with the code.
     pub explanation: &'static str,
-    /// What to do.
+    /// What the receiver of the code can do.
     pub cure: &'static str,
 }
 
@@ -46,7 +46,7 @@ macro_rules! codes {
                 Self::ALL.iter().copied().find(|code| code.name() == name).unwrap_or(Self::Unknown)
             }
 
-            /// Its description.
+            /// Title, explanation and cure of the code.
             pub const fn about(self) -> About {
                 match self {
                     $(Self::$code => About { title: $title, explanation: $explanation, cure: $cure },)+

@@ -12,47 +12,47 @@ use nearest::quoted;
 /// The expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// A JSON object.
+    /// A JSON object, `{…}`.
     Object,
     /// An object `{unit, value}`, with one of the units.
     Measure(&'static str),
-    /// A JSON array.
+    /// A JSON array, `[…]`.
     List,
-    /// A JSON string.
+    /// A JSON string, in quotes.
     Text,
-    /// `true` or `false`.
+    /// JSON `true` or `false`.
     Boolean,
-    /// A number without decimals.
+    /// A JSON number without decimals.
     Integer,
-    /// A number.
+    /// A JSON number, with or without decimals.
     Number,
 }
 
 /// The expected format of a text or number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
-    /// `YYYY-MM-DD`.
+    /// A text of the form `YYYY-MM-DD`.
     Date,
     /// `YYYY-MM-DD`, and a day that the calendar has.
     Day,
-    /// An absolute address.
+    /// An absolute address, such as `https://ads.example/1`.
     Address,
     /// An address with one of these schemes.
     Scheme(&'static [&'static str]),
-    /// An e-mail address.
+    /// An e-mail address, such as `anna@example.se`.
     Email,
     /// Digits in a number of characters.
     Digits {
-        /// Allowed lengths.
+        /// Allowed numbers of characters, the `+` counted.
         lengths: &'static [usize],
         /// Whether a leading `+` is allowed.
         plus: bool,
     },
-    /// Without this character.
+    /// A text that does not contain this character.
     Without(char),
     /// A number with at most so many decimals.
     Decimals(u8),
-    /// A UUID.
+    /// A UUID, such as that of a request.
     Uuid,
 }
 
@@ -61,11 +61,11 @@ pub enum TextFormat {
 pub enum Choices {
     /// Those that are similar to what was sent, the most similar first.
     Meant(Vec<String>),
-    /// All of them.
+    /// All valid values, in the order of the documents.
     All(Vec<String>),
-    /// The nearest of many.
+    /// The nearest valid values; there are more.
     Nearest(Vec<String>),
-    /// None.
+    /// No value is shown.
     Omitted,
 }
 
@@ -73,18 +73,18 @@ pub enum Choices {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// It is missing.
+    /// The field is missing.
     Required,
     /// It is missing, and another field that is present needs it.
     RequiredWith {
-        /// The other field.
+        /// Path of the field that is present.
         other: &'static str,
         /// The rule that connects them.
         rule: &'static str,
     },
-    /// It is `null`.
+    /// The field is `null` and must have a value.
     Null,
-    /// It is empty.
+    /// The text is empty, where at least one character is required.
     Blank,
     /// There is no such field.
     UnknownField {
@@ -95,7 +95,7 @@ pub enum Violation {
     },
     /// The field belongs to another level of the ad.
     MisplacedField {
-        /// Its paths.
+        /// The paths at which it may stand.
         paths: Vec<String>,
         /// Whether it was sent in `category_fields` and belongs to the ad itself.
         of_ad: bool,
@@ -115,23 +115,23 @@ pub enum Violation {
     Forbidden {
         /// The category, as messages show it.
         category: String,
-        /// What replaces it.
+        /// What to send instead, in a phrase.
         instead: &'static str,
     },
     /// It has the wrong type.
     WrongType(Expected),
     /// It has the wrong type, and this is a value of the right one.
     WrongShape {
-        /// The right type.
+        /// The type that the field must have.
         expected: Expected,
-        /// A value, in JSON.
+        /// A valid value, as JSON text.
         example: String,
     },
     /// It is none of the allowed values.
     NotAChoice {
         /// What was sent, in quotes.
         sent: String,
-        /// What is allowed.
+        /// The values that are allowed.
         choices: Choices,
         /// A sentence with more information.
         note: Option<String>,
@@ -150,7 +150,7 @@ pub enum Violation {
     TooMany(usize),
     /// It occurs earlier in the same list.
     Duplicate {
-        /// The item, in quotes.
+        /// The repeated item, in quotes.
         sent: String,
     },
     /// An error with a text of its own.
@@ -159,7 +159,7 @@ pub enum Violation {
         code: Code,
         /// The name of the rule, if it is one over several fields.
         rule: Option<&'static str>,
-        /// The text.
+        /// The error in a sentence.
         text: Cow<'static, str>,
         /// A sentence with more information.
         note: Option<String>,
@@ -300,7 +300,7 @@ impl Choices {
     /// The choices to show for a value that is none of the valid ones (decision 4); `sent` is `None` if it is not a text.
     pub fn of<'a>(sent: Option<&str>, valid: impl Iterator<Item = &'a str> + Clone) -> Self {
         let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
-        let meant = sent.map(|sent| nearest::meant(sent, valid.clone())).unwrap_or_default();
+        let meant = sent.map(|sent| nearest::similar(sent, valid.clone())).unwrap_or_default();
         if !meant.is_empty() {
             return Self::Meant(owned(meant));
         }
@@ -327,7 +327,7 @@ impl Choices {
 
 impl Expected {
     /// The text for a value of another type.
-    pub(crate) fn text(self) -> Cow<'static, str> {
+    pub fn text(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Object => "Expected an object.",
             Self::Measure(unit) => {

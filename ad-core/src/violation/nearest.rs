@@ -3,7 +3,7 @@
 //! At most a third of the letters may differ. In names of several words, such as `registration_number`, that applies to each
 //! word, so that `engine_power` does not suggest `engine_type`.
 
-/// Maximum number of suggestions.
+/// Most values that an error suggests.
 pub const MOST: usize = 3;
 
 /// Maximum length of a value that is compared, in bytes. Valid values are shorter, and comparing long ones is slow.
@@ -11,11 +11,11 @@ pub const LONGEST: usize = 100;
 
 /// `Did you mean "volvo"?`, if a valid value is similar.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
-    did_you_mean_one_of(meant(sent, valid).into_iter())
+    did_you_mean_one_of(similar(sent, valid).into_iter())
 }
 
 /// The valid values that are similar, the most similar first.
-pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn similar<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let Some(sent) = comparable(sent) else { return Vec::new() };
     near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
@@ -31,11 +31,11 @@ pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a 
 /// As [`did_you_mean`], for the name of a field, which is compared with whole paths and with their last names: `mileage` suggests
 /// `condition.mileage`. If none is similar, names that contain it as a word are suggested: `year` suggests `model_year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    did_you_mean_one_of(meant_path(sent, valid).into_iter())
+    did_you_mean_one_of(similar_paths(sent, valid).into_iter())
 }
 
 /// The paths of fields that are similar to a name, the most similar first.
-pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
+pub fn similar_paths<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
     let Some(sent) = comparable(sent) else { return Vec::new() };
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let rated = valid.clone().filter_map(|path| {
@@ -123,7 +123,7 @@ mod tests {
             ("stationwagon", Some("station_wagon")),
             ("", None),
         ] {
-            assert_eq!(meant(sent, values.into_iter()).first().copied(), meant_one, "{sent}");
+            assert_eq!(similar(sent, values.into_iter()).first().copied(), meant_one, "{sent}");
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
             ("milage", Some("condition.mileage")),
             ("v", None),
         ] {
-            assert_eq!(meant_path(sent, names.into_iter()).first().copied(), path, "{sent}");
+            assert_eq!(similar_paths(sent, names.into_iter()).first().copied(), path, "{sent}");
         }
     }
 
@@ -166,8 +166,8 @@ mod tests {
     fn hostile_input_is_not_compared() {
         let valid: Vec<String> = (0..1000).map(|number| "a".repeat(number % 200)).collect();
         let sent = "b".repeat(10_000_000);
-        assert!(meant_path(&sent, valid.iter().map(String::as_str)).is_empty());
-        assert!(meant(&sent, valid.iter().map(String::as_str)).is_empty());
+        assert!(similar_paths(&sent, valid.iter().map(String::as_str)).is_empty());
+        assert!(similar(&sent, valid.iter().map(String::as_str)).is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{fmt, sync::LazyLock};
 use ad_core::{
     categories::{self, Category},
     model::{Ad, AdState, ApiVersion, Content, Dealer, Timestamp},
-    rulebook::{Checked, Rulebook, WriteContext},
+    rulebook::{CheckedPayload, Rulebook, WriteContext},
 };
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -47,7 +47,7 @@ impl Kind {
 }
 
 /// The ad that content would be stored as: through its text, as a store keeps it.
-pub(crate) fn ad(kind: Kind, checked: &Checked) -> Ad {
+pub(crate) fn ad(kind: Kind, checked: &CheckedPayload) -> Ad {
     let now = Timestamp::from_millis(0);
     Ad {
         id: Uuid::nil(),

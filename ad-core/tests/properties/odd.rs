@@ -11,7 +11,7 @@ pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any object of JSON.
+/// A JSON object with any names and values.
 pub(crate) fn any_object() -> impl Strategy<Value = Map<String, Value>> {
     object_of(any_json())
 }
@@ -164,7 +164,7 @@ enum What {
     Tweak(Index),
 }
 
-/// A few changes.
+/// One to a few changes of a payload.
 pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
     let what = prop_oneof![
         3 => any_json().prop_map(What::Replace),
@@ -176,7 +176,7 @@ pub(crate) fn changes() -> impl Strategy<Value = Vec<Change>> {
     vec((any::<Index>(), what).prop_map(|(place, what)| Change { place, what }), 1..4)
 }
 
-/// A payload with changes.
+/// The payload, with all changes made in turn.
 pub(crate) fn changed(payload: &Map<String, Value>, changes: &[Change]) -> Map<String, Value> {
     let mut payload = Value::Object(payload.clone());
     for change in changes {

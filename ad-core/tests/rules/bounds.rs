@@ -7,7 +7,7 @@ use ad_core::{
     model::{Ad, ApiVersion, Content, Dealer, MOST_UNFINISHED},
     ports::{Clock, Ids, Store, Usage},
     quotas::{DealerQuotas, Quotas},
-    rulebook::{Checked, Rulebook, SourceId, WriteContext, size::MOST_BYTES},
+    rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext, size::MOST_BYTES},
     service::{ServiceError, TooManyRequests},
 };
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn write(dealer: &Dealer) -> WriteContext<'_> {
     WriteContext { category: by_id(1222).unwrap(), version: ApiVersion::V3, dealer: Some(dealer) }
 }
 
-fn update(ad: &Ad, patch: Value) -> Result<Checked, Value> {
+fn update(ad: &Ad, patch: Value) -> Result<CheckedPayload, Value> {
     Rulebook::default().update(write(&dealer()), ad, object(patch)).map_err(|errors| json!(errors))
 }
 

@@ -76,12 +76,12 @@ impl Store for Mortal {
         self.store.request(scope, id).await
     }
 
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
-        self.store.underway(ad, plan).await
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+        self.store.find_unfinished(ad, plan).await
     }
 
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
-        self.store.finished(request).await
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError> {
+        self.store.wait_until_finished(request).await
     }
 
     async fn keep_answer(&self, ad: Uuid, answer: &KeptAnswer) -> Result<(), StoreError> {
@@ -169,8 +169,8 @@ impl Store for Mortal {
         self.store.extend(request, lease, until).await
     }
 
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
-        self.store.tie(ad, market, listing).await
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+        self.store.link_listing(ad, market, listing).await
     }
 
     async fn check(&self) -> Result<(), StoreError> {

@@ -10,7 +10,7 @@ use ad_core::{
 };
 use serde_json::{Value, json};
 
-/// `docs/errors.md` is the list.
+/// `docs/errors.md` is generated from the list of codes.
 #[test]
 fn error_codes_are_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md");

@@ -58,7 +58,7 @@ async fn codes(house: &House) -> Vec<(&'static str, Code)> {
         .collect()
 }
 
-/// Extensions E1.4.
+/// Extensions E1.4: each entry with an error has a code.
 #[tokio::test]
 async fn a_failed_entry_has_a_code() {
     let house = with_a_broken_image(json!({"dont_publish_on_failed_images": true})).await;

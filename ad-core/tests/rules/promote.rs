@@ -159,7 +159,7 @@ async fn promotions_of_one_kind_coalesce_while_one_is_unfinished() {
         [(bump(NONE).await, "bump"), (bump(NO_SECONDARY).await, "bump"), (retry().await, "publish")]
     {
         let Acceptance::CoalescedWith(request) = coalesced.request else { panic!("{queued}: {coalesced:?}") };
-        assert!(house.kit.store.underway(coalesced.ad.id, None).await.unwrap().is_some());
+        assert!(house.kit.store.find_unfinished(coalesced.ad.id, None).await.unwrap().is_some());
         assert_eq!((&coalesced.ad, coalesced.tag), (&again.ad, again.tag), "{request} changes nothing");
     }
     assert_eq!(house.run().await, 3);

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::support::{object, with, without};
 
-/// `docs/quality.md` is the tables.
+/// `docs/quality.md` is generated from the tables.
 #[test]
 fn quality_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/quality.md");
@@ -32,7 +32,7 @@ fn quality_is_documented() {
     );
 }
 
-/// A car without flaws.
+/// The car of the documentation, which has no finding.
 fn car() -> Value {
     let car: Value = serde_json::from_str(include_str!("../../../docs/car.json")).unwrap();
     let photos: Vec<_> = (1..=10).map(|number| format!("https://images.example/{number}.jpg")).collect();

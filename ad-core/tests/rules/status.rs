@@ -48,7 +48,7 @@ async fn check_words(kit: &Kit) {
         for facts in kit.store.facts(Scope::Dealer(DEALER), &listed.ad.source_id).await.unwrap() {
             let oldest =
                 facts.unfinished.first().map(|(plan, request)| (plan.as_ref(), request.queued.as_ref().unwrap()));
-            let under_way = oldest.map(|(plan, queued)| status::UnderWay::new(plan, &queued.progress));
+            let under_way = oldest.map(|(plan, queued)| status::OldestRequest::new(plan, &queued.progress));
             let words = status::words(&facts.stored.ad, &facts.stored.publication, under_way);
             assert_eq!(facts.stored.words, words, "{facts:#?}");
             assert_eq!(listed.words, words);

@@ -256,7 +256,7 @@ async fn a_listing_is_tied_to_one_live_ad() {
     let shelf = Shelf::default();
     let one = shelf.create("a").await.unwrap().id;
     let other = shelf.create("b").await.unwrap().id;
-    let tie = async |ad, market| shelf.store.tie(ad, market, "l-1").await.unwrap();
+    let tie = async |ad, market| shelf.store.link_listing(ad, market, "l-1").await.unwrap();
 
     assert!(tie(one, Market::Primary).await);
     assert!(tie(one, Market::Primary).await);

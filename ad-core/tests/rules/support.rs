@@ -7,7 +7,7 @@ use ad_core::{
     memory::{Kit, ManualClock, one_pixel},
     model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, Included, LogEntry, Market, Page},
     ports::{Clock, Ids},
-    rulebook::{Checked, Rulebook, SourceId, WriteContext, merge::merge},
+    rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext, merge::merge},
     service::{Access, ServiceError, Target},
 };
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub(crate) struct Desk(pub(crate) Dealer);
 
 impl Desk {
     /// What a create makes of a payload, or its errors.
-    pub(crate) fn create(&self, vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
+    pub(crate) fn create(&self, vehicle_type: &str, payload: Value) -> Result<CheckedPayload, Value> {
         Rulebook::default()
             .create(self.write(vehicle_type), object(payload), SourceId::Required)
             .map_err(|errors| json!(errors))
@@ -108,7 +108,7 @@ impl Desk {
     }
 
     /// The result of an update with its warnings, or the errors.
-    pub(crate) fn checked(&self, ad: &Ad, patch: Value) -> Result<Checked, Value> {
+    pub(crate) fn checked(&self, ad: &Ad, patch: Value) -> Result<CheckedPayload, Value> {
         let write = self.write(ad.category().unwrap().vehicle_type.unwrap());
         Rulebook::default().update(write, ad, object(patch)).map_err(|errors| json!(errors))
     }
@@ -187,7 +187,7 @@ impl House {
         self.kit.service.retry(&access(), self.kit.ids.next(), target(source_id)).await.map(|answer| answer.ad)
     }
 
-    /// Runs what is due.
+    /// Runs all requests that are due; returns their number.
     pub(crate) async fn run(&self) -> usize {
         self.kit.pipeline.run_due().await.unwrap()
     }
@@ -210,7 +210,7 @@ impl House {
         claims.next_due
     }
 
-    /// The only ad.
+    /// The ad with the latest creation.
     pub(crate) async fn ad(&self) -> Ad {
         self.ads().await.pop().unwrap().0
     }
@@ -253,7 +253,7 @@ pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
     log.iter().filter(|entry| ids.contains(&entry.request_id)).map(tell).collect()
 }
 
-/// What a refusal says.
+/// The texts of a refusal by business rules.
 pub(crate) fn reasons<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> Vec<String> {
     match result {
         Err(ServiceError::Refused(reasons)) => reasons.into_iter().map(|denial| denial.text).collect(),

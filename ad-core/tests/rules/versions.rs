@@ -287,7 +287,7 @@ async fn an_ad_of_v3_is_found_under_every_type_that_it_may_migrate_to() {
     assert!(read("agriculture-thresher").await && read("agriculture-tractor").await);
     assert!(!read("agriculture-tools").await);
     let listed = |vehicle_type: &'static str| {
-        let query = ad_core::model::AdQuery::parse(&[]).unwrap();
+        let query = ad_core::model::AdQuery::default();
         let service = house.kit.service.clone();
         async move { service.list(&access(), Some(category(vehicle_type)), query).await.unwrap().count }
     };

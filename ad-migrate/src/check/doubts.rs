@@ -6,7 +6,7 @@ use ad_core::{model::Timestamp, violation::Code};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{CountedFinding, profile::Spread};
+use super::{CountedFinding, profile::EvenSample};
 
 /// What columns are compared by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Figures {
 pub struct Doubt {
     /// The field of the ad.
     pub field: &'static str,
-    /// What is unlikely.
+    /// What is unlikely about the column, in a sentence.
     pub message: String,
     /// What to do about it.
     pub advice: &'static str,
@@ -36,7 +36,7 @@ const YEARLY: (f64, f64) = (4_000.0, 40_000.0);
 /// Fewest vehicles of which this can be said.
 const ENOUGH: u64 = 20;
 
-/// Mileages that are kept.
+/// Most mileages that are kept of a column.
 const MOST: usize = 400;
 
 pub(super) fn year_of(now: Timestamp) -> Option<f64> {
@@ -91,13 +91,13 @@ pub(super) fn of_rows(counted: &CountedFinding, valid: u64) -> Option<Doubt> {
 /// The figures of all rows.
 #[derive(Debug)]
 pub(super) struct Doubts {
-    yearly: Spread,
+    yearly: EvenSample,
     currencies: BTreeMap<String, u64>,
 }
 
 impl Default for Doubts {
     fn default() -> Self {
-        Self { yearly: Spread::new(MOST), currencies: BTreeMap::new() }
+        Self { yearly: EvenSample::new(MOST), currencies: BTreeMap::new() }
     }
 }
 

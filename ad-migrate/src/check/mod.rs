@@ -2,7 +2,7 @@
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`Opened`] | a file and its mapping, by their names |
+//! | [`OpenedFile`] | a file and its mapping, by their names |
 //! | `row` | one row in, its [`Verdict`] out |
 //! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) with columns of the file |
 //! | `repeated` | the same source id, licence plate or VIN in several rows |
@@ -32,7 +32,7 @@ use std::{collections::BTreeMap, io};
 
 use ad_core::violation::Code;
 pub use doubts::{Doubt, Figures};
-pub use opened::Opened;
+pub use opened::OpenedFile;
 pub use profile::ColumnProfile;
 pub use run::run;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -56,17 +56,17 @@ pub struct Verdict {
     pub source_id: Option<String>,
     /// The licence plate, in upper case without spaces.
     pub plate: Option<String>,
-    /// The vehicle identification number.
+    /// The vehicle identification number, as in the payload.
     pub vin: Option<String>,
     /// `{vehicle_type}` of the category, if it is known.
     #[serde(deserialize_with = "known_type")]
     pub vehicle_type: Option<VehicleType>,
-    /// Number of images.
+    /// Number of image addresses in the row.
     pub image_count: usize,
     /// Their addresses, of rows with findings; of others they are in the payload, if it is wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
-    /// Errors and warnings.
+    /// Errors and warnings about the row.
     pub findings: Vec<Finding>,
     /// Whether `[rows]` of the mapping skips it. The sink does not get such rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -117,12 +117,12 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'sta
 /// The rows whose payloads are wanted; they take disk space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Payloads {
-    /// No rows.
+    /// No payloads, only verdicts.
     #[default]
     None,
     /// The valid ones among the first rows of the file, with the values of the row; and the profiles of all columns.
     First(u64),
-    /// All valid rows.
+    /// The payloads of all valid rows.
     All,
     /// All valid rows, with the values of the row; and the profiles of all columns.
     AllWithSources,
@@ -143,7 +143,7 @@ impl Payloads {
     }
 }
 
-/// Receives the results.
+/// Receives the results of a check, row by row.
 pub trait Sink {
     /// The progress: bytes of the file read, and its size.
     fn progress(&mut self, _read: u64, _of: u64) {}
@@ -171,7 +171,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::readers::{Detected, Form};
 
-    /// What these rows come to, of a file that is as it should be.
+    /// The totals of these rows, of a file without defects.
     pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
         let detected = Detected {
             form: Form::Csv,

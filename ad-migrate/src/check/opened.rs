@@ -11,7 +11,7 @@ use crate::{
 
 /// A legacy file that is open, with what its rows are mapped and checked by.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedFile {
     /// The rules.
     pub rulebook: Rulebook,
     /// The mapping.
@@ -20,7 +20,7 @@ pub struct Opened {
     pub reader: Reader,
 }
 
-impl Opened {
+impl OpenedFile {
     /// Reads a mapping, which is a file or a built-in one and must be valid, and opens a file by its settings as `over` changes them; `-` is
     /// stdin. `http_images` accepts http addresses of images.
     ///

@@ -24,7 +24,7 @@ const MOST_NUMBERS: usize = 400;
 /// A column of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnProfile {
-    /// Its name or path.
+    /// Name of the column, or its path.
     pub column: String,
     /// Rows that have a value in it; of a path that occurs several times in a record, its values.
     pub filled: u64,
@@ -32,13 +32,13 @@ pub struct ColumnProfile {
     pub distinct: usize,
     /// Whether there are more different ones.
     pub has_more: bool,
-    /// Values that are numbers.
+    /// Number of values that are numbers.
     pub numbers: u64,
-    /// The least number.
+    /// The least of the numbers.
     pub minimum: Option<f64>,
     /// The number in the middle, of a sample where there are very many.
     pub median: Option<f64>,
-    /// The greatest number.
+    /// The greatest of the numbers.
     pub maximum: Option<f64>,
     /// The first different values, shortened.
     pub samples: Vec<String>,
@@ -46,14 +46,14 @@ pub struct ColumnProfile {
 
 /// Some of many numbers, evenly spread: every n-th one, where n doubles when there are too many.
 #[derive(Debug, Clone)]
-pub(super) struct Spread {
+pub(super) struct EvenSample {
     kept: Vec<f64>,
     step: u64,
     seen: u64,
     most: usize,
 }
 
-impl Spread {
+impl EvenSample {
     pub(super) fn new(most: usize) -> Self {
         Self { kept: Vec::new(), step: 1, seen: 0, most: most.max(2) }
     }
@@ -88,31 +88,31 @@ impl Spread {
 
 /// A column while it is read.
 #[derive(Debug)]
-struct Seen {
+struct SeenValues {
     filled: u64,
     hashes: FxHashSet<u64>,
     has_more: bool,
     minimum: f64,
     maximum: f64,
-    numbers: Spread,
+    numbers: EvenSample,
     samples: Vec<String>,
 }
 
 /// All columns while they are read.
 #[derive(Debug, Default)]
-pub(super) struct Profiles(Vec<Seen>);
+pub(super) struct Profiles(Vec<SeenValues>);
 
 impl Profiles {
     pub(super) fn add(&mut self, batch: &Batch) {
         let count = batch.columns().names().len();
         let most_numbers = MOST_NUMBERS.min(MOST_OF_ALL / count.max(1));
-        self.0.resize_with(count.max(self.0.len()), || Seen {
+        self.0.resize_with(count.max(self.0.len()), || SeenValues {
             filled: 0,
             hashes: FxHashSet::default(),
             has_more: false,
             minimum: f64::INFINITY,
             maximum: f64::NEG_INFINITY,
-            numbers: Spread::new(most_numbers),
+            numbers: EvenSample::new(most_numbers),
             samples: Vec::new(),
         });
         let most = MOST_DISTINCT.min(MOST_OF_ALL / count.max(1));
@@ -126,7 +126,7 @@ impl Profiles {
 
     /// The profiles, given the names of all columns.
     pub(super) fn end<'a>(self, names: impl Iterator<Item = &'a str>) -> Vec<ColumnProfile> {
-        let profile = |(seen, name): (Seen, &str)| {
+        let profile = |(seen, name): (SeenValues, &str)| {
             let has_numbers = seen.numbers.count() > 0;
             ColumnProfile {
                 column: name.to_owned(),
@@ -144,7 +144,7 @@ impl Profiles {
     }
 }
 
-impl Seen {
+impl SeenValues {
     fn add(&mut self, text: &str, most: usize) {
         self.filled += 1;
         let mut hasher = FxHasher::default();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_the_median_stays_right() {
-        let mut spread = Spread::new(100);
+        let mut spread = EvenSample::new(100);
         (0..100_000).for_each(|number| spread.add(f64::from(number)));
         assert!(spread.kept.len() <= 100 && spread.count() == 100_000);
         let median = spread.median().unwrap();

@@ -19,11 +19,11 @@ use crate::{
 };
 
 struct CheckedBatch {
-    /// To reuse its memory.
+    /// The batch, whose memory is reused.
     batch: Batch,
     /// Bytes of the file read by then, and its size.
     progress: (u64, u64),
-    /// The verdicts as lines.
+    /// The verdicts, serialised as lines.
     lines: Vec<u8>,
     occurrences: Vec<Occurrence>,
 }

@@ -29,11 +29,11 @@ pub struct Totals {
     pub rows: u64,
     /// Rows that `[rows]` of the mapping skips.
     pub skipped: u64,
-    /// Valid rows.
+    /// Rows without errors.
     pub valid: u64,
-    /// Invalid rows.
+    /// Rows with errors.
     pub invalid: u64,
-    /// Valid rows with warnings.
+    /// Rows with warnings and without errors.
     pub with_warnings: u64,
     /// Images of the valid rows.
     pub images: u64,
@@ -83,9 +83,9 @@ impl Totals {
 /// Rows of a vehicle type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OfType {
-    /// All rows.
+    /// Rows of the type, valid or not.
     pub rows: u64,
-    /// Valid rows.
+    /// Rows of the type without errors.
     pub valid: u64,
     /// Images of the valid rows.
     pub images: u64,
@@ -100,7 +100,7 @@ pub struct Counted {
     pub severity: Severity,
     /// How many rows it concerns.
     pub rows: u64,
-    /// The first of them.
+    /// Numbers of the first rows that it concerns.
     pub examples: Vec<u64>,
     /// The columns of the first finding.
     pub columns: Vec<String>,
@@ -111,11 +111,11 @@ pub struct Counted {
 /// A finding about quality, and how often it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CountedFinding {
-    /// Its code.
+    /// Code of the finding, listed in `docs/errors.md`.
     pub code: Code,
     /// How many rows have it.
     pub rows: u64,
-    /// The first of them.
+    /// Numbers of the first rows that have it.
     pub examples: Vec<u64>,
 }
 
@@ -141,7 +141,7 @@ impl Totals {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     totals: Totals,
-    /// Indices of reasons.
+    /// Index in `reasons` by severity and reason.
     known: FxHashMap<(Severity, String), usize>,
     doubts: Doubts,
 }

@@ -14,10 +14,10 @@ use super::{
     terminal::Terminal,
 };
 use crate::{
-    check::{self, Opened, Payloads, Sink, Totals, Verdict},
+    check::{self, OpenedFile, Payloads, Sink, Totals, Verdict},
     mapping::Mapping,
     readers::Reader,
-    report::{About, Earlier, FileReport, Json, Page, SideBySide},
+    report::{About, EarlierReport, FileReport, Json, Page, SideBySide},
 };
 
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ Examples:
   ad-migrate check stock.csv --mapping stock.toml --report report.html
   ad-migrate check stock.zip --mapping stock.toml --member lager.xml
   ad-migrate check stock.csv --mapping stock.toml --output csv > errors.csv")]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Accept images over http, of a service whose operator allows them for tests
@@ -56,8 +56,8 @@ pub(crate) struct Args {
     limit_shown: u64,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
+pub(crate) fn run(context: &Context, args: &CheckArgs) -> Result<(), Failure> {
+    let OpenedFile { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let about = About { file: args.file.name(), mapping: args.file.mapping.clone(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         (None, None, Some(_)) => Payloads::First(0),
         (None, None, None) => Payloads::None,
     };
-    let earlier = args.json.as_deref().and_then(Earlier::read);
+    let earlier = args.json.as_deref().and_then(EarlierReport::read);
     let totals = checked(context.out, reader, &mapping, &rulebook, payloads, about.checked, &mut reports)?;
     reports.end(&totals, earlier.as_ref())?;
     ended(&about.file, &totals)
@@ -89,7 +89,7 @@ struct Reports {
 }
 
 impl Reports {
-    fn begin(out: Output, args: &Args, about: &About) -> Result<Self, Failure> {
+    fn begin(out: Output, args: &CheckArgs, about: &About) -> Result<Self, Failure> {
         type Begin = fn(&Path, &About) -> io::Result<Box<dyn FileReport>>;
         let wanted: [(&Option<PathBuf>, &str, Begin); 3] = [
             (&args.json, "all findings", |path, about| Ok(Box::new(Json::create(path, about)?))),
@@ -108,7 +108,7 @@ impl Reports {
         Ok(Self { terminal, files, out })
     }
 
-    fn end(self, totals: &Totals, earlier: Option<&Earlier>) -> Result<(), Failure> {
+    fn end(self, totals: &Totals, earlier: Option<&EarlierReport>) -> Result<(), Failure> {
         self.terminal.end(totals)?;
         if let Some(earlier) = earlier {
             let changes = earlier.changes(totals);
@@ -152,18 +152,18 @@ pub(super) fn checked(
     sink: &mut impl Sink,
 ) -> Result<Totals, Failure> {
     let bar = bar(out, 0, "checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
-    let mut sink = WithBar { sink, bar };
+    let mut sink = ProgressSink { sink, bar };
     let totals = check::run(reader, mapping, rulebook, payloads, now, &mut sink).map_err(not_checked)?;
     sink.end_bar();
     Ok(totals)
 }
 
-struct WithBar<'a, S> {
+struct ProgressSink<'a, S> {
     sink: &'a mut S,
     bar: ProgressBar,
 }
 
-impl<S> WithBar<'_, S> {
+impl<S> ProgressSink<'_, S> {
     fn end_bar(&self) {
         if !self.bar.is_finished() {
             self.bar.finish_and_clear();
@@ -171,7 +171,7 @@ impl<S> WithBar<'_, S> {
     }
 }
 
-impl<S: Sink> Sink for WithBar<'_, S> {
+impl<S: Sink> Sink for ProgressSink<'_, S> {
     fn progress(&mut self, read: u64, of: u64) {
         self.bar.set_length(of);
         self.bar.set_position(read);

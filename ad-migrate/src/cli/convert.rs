@@ -9,7 +9,7 @@ use super::{
     file::FileArgs,
     terminal,
 };
-use crate::check::{Opened, Payloads, Sink, Verdict};
+use crate::check::{OpenedFile, Payloads, Sink, Verdict};
 
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ Exit codes:
 Examples:
   ad-migrate convert stock.xlsx --mapping stock.toml > stock.ndjson && ad-cli sync plan stock.ndjson
   ad-migrate convert stock.csv --mapping stock.toml | ad-cli import -")]
-pub(crate) struct Args {
+pub(crate) struct ConvertArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Accept images over http, of a service whose operator allows them for tests
@@ -39,8 +39,8 @@ pub(crate) struct Args {
     limit_shown: u64,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
+pub(crate) fn run(context: &Context, args: &ConvertArgs) -> Result<(), Failure> {
+    let OpenedFile { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let mut converted = Converted {
         out: context.out,
         file: args.file.name(),

@@ -8,7 +8,7 @@ use std::{
 use ad_terminal::Failure;
 
 use crate::{
-    check::{CheckError, Opened},
+    check::{CheckError, OpenedFile},
     readers::{ReadError, Settings},
 };
 
@@ -57,14 +57,15 @@ impl FileArgs {
         &self.file
     }
 
-    /// Its name in messages.
+    /// Name of the file in messages; `stdin` for `-`.
     pub(crate) fn name(&self) -> String {
         if self.file.as_os_str() == "-" { "stdin".to_owned() } else { self.file.display().to_string() }
     }
 
     /// Reads the mapping, which must be valid, and opens the file. `http_images` accepts http addresses of images.
-    pub(crate) fn open(&self, http_images: bool) -> Result<Opened, Failure> {
-        Opened::open(&self.file, &self.mapping, http_images, |settings| self.reading.over(settings)).map_err(not_read)
+    pub(crate) fn open(&self, http_images: bool) -> Result<OpenedFile, Failure> {
+        OpenedFile::open(&self.file, &self.mapping, http_images, |settings| self.reading.over(settings))
+            .map_err(not_read)
     }
 }
 

@@ -28,7 +28,7 @@ Examples:
   ad-migrate inspect stock.csv                        show the probable columns
   ad-migrate inspect stock.csv --out stock.toml       also draft a mapping
   ad-migrate check stock.csv --mapping stock.toml     try the mapping")]
-pub(crate) struct Args {
+pub(crate) struct InspectArgs {
     /// The legacy file
     file: PathBuf,
     /// Write the draft of a mapping; existing files are not overwritten
@@ -60,7 +60,7 @@ fn sure(confidence: &Value) -> Cell {
     }
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &InspectArgs) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded();
     let mut reader = Reader::open(&args.file, &args.reading.over(&Settings::default())).map_err(not_read)?;
     let draft = inspect(&mut reader, &catalogue).map_err(not_read)?;
@@ -85,7 +85,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-fn show(context: &Context, args: &Args, draft: &Draft) -> Result<(), Failure> {
+fn show(context: &Context, args: &InspectArgs, draft: &Draft) -> Result<(), Failure> {
     let out = context.out;
     if !out.is_for_people() {
         return Ok(out.record(draft)?);

@@ -13,7 +13,7 @@ Examples:
   ad-migrate mappings csv-semicolon-sv > stock.toml   start from a built-in mapping
   ad-migrate mappings fuel                            print a value map
   ad-migrate mappings --schema > mapping.schema.json  write the JSON Schema of mappings, for editors")]
-pub(crate) struct Args {
+pub(crate) struct MappingsArgs {
     /// Mapping or value map to print
     name: Option<String>,
     /// Print the JSON Schema of mappings
@@ -42,7 +42,7 @@ fn all() -> impl Iterator<Item = BuiltinRow> {
     mappings.chain(maps).map(move |(name, kind, text)| BuiltinRow { name, kind, about: about(text), text })
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &MappingsArgs) -> Result<(), Failure> {
     if args.schema {
         return Ok(context.out.text(&format!("{:#}\n", Mapping::schema()))?);
     }

@@ -47,21 +47,21 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Detect the columns of an unknown file and draft a mapping
-    Inspect(inspect::Args),
+    Inspect(inspect::InspectArgs),
     /// Show the built-in mappings and value maps
-    Mappings(mappings::Args),
+    Mappings(mappings::MappingsArgs),
     /// Map and validate the rows of a file, without sending anything
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Print the payloads of a file, for `ad-cli` and other programs
-    Convert(convert::Args),
+    Convert(convert::ConvertArgs),
     /// Create one ad per valid row of a file
-    Run(run::Args),
+    Run(run::RunArgs),
     /// Publish ads that were submitted hidden
-    Publish(publish::Args),
+    Publish(publish::PublishArgs),
     /// Hide or delete the ads that were created from a file
-    Undo(undo::Args),
+    Undo(undo::UndoArgs),
     /// Migrate V3 ads of categories that V4 does not convert
-    V3(v3::Args),
+    V3(v3::V3Args),
 }
 
 impl Command {
@@ -84,7 +84,7 @@ pub fn markdown() -> String {
     ad_terminal::reference_page(include_str!("introduction.md"), Cli::command())
 }
 
-/// Runs the command line.
+/// Runs the command line of the process.
 pub fn main() -> ExitCode {
     ad_terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }

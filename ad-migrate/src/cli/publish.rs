@@ -18,7 +18,7 @@ After an interruption, run the same command again to resume.
 Examples:
   ad-migrate publish stock.csv --limit 10
   ad-migrate publish stock.csv")]
-pub(crate) struct Args {
+pub(crate) struct PublishArgs {
     /// The file that was migrated
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     limit: Option<u64>,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &PublishArgs) -> Result<(), Failure> {
     let folder = Folder::of(&args.file, args.submit.folder.as_deref());
     if !folder.is_begun() {
         return Err(Failure::usage(format!("no ads were created from {}", folder.path().display()))

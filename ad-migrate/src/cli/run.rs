@@ -13,7 +13,7 @@ use super::{
     terminal::warn_of_missing,
 };
 use crate::{
-    check::{Opened, Payloads, Totals},
+    check::{OpenedFile, Payloads, Totals},
     readers::{Reader, Settings},
     submit::{
         folder::Folder,
@@ -50,7 +50,7 @@ Examples:
   ad-migrate run stock.csv --mapping stock.toml
   ad-migrate run stock.csv --mapping stock.toml --only-failed
   ad-migrate run stock.csv --mapping stock.toml --update --rehearse")]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) struct SubmitArgs {
 pub(crate) struct Submission<'a> {
     pub(crate) task: Task,
     pub(crate) limit: Option<u64>,
-    /// The file in messages.
+    /// Name of the file in messages.
     pub(crate) name: String,
     /// The row of each payload.
     pub(crate) rows: &'a mut RowNumbers,
@@ -151,10 +151,10 @@ impl SubmitArgs {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
     let client = context.client()?;
-    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
+    let OpenedFile { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
     // A rehearsal writes nothing into the folder.
     let _taken = if args.rehearse { None } else { Some(folder.take()?) };
@@ -166,10 +166,11 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         folder.scratch()?
     };
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
-    let mut prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let mut prepare =
+        Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.unusable("write into", &error))?;
     let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut prepare)?;
     may_be_sent(context, &args.file, &totals)?;
-    let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.unusable("write into", &error))?;
     let (most, parallel) = (args.limit.unwrap_or(u64::MAX), args.submit.parallel.get());
     let sending = Sending { payloads: &payloads, rows: &mut rows, most, parallel };
     if args.update {

@@ -13,7 +13,7 @@ use crate::{
     report::{About, few},
 };
 
-/// The columns for people.
+/// The columns of the table for people.
 const SHOWN: &[Column] = &[
     Column::new("ROW", "row"),
     Column::new("LINE", "line"),

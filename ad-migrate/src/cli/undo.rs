@@ -28,7 +28,7 @@ Exit code 0: done. 1: some ads have failed. 3: nothing was changed for safety.
 Examples:
   ad-migrate undo stock.csv
   ad-migrate undo stock.csv --delete --allow-removals 170")]
-pub(crate) struct Args {
+pub(crate) struct UndoArgs {
     /// The file that was migrated
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let folder = Folder::of(&args.file, args.folder.as_deref());
     let _taken = if folder.path().is_dir() { Some(folder.take()?) } else { None };

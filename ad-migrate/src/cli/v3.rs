@@ -51,7 +51,7 @@ Exit code 0: all V3 ads are migrated, or without --submit: can be migrated. 1: s
 Examples:
   ad-migrate v3 v3.csv
   ad-migrate v3 v3.csv --submit")]
-pub(crate) struct Args {
+pub(crate) struct V3Args {
     /// File to complete; it is created, and read if it exists
     #[arg(value_name = "FILE.csv")]
     file: PathBuf,
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     within: Duration,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &V3Args) -> Result<(), Failure> {
     use ConversionState::{Accepted, Converts, Failed, NeedsData, NeedsType, Ready, Rejected, Stays};
     context.out.check_names(FIELDS.iter().copied())?;
     let client = context.client()?;
@@ -123,7 +123,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 
 struct Run<'a> {
     client: &'a Client,
-    args: &'a Args,
+    args: &'a V3Args,
     rulebook: Rulebook,
     /// The rows of the new sheet.
     rows: Vec<SheetRow>,
@@ -220,7 +220,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Completes the files.
+    /// Flushes the files that are written.
     fn end(self) -> Result<(), Failure> {
         if let (Some(payloads), Some(path)) = (self.payloads, &self.args.payloads) {
             payloads.end().map_err(|error| unwritable(path, &error))?;

@@ -18,7 +18,7 @@ const LONGEST_SAMPLE: usize = 60;
 const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
 
 #[derive(Debug, Default)]
-pub(super) struct Column {
+pub(super) struct ColumnStatistics {
     /// Rows that have a value in it.
     pub(super) filled: u32,
     /// Values; a row may have several.
@@ -29,7 +29,7 @@ pub(super) struct Column {
     pub(super) distinct: FxHashMap<Box<str>, u32>,
     /// Whether there are more than are kept.
     pub(super) has_more: bool,
-    /// The first different values.
+    /// The first different values, for the user.
     pub(super) samples: Vec<String>,
     looks: [u32; LOOKS],
     pub(super) numbers: Numbers,
@@ -47,7 +47,7 @@ pub(super) struct Numbers {
     pub(super) greatest: f64,
     /// The least that is more than 0.
     least: Option<f64>,
-    /// The first ones.
+    /// The first numbers, in the order of the file.
     pub(super) kept: Vec<f64>,
     /// Those that end in 00 or 900, as prices do.
     pub(super) round: u32,
@@ -72,7 +72,7 @@ pub(super) struct Dates {
     pub(super) mark: Option<char>,
 }
 
-impl Column {
+impl ColumnStatistics {
     /// Adds a value of a row. `columns` is how many columns there are.
     pub(super) fn add(&mut self, row: u32, text: &str, terms: &mut Terms, columns: usize) {
         let text = text.trim();
@@ -127,7 +127,7 @@ impl Column {
         self.marks.iter().zip(MARKS).find(some).map(|(_, mark)| mark)
     }
 
-    /// The separator of images.
+    /// The separator that most values with several images have.
     pub(super) fn picture_mark(&self) -> Option<&'static str> {
         self.pictures.iter().max_by_key(|(_, count)| **count).map(|(mark, _)| *mark)
     }

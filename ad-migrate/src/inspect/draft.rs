@@ -13,8 +13,8 @@ use ad_core::{
 
 use super::{
     Draft, Guess, SeenFile,
-    column::Column,
-    guess::{Guessed, Match, field},
+    column::ColumnStatistics,
+    guess::{GuessedColumns, Match, field},
     look::ValueLook,
 };
 use crate::{
@@ -25,9 +25,9 @@ use crate::{
 /// Most unknown values of a column that are listed.
 const MOST_UNKNOWN: usize = 30;
 
-/// An entry of `[fields]`.
+/// An entry of the table `[fields]`.
 #[derive(Debug)]
-struct Line {
+struct DraftEntry {
     field: &'static str,
     from: String,
     /// Further keys, such as `unit = "mil"`.
@@ -35,11 +35,11 @@ struct Line {
     is_sure: bool,
     /// What must be answered before it can be used.
     question: Option<String>,
-    /// Comments above it.
+    /// Comments that stand above the entry.
     notes: Vec<String>,
 }
 
-impl Line {
+impl DraftEntry {
     /// Leaves the entry as a comment with a question.
     fn ask(&mut self, question: &str) {
         self.question = Some(match &self.question {
@@ -70,17 +70,17 @@ type TypeValue = (String, Option<String>, u32);
 #[derive(Debug)]
 struct Writer<'a> {
     seen: SeenFile,
-    guessed: Guessed,
+    guessed: GuessedColumns,
     category: &'static Category,
     detected: &'a Detected,
     language: Language,
-    lines: Vec<Line>,
+    lines: Vec<DraftEntry>,
     maps: Vec<DraftMap>,
     /// What is missing or must be checked.
     missing: Vec<String>,
 }
 
-pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected, language: Language) -> Draft {
+pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Detected, language: Language) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
@@ -126,7 +126,7 @@ fn quoted(text: &str) -> String {
 }
 
 impl Writer<'_> {
-    fn column(&self, index: usize) -> &Column {
+    fn column(&self, index: usize) -> &ColumnStatistics {
         &self.seen.columns[index]
     }
 
@@ -160,7 +160,7 @@ impl Writer<'_> {
     /// Adds the entry of a column.
     fn line(&mut self, index: usize, found: &Match) {
         let about = format!("{} – {} %: {}", self.samples(index), found.confidence, found.why);
-        let mut line = Line {
+        let mut line = DraftEntry {
             field: found.field,
             from: self.from(index),
             options: Vec::new(),
@@ -229,7 +229,7 @@ impl Writer<'_> {
     fn add(&mut self, field: &'static str, index: usize, options: Vec<String>, note: &str) {
         if is_target(self.category, field) {
             let (from, notes) = (self.from(index), vec![note.to_owned()]);
-            self.lines.push(Line { field, from, options, is_sure: true, question: None, notes });
+            self.lines.push(DraftEntry { field, from, options, is_sure: true, question: None, notes });
         }
     }
 
@@ -245,7 +245,7 @@ impl Writer<'_> {
     }
 
     /// All columns of images, as positions if they are adjacent.
-    fn images(&mut self, index: usize, line: &mut Line) {
+    fn images(&mut self, index: usize, line: &mut DraftEntry) {
         let column = self.column(index);
         line.options.extend(column.picture_mark().map(|mark| format!("split = {}", quoted(mark))));
         if column.share(ValueLook::PictureNames) > column.share(ValueLook::Pictures) {
@@ -269,7 +269,7 @@ impl Writer<'_> {
     }
 
     /// The value maps of a column, including an own one for values that the built-in one does not contain.
-    fn values(&mut self, index: usize, look: ValueLook, builtin: &str, line: &mut Line) {
+    fn values(&mut self, index: usize, look: ValueLook, builtin: &str, line: &mut DraftEntry) {
         let SeenFile { columns, terms, names, .. } = &mut self.seen;
         let mut entries = Vec::new();
         for (text, count) in columns[index].frequent() {

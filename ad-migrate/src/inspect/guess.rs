@@ -1,7 +1,7 @@
 //! Guesses the field of each column from its name and its values. A field goes to the column with the highest confidence.
 
 use super::{
-    column::Column,
+    column::ColumnStatistics,
     look::{Terms, ValueLook},
     names::{self, NameGuess},
 };
@@ -40,21 +40,21 @@ impl Match {
 }
 
 #[derive(Debug)]
-pub(super) struct Guessed {
+pub(super) struct GuessedColumns {
     pub(super) columns: Vec<Option<Match>>,
     /// The column of vehicle types.
     pub(super) vehicle: Option<usize>,
-    /// The columns of images.
+    /// Indices of the columns with images.
     pub(super) images: Vec<usize>,
 }
 
-impl Guessed {
+impl GuessedColumns {
     pub(super) fn column_of(&self, field: &str) -> Option<usize> {
         self.columns.iter().position(|guess| guess.as_ref().is_some_and(|guess| guess.field == field))
     }
 }
 
-/// Fields by short names.
+/// Paths of fields that guesses name.
 pub(super) mod field {
     pub(crate) const SOURCE_ID: &str = "source_id";
     pub(crate) const BODY: &str = "body";
@@ -83,11 +83,11 @@ pub(super) mod field {
     pub(crate) const DISPLACEMENT: &str = "category_fields.powertrain.displacement";
 }
 
-pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
+pub(super) fn guess(names: &[String], columns: &[ColumnStatistics], rows: u32, terms: &mut Terms) -> GuessedColumns {
     let mut candidates: Vec<(usize, Match)> = Vec::new();
     for (index, (header, column)) in names.iter().zip(columns).enumerate() {
         let looks = by_look(column, index, rows);
-        let said = names::said(header);
+        let said = names::guess_by_name(header);
         let agreed = said.as_ref().map(|said| by_name(said, column));
         for mut look in looks {
             match &agreed {
@@ -102,16 +102,16 @@ pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut
     }
     let vehicle = vehicle(names, columns, terms);
     candidates.retain(|(index, _)| Some(*index) != vehicle);
-    let mut guessed = taken(candidates, columns.len());
+    let mut guessed = assign(candidates, columns.len());
     guessed.vehicle = vehicle;
     model_beside_brand(&mut guessed, names, columns);
     guessed
 }
 
 /// Assigns each field to the column with the highest confidence.
-fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
+fn assign(mut candidates: Vec<(usize, Match)>, count: usize) -> GuessedColumns {
     candidates.sort_by(|(at, one), (other_at, other)| other.confidence.cmp(&one.confidence).then(at.cmp(other_at)));
-    let mut guessed = Guessed { columns: vec![None; count], vehicle: None, images: Vec::new() };
+    let mut guessed = GuessedColumns { columns: vec![None; count], vehicle: None, images: Vec::new() };
     let mut taken_by: Vec<(&str, usize)> = Vec::new();
     for (index, found) in candidates {
         let is_image = found.field == field::IMAGES;
@@ -141,7 +141,7 @@ fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
 }
 
 /// The guess by name, with a confidence that depends on the values.
-fn by_name(said: &NameGuess, column: &Column) -> Match {
+fn by_name(said: &NameGuess, column: &ColumnStatistics) -> Match {
     let (change, what) = agreement(said.field, column);
     let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
     let why = if what.is_empty() { said.why.clone() } else { format!("{}; {what}", said.why) };
@@ -150,7 +150,7 @@ fn by_name(said: &NameGuess, column: &Column) -> Match {
 }
 
 /// By how much the values change the confidence in a field, and why.
-fn agreement(of: &str, column: &Column) -> (i16, String) {
+fn agreement(of: &str, column: &ColumnStatistics) -> (i16, String) {
     if column.values == 0 {
         return (-40, "no values".to_owned());
     }
@@ -195,8 +195,8 @@ fn is_number(of: &str) -> bool {
         || matches!(of, field::MILEAGE | field::OWNERS | field::POWER | field::DISPLACEMENT)
 }
 
-/// Guesses by values only.
-fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
+/// Guesses from the values alone, without the column's name.
+fn by_look(column: &ColumnStatistics, index: usize, rows: u32) -> Vec<Match> {
     let mut found = Vec::new();
     let mut add = |field: &'static str, confidence: u8, why: String| {
         found.push(Match { field, confidence, why, by_name: false, rival: None });
@@ -254,7 +254,7 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
 }
 
 /// Guesses by the size of numbers.
-fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
+fn numbers(column: &ColumnStatistics, add: &mut impl FnMut(&'static str, u8, String)) {
     let numbers = &column.numbers;
     if column.share(ValueLook::Number) < 80
         || column.share(ValueLook::Year) >= 60
@@ -274,17 +274,17 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     }
 }
 
-fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
+fn vehicle(names: &[String], columns: &[ColumnStatistics], terms: &mut Terms) -> Option<usize> {
     let (mut all, words) = (names.iter().zip(columns), VEHICLE_TYPE_NAMES.concat());
     let index = all.position(|(name, column)| {
-        let is_named = names::has_word(name, &words) && names::said(name).is_none();
+        let is_named = names::has_word(name, &words) && names::guess_by_name(name).is_none();
         is_named && column.share(ValueLook::VehicleType) >= 60
     })?;
     columns[index].distinct.keys().any(|text| terms.means(ValueLook::VehicleType, text).is_some()).then_some(index)
 }
 
 /// In files without names, guesses that the model follows the brand.
-fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column]) {
+fn model_beside_brand(guessed: &mut GuessedColumns, names: &[String], columns: &[ColumnStatistics]) {
     let has_no_names = |index: usize| names[index].bytes().all(|byte| byte.is_ascii_digit());
     let Some(brand) = guessed.column_of(field::BRAND) else { return };
     if guessed.column_of(field::MODEL).is_some() || brand + 1 >= columns.len() || !has_no_names(brand + 1) {

@@ -32,7 +32,7 @@ pub(super) enum ValueLook {
     PictureNames,
     Address,
     Email,
-    /// A full date.
+    /// A date with its day.
     Date,
     /// A date without a day.
     Month,
@@ -53,7 +53,7 @@ pub(super) const LOOKS: usize = ValueLook::VehicleType as usize + 1;
 
 /// Separators of lists of images.
 const SEPARATORS: [&str; 5] = ["|", ";", ",", "\n", " "];
-/// File extensions of images.
+/// Extensions of the names of image files.
 const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 
 /// The terms that are recognised in values.
@@ -89,7 +89,7 @@ impl Terms {
     }
 
     /// From here on, the terms mean what they mean in this language.
-    pub(super) fn speak(&mut self, language: Language) {
+    pub(super) fn set_language(&mut self, language: Language) {
         self.maps = maps(language);
     }
 
@@ -103,12 +103,12 @@ impl Terms {
         if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
-        self.maps.iter().find(|(of, _)| *of == look)?.1.meant(text)
+        self.maps.iter().find(|(of, _)| *of == look)?.1.resolve(text)
     }
 
     /// The brand that is nearest to a text that is none.
     pub(super) fn nearest_brand(&self, text: &str) -> Option<&str> {
-        ad_core::violation::nearest::meant(text, self.brands.ids()).into_iter().next()
+        ad_core::violation::nearest::similar(text, self.brands.ids()).into_iter().next()
     }
 
     /// Adds what a value looks like to the counts.

@@ -16,10 +16,10 @@ use ad_core::{
 use serde::Serialize;
 
 use crate::readers::{Batch, Detected, ReadError, Reader};
-use column::Column;
+use column::ColumnStatistics;
 use look::Terms;
 
-/// Rows that are analysed.
+/// Rows that are analysed, from the beginning.
 const ROWS: u32 = 5000;
 
 /// The columns of a file, and a draft of a mapping.
@@ -27,7 +27,7 @@ const ROWS: u32 = 5000;
 pub struct Draft {
     /// How the file is read.
     pub detected: Detected,
-    /// Rows that were analysed.
+    /// Number of rows that were analysed.
     pub rows: u32,
     /// The vehicle type of most rows.
     pub vehicle_type: String,
@@ -37,7 +37,7 @@ pub struct Draft {
     pub filled: Vec<String>,
     /// Fields that it leaves as comments, with a question or a low confidence.
     pub asked: Vec<String>,
-    /// The columns, in order.
+    /// The columns in the order of the file.
     pub columns: Vec<Guess>,
     /// What is missing or must be checked, in sentences.
     pub missing: Vec<String>,
@@ -48,19 +48,19 @@ pub struct Draft {
 /// A column with its guessed field.
 #[derive(Debug, Clone, Serialize)]
 pub struct Guess {
-    /// Its name or path.
+    /// Name of the column, or its path.
     pub column: String,
     /// Rows that have a value in it.
     pub filled: u32,
     /// Number of different values, up to a limit.
     pub distinct: usize,
-    /// The first different values.
+    /// The first different values, shortened.
     pub samples: Vec<String>,
     /// The guessed field of the ad.
     pub field: Option<String>,
     /// The confidence from 0 to 100. Guesses below 60 are comments in the draft; below 80 if only the values support them.
     pub confidence: u8,
-    /// The reason.
+    /// The reason for the guess, in words.
     pub why: String,
 }
 
@@ -84,7 +84,7 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
 struct SeenFile {
     terms: Terms,
     names: Vec<String>,
-    columns: Vec<Column>,
+    columns: Vec<ColumnStatistics>,
     rows: u32,
 }
 
@@ -96,7 +96,7 @@ impl SeenFile {
     fn add(&mut self, batch: &Batch) {
         for name in batch.columns().names().skip(self.names.len()) {
             self.names.push(name.to_owned());
-            self.columns.push(Column::default());
+            self.columns.push(ColumnStatistics::default());
         }
         for row in batch.rows() {
             if self.rows == ROWS {
@@ -121,7 +121,7 @@ impl SeenFile {
 
     fn draft(mut self, detected: &Detected) -> Draft {
         let language = self.language();
-        self.terms.speak(language);
+        self.terms.set_language(language);
         let guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
         draft::write(self, guessed, detected, language)
     }

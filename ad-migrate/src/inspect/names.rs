@@ -83,7 +83,7 @@ fn is_harmless(word: &str) -> bool {
 }
 
 /// What a name says by itself.
-pub(super) fn said(name: &str) -> Option<NameGuess> {
+pub(super) fn guess_by_name(name: &str) -> Option<NameGuess> {
     if is_unit(name) || is_currency(name) {
         return None;
     }
@@ -214,10 +214,10 @@ mod tests {
             ("identity.vin", "category_fields.vin"),
             ("@id", "source_id"),
         ] {
-            assert_eq!(said(name).map(|said| said.field), Some(field), "{name}");
+            assert_eq!(guess_by_name(name).map(|said| said.field), Some(field), "{name}");
         }
         for name in ["technical.odometer.unit", "pris/@valuta", "photos.order", "x"] {
-            assert_eq!(said(name), None, "{name}");
+            assert_eq!(guess_by_name(name), None, "{name}");
         }
         assert!(is_unit("matarstallning/@enhet") && is_currency("price.currency") && is_currency("priceCurrency"));
     }

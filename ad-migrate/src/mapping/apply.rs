@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{Bad, price, short, unknown_unit},
+    convert::{BadValue, price, short, unknown_unit},
     html,
-    plan::{Made, Plan},
-    rule::{Otherwise, Rule, SourceId, TemplatePart, When, extracted},
+    plan::{Plan, PlannedEntry},
+    rule::{Fallback, Rule, SourceId, TemplatePart, When, extracted},
     target, units,
     vehicle::Vehicle,
 };
@@ -42,7 +42,7 @@ const IN_ADDRESSES: &AsciiSet = &CONTROLS
 
 /// The state while a row is mapped.
 #[derive(Debug)]
-pub(super) struct Work<'a> {
+pub(super) struct RowMapper<'a> {
     bound: &'a Bound<'a>,
     row: Row<'a>,
     /// The texts of the current entry.
@@ -53,13 +53,13 @@ pub(super) struct Work<'a> {
     mapped: Mapped,
 }
 
-impl<'a> Work<'a> {
+impl<'a> RowMapper<'a> {
     pub(super) fn new(bound: &'a Bound<'a>, row: Row<'a>) -> Self {
         let (cells, values, mapped) = (Vec::new(), Vec::new(), Mapped::default());
         Self { bound, row, cells, values, scratch: String::with_capacity(32), mapped }
     }
 
-    /// Makes the payload.
+    /// Makes the payload of the row, with its findings.
     pub(super) fn run(mut self) -> Mapped {
         let mapping = self.bound.mapping;
         if let Some(plan) = self.plan() {
@@ -68,7 +68,7 @@ impl<'a> Work<'a> {
             plan.fields.iter().for_each(|made| self.field(made));
         } else if let Some(plan) = mapping.plans.first() {
             // Without a vehicle type, the fields that identify the ad are made all the same.
-            let around = |made: &&Made| !mapping.rules[made.rule].target.starts_with("category_fields.");
+            let around = |made: &&PlannedEntry| !mapping.rules[made.rule].target.starts_with("category_fields.");
             plan.fields.iter().filter(around).for_each(|made| self.field(made));
         }
         self.mapped
@@ -120,7 +120,7 @@ impl<'a> Work<'a> {
     }
 
     /// Collects the values of the one column of an entry by those of other columns of the record: chosen, and in order.
-    fn gather_paired(&mut self, rule: &Rule) -> Result<(), (Bad, String)> {
+    fn gather_paired(&mut self, rule: &Rule) -> Result<(), (BadValue, String)> {
         self.cells.clear();
         let (bound, row) = (self.bound, self.row);
         let Some(column) = rule.from.0.first().and_then(|from| bound.resolved[from.id].first()) else { return Ok(()) };
@@ -137,7 +137,7 @@ impl<'a> Work<'a> {
                 values.len(),
                 beside.len()
             );
-            let bad = Bad::new(
+            let bad = BadValue::new(
                 "values that cannot be paired",
                 message,
                 "Have every item of the list written with both, or omit \"where\" and \"sort\".",
@@ -162,7 +162,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn field(&mut self, made: &Made) {
+    fn field(&mut self, made: &PlannedEntry) {
         let rule = &self.bound.mapping.rules[made.rule];
         if rule.when.as_ref().is_some_and(|when| !self.holds(when)) {
             return;
@@ -173,7 +173,7 @@ impl<'a> Work<'a> {
         self.values.clear();
         if rule.filter.is_some() || rule.sort.is_some() {
             if let Err((bad, text)) = self.gather_paired(rule) {
-                return self.bad(rule, bad, &text);
+                return self.report_bad(rule, bad, &text);
             }
         } else {
             self.gather(rule.from.0.iter().map(|column| column.id));
@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
         let result =
             result.and_then(|()| if made.convert.is_list() { self.list(made, rule) } else { Ok(self.values.pop()) });
         match result {
-            Err((bad, text)) => self.bad(rule, bad, &text),
+            Err((bad, text)) => self.report_bad(rule, bad, &text),
             Ok(Some(value)) => self.put(made, value),
             Ok(None) => {
                 if let Some(default) = &made.default {
@@ -196,7 +196,7 @@ impl<'a> Work<'a> {
     }
 
     /// Removes texts that stand for no value, unless a value map of the mapping says what they mean.
-    fn drop_placeholders(&mut self, made: &Made) {
+    fn drop_placeholders(&mut self, made: &PlannedEntry) {
         let item = made.convert.item();
         let is_text = !matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
         let (placeholders, scratch) = (&self.bound.mapping.placeholders, &mut self.scratch);
@@ -211,7 +211,7 @@ impl<'a> Work<'a> {
         when.holds(text, &mut self.scratch)
     }
 
-    fn put(&mut self, made: &Made, value: Value) {
+    fn put(&mut self, made: &PlannedEntry, value: Value) {
         if made.target.price.is_none() {
             return target::put(&mut self.mapped.payload, &made.target.steps, value);
         }
@@ -224,7 +224,12 @@ impl<'a> Work<'a> {
     }
 
     /// Converts the texts of an entry to values. An error comes with the text that it is about.
-    fn convert(&mut self, made: &Made, rule: &Rule, cells: &[(ColumnId, &'a str)]) -> Result<(), (Bad, String)> {
+    fn convert(
+        &mut self,
+        made: &PlannedEntry,
+        rule: &Rule,
+        cells: &[(ColumnId, &'a str)],
+    ) -> Result<(), (BadValue, String)> {
         let split = |text: &'a str| rule.split.as_ref().map(|mark| text.split(&**mark).map(str::trim));
         if made.convert.is_list() {
             for (_, text) in cells {
@@ -257,7 +262,7 @@ impl<'a> Work<'a> {
         self.text(made, rule, text)
     }
 
-    fn text(&mut self, made: &Made, rule: &Rule, text: Cow<'_, str>) -> Result<(), (Bad, String)> {
+    fn text(&mut self, made: &PlannedEntry, rule: &Rule, text: Cow<'_, str>) -> Result<(), (BadValue, String)> {
         if text.is_empty() && !rule.from.0.is_empty() {
             return Ok(());
         }
@@ -313,7 +318,7 @@ impl<'a> Work<'a> {
     }
 
     /// Checks the values of a list as a whole.
-    fn list(&mut self, made: &Made, rule: &Rule) -> Result<Option<Value>, (Bad, String)> {
+    fn list(&mut self, made: &PlannedEntry, rule: &Rule) -> Result<Option<Value>, (BadValue, String)> {
         let Kind::List { max, unique, .. } = made.convert.kind else { return Ok(None) };
         let mut values = std::mem::take(&mut self.values);
         let count = values.len();
@@ -339,15 +344,15 @@ impl<'a> Work<'a> {
     }
 
     /// Adds the values that a text means.
-    fn resolve(&mut self, made: &Made, rule: &Rule, text: &str) -> Result<(), Bad> {
+    fn resolve(&mut self, made: &PlannedEntry, rule: &Rule, text: &str) -> Result<(), BadValue> {
         let mut with = made.with(rule, self.bound.mapping.decimal);
         if let Some(beside) = &rule.unit
             && let Some(column) = &beside.column
             && let Kind::Measure { units, .. } = made.convert.kind
         {
             let code = self.value_of(column.id);
-            let unit = beside.meant(code, &mut self.scratch);
-            with.unit = units::meant(unit, units, &mut self.scratch);
+            let unit = beside.resolve(code, &mut self.scratch);
+            with.unit = units::resolve(unit, units, &mut self.scratch);
             if with.unit.is_none() && !unit.is_empty() {
                 return Err(unknown_unit(text, unit, with.noun, units));
             }
@@ -356,7 +361,7 @@ impl<'a> Work<'a> {
             None => beside.always.as_deref(),
             Some(column) => {
                 let code = self.value_of(column.id);
-                Some(beside.meant(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
+                Some(beside.resolve(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
             }
         });
         let Self { values, scratch, mapped, .. } = self;
@@ -373,7 +378,7 @@ impl<'a> Work<'a> {
             }
             Ok(())
         };
-        let is_plain = made.values.is_empty() && rule.otherwise == Otherwise::Itself;
+        let is_plain = made.values.is_empty() && rule.otherwise == Fallback::Itself;
         let within;
         let texts: &[Box<str>] = if let Some(texts) = made.values.iter().find_map(|map| map.find(text, scratch)) {
             texts
@@ -384,13 +389,13 @@ impl<'a> Work<'a> {
             &within
         } else {
             match &rule.otherwise {
-                Otherwise::Skip => &[],
-                Otherwise::Texts(texts) => &texts.0,
-                Otherwise::Error if !made.convert.is_choice() => {
+                Fallback::Skip => &[],
+                Fallback::Texts(texts) => &texts.0,
+                Fallback::Error if !made.convert.is_choice() => {
                     let message = format!("No value map contains \"{}\".", short(text));
-                    return Err(Bad { reason: format!("unknown {}", made.noun), ..Bad::of_mapping(message) });
+                    return Err(BadValue { reason: format!("unknown {}", made.noun), ..BadValue::of_mapping(message) });
                 }
-                Otherwise::Error | Otherwise::Itself => return take(text, scratch),
+                Fallback::Error | Fallback::Itself => return take(text, scratch),
             }
         };
         texts.iter().try_for_each(|text| take(text, scratch))

@@ -59,7 +59,7 @@ pub(super) struct With<'a> {
 
 /// Why a text is not a value of a field.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Bad {
+pub(super) struct BadValue {
     pub(super) reason: String,
     pub(super) message: String,
     pub(super) advice: Option<String>,
@@ -76,7 +76,7 @@ pub(super) enum Cure {
     ValueMap,
 }
 
-impl Bad {
+impl BadValue {
     /// A value for which the mapping needs a setting.
     pub(super) fn new(reason: impl Into<String>, message: String, advice: impl Into<String>) -> Self {
         Self { reason: reason.into(), message, advice: Some(advice.into()), cure: Cure::Mapping }
@@ -150,7 +150,7 @@ impl Convert {
     }
 
     /// The value of a text; for a list, the value of an item.
-    pub(super) fn value(&self, text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, Bad> {
+    pub(super) fn value(&self, text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, BadValue> {
         if let Some(lookup) = self.lookup(with) {
             return lookup.find(text, scratch).map(Value::from).ok_or_else(|| unknown(text, with.noun, lookup));
         }
@@ -179,8 +179,8 @@ fn item(kind: &Kind) -> &Kind {
     if let Kind::List { item, .. } = kind { item } else { kind }
 }
 
-fn unknown(text: &str, noun: &str, lookup: &Lookup) -> Bad {
-    Bad {
+fn unknown(text: &str, noun: &str, lookup: &Lookup) -> BadValue {
+    BadValue {
         reason: format!("unknown {noun}"),
         message: format!("\"{}\" is not a known {noun}.", short(text)),
         advice: lookup.hint(text),
@@ -222,16 +222,16 @@ fn without_mark(text: &str, mark: char) -> String {
 
 impl With<'_> {
     /// A value that is wrong in the file: `model year is not a number`.
-    fn wrong(self, what: &str, message: String) -> Bad {
-        Bad::in_file(format!("{} {what}", self.noun), message)
+    fn wrong(self, what: &str, message: String) -> BadValue {
+        BadValue::in_file(format!("{} {what}", self.noun), message)
     }
 
     /// A value for which the mapping needs a setting.
-    fn unclear(self, what: &str, message: String, advice: impl Into<String>) -> Bad {
-        Bad::new(format!("{} {what}", self.noun), message, advice)
+    fn unclear(self, what: &str, message: String, advice: impl Into<String>) -> BadValue {
+        BadValue::new(format!("{} {what}", self.noun), message, advice)
     }
 
-    fn number(self, text: &str) -> Result<NumberInText<'_>, Bad> {
+    fn number(self, text: &str) -> Result<NumberInText<'_>, BadValue> {
         let found = number::read(text, self.decimal).map_err(|why| match why {
             NoNumber::None => self.no_number(text),
             NoNumber::Ambiguous => self.unclear(
@@ -245,29 +245,29 @@ impl With<'_> {
         Ok(NumberInText { number, ..found })
     }
 
-    fn no_number(self, text: &str) -> Bad {
+    fn no_number(self, text: &str) -> BadValue {
         self.wrong("is not a number", format!("\"{}\" is not a number.", short(text)))
             .advise("Correct the value in the file, or map it: values = { \"…\" = \"\" } removes it.")
     }
 
     /// The number of a text that contains nothing else but a word for what is counted.
-    fn only_number(self, text: &str) -> Result<Decimal, Bad> {
+    fn only_number(self, text: &str) -> Result<Decimal, BadValue> {
         let NumberInText { number, before, after } = self.number(text)?;
         let is_word = after.is_empty()
             || (after.starts_with(char::is_whitespace) && after.trim().chars().all(char::is_alphabetic));
         if before.is_empty() && is_word { Ok(number) } else { Err(self.no_number(text)) }
     }
 
-    fn out_of_range<T: Display>(self, text: &str, min: T, max: T) -> Bad {
+    fn out_of_range<T: Display>(self, text: &str, min: T, max: T) -> BadValue {
         self.wrong("out of range", format!("\"{}\" is not within {min} to {max}.", short(text)))
     }
 
-    fn within(self, number: Decimal, min: f64, max: f64, text: &str) -> Result<(), Bad> {
+    fn within(self, number: Decimal, min: f64, max: f64, text: &str) -> Result<(), BadValue> {
         let float = number.float();
         if float < min || float > max { Err(self.out_of_range(text, min, max)) } else { Ok(()) }
     }
 
-    fn rounded(self, number: Decimal, most: Option<u8>, text: &str) -> Result<Value, Bad> {
+    fn rounded(self, number: Decimal, most: Option<u8>, text: &str) -> Result<Value, BadValue> {
         match most {
             Some(most) if number.decimals() > u32::from(most) => {
                 Err(self.wrong("has too many decimals", format!("\"{}\" has more than {most} decimals.", short(text))))
@@ -277,7 +277,7 @@ impl With<'_> {
     }
 }
 
-fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad> {
+fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, BadValue> {
     let no_year = || {
         let message = format!("Expected one year of four digits in \"{}\".", short(text));
         with.wrong("is not the year of a date", message)
@@ -307,7 +307,7 @@ fn year(text: &str) -> Option<Cow<'_, str>> {
     runs.next().is_none().then_some(first.into())
 }
 
-fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, Bad> {
+fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, BadValue> {
     super::fold::fold_into(text, scratch);
     let is_yes = YES.contains(&scratch.as_str());
     if is_yes || NO.contains(&scratch.as_str()) {
@@ -318,7 +318,7 @@ fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, Ba
         .advise("Map it: values = { \"…\" = true }."))
 }
 
-fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
+fn day(text: &str, with: With<'_>) -> Result<Value, BadValue> {
     let shown = short(text);
     date::read(text, with.form, with.zone).map(|day| Value::String(day.to_string())).map_err(|why| match why {
         NoDate::None => with.unclear(

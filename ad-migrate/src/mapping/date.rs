@@ -12,7 +12,7 @@ pub(crate) enum NoDate {
     NotFull,
     /// There is no such day.
     Impossible,
-    /// Day and month cannot be told apart.
+    /// The order of day and month is ambiguous.
     Ambiguous,
 }
 
@@ -22,9 +22,9 @@ pub(crate) enum NoDate {
 pub(crate) enum DateFormat {
     /// `%d.%m.%Y`, and whether the month is a name.
     Parts(String, bool),
-    /// Seconds since 1970.
+    /// Unix time: seconds since 1970-01-01 UTC.
     Unix,
-    /// Milliseconds since 1970.
+    /// Unix time in milliseconds.
     UnixMillis,
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn read(text: &str, form: Option<&DateFormat>, zone: Option<&Zone>) -
     }
 }
 
-/// `20190504`
+/// Parses a date of eight digits, such as `20190504`.
 fn compact(digits: &str) -> Result<Date, NoDate> {
     let part = |range| digits.get(range).and_then(|part: &str| part.parse().ok()).ok_or(NoDate::None);
     date(part(0..4)?, part(4..6)?, part(6..8)?)

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) holds: Holds,
+    pub(crate) holds: ValueKind,
     pub(crate) about: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ValueKind {
     Text,
     OneOf(&'static [&'static str]),
     /// A text of one character.
@@ -28,7 +28,7 @@ pub(crate) enum Holds {
     ByType,
     Condition,
     Conditions,
-    /// A unit or currency.
+    /// A unit or a currency, or a column of them.
     Beside,
     /// Value maps: names or tables.
     Maps,
@@ -44,107 +44,111 @@ pub(crate) enum Holds {
     Table,
 }
 
-const fn key(name: &'static str, holds: Holds, about: &'static str) -> Key {
+const fn key(name: &'static str, holds: ValueKind, about: &'static str) -> Key {
     Key { name, holds, about }
 }
 
 /// The tables of a mapping.
 pub(crate) const MAPPING: &[Key] = &[
-    key("file", Holds::Table, "How to read the file, where detection is not sufficient"),
-    key("rows", Holds::Table, "Which rows become ads"),
-    key("decimal", Holds::OneOf(&[".", ","]), "The decimal separator of numbers that have two readings"),
-    key("language", Holds::Text, "The language of values, such as sv; detected if absent"),
-    key("placeholders", Holds::Texts, "Texts that stand for no value, besides the usual ones such as N/A"),
-    key("values", Holds::Table, "Your own value maps, by name"),
-    key("vehicle", Holds::Table, "The vehicle type"),
-    key("fields", Holds::Table, "Columns of the file by field of the ad"),
+    key("file", ValueKind::Table, "How to read the file, where detection is not sufficient"),
+    key("rows", ValueKind::Table, "Which rows become ads"),
+    key("decimal", ValueKind::OneOf(&[".", ","]), "The decimal separator of numbers that have two readings"),
+    key("language", ValueKind::Text, "The language of values, such as sv; detected if absent"),
+    key("placeholders", ValueKind::Texts, "Texts that stand for no value, besides the usual ones such as N/A"),
+    key("values", ValueKind::Table, "Your own value maps, by name"),
+    key("vehicle", ValueKind::Table, "The vehicle type"),
+    key("fields", ValueKind::Table, "Columns of the file by field of the ad"),
 ];
 
-/// `[file]`
+/// Keys of the table `[file]`.
 pub(crate) const FILE: &[Key] = &[
-    key("form", Holds::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "fixed"]), "The format"),
+    key("form", ValueKind::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "fixed"]), "The format"),
     key(
         "encoding",
-        Holds::Text,
+        ValueKind::Text,
         "The encoding: utf-8, utf-16, windows-1252, iso-8859-1, cp850, macintosh or utf-8-twice",
     ),
-    key("separator", Holds::Mark, "The separator of CSV"),
-    key("quote", Holds::Mark, "The quote of CSV"),
-    key("header", Holds::Bool, "Whether the first row has the names of the columns"),
-    key("rows", Holds::Text, "Path of the records: lager/fordon in XML, vehicles or dealers.*.vehicles in JSON"),
-    key("member", Holds::Text, "The file of an archive"),
-    key("sheet", Holds::Text, "The sheet of a spreadsheet"),
-    key("skip_first", Holds::Count, "Lines, or rows of a sheet, before the header"),
-    key("skip_last", Holds::Count, "Lines, or rows of a sheet, at the end that are no data"),
-    key("ragged", Holds::Bool, "Whether rows may have any number of columns"),
-    key("columns", Holds::TableOfTexts, "Fixed-width files: the characters of each column, such as \"8-13\""),
-    key("join", Holds::Joins, "Files whose columns are added to the rows, as NAME:column"),
+    key("separator", ValueKind::Mark, "The separator of CSV"),
+    key("quote", ValueKind::Mark, "The quote of CSV"),
+    key("header", ValueKind::Bool, "Whether the first row has the names of the columns"),
+    key("rows", ValueKind::Text, "Path of the records: lager/fordon in XML, vehicles or dealers.*.vehicles in JSON"),
+    key("member", ValueKind::Text, "The file of an archive"),
+    key("sheet", ValueKind::Text, "The sheet of a spreadsheet"),
+    key("skip_first", ValueKind::Count, "Lines, or rows of a sheet, before the header"),
+    key("skip_last", ValueKind::Count, "Lines, or rows of a sheet, at the end that are no data"),
+    key("ragged", ValueKind::Bool, "Whether rows may have any number of columns"),
+    key("columns", ValueKind::TableOfTexts, "Fixed-width files: the characters of each column, such as \"8-13\""),
+    key("join", ValueKind::Joins, "Files whose columns are added to the rows, as NAME:column"),
 ];
 
-/// `[file.join.NAME]`
+/// Keys of a table `[file.join.NAME]`.
 pub(crate) const JOIN: &[Key] = &[
-    key("by", Holds::Text, "The column of the first file"),
-    key("file", Holds::Text, "The second file, relative to the first"),
-    key("key", Holds::Text, "The column of the second file with the same values"),
-    key("names", Holds::Text, "Instead: a folder of images, or a text file with a name on each line"),
+    key("by", ValueKind::Text, "The column of the first file"),
+    key("file", ValueKind::Text, "The second file, relative to the first"),
+    key("key", ValueKind::Text, "The column of the second file with the same values"),
+    key("names", ValueKind::Text, "Instead: a folder of images, or a text file with a name on each line"),
 ];
 
-/// `[rows]`
+/// Keys of the table `[rows]`.
 pub(crate) const ROWS: &[Key] = &[
-    key("keep", Holds::Conditions, "Skip rows for which one of these does not hold"),
-    key("skip", Holds::Conditions, "Skip rows for which one of these holds"),
+    key("keep", ValueKind::Conditions, "Skip rows for which one of these does not hold"),
+    key("skip", ValueKind::Conditions, "Skip rows for which one of these holds"),
 ];
 
-/// `[vehicle]`
+/// Keys of the table `[vehicle]`.
 pub(crate) const VEHICLE: &[Key] = &[
-    key("type", Holds::VehicleType, "The vehicle type of all rows"),
-    key("from", Holds::Columns, "The column of the vehicle type"),
-    key("values", Holds::Maps, "What its values mean"),
-    key("otherwise", Holds::OneVehicleType, "The vehicle type of rows without a known value"),
+    key("type", ValueKind::VehicleType, "The vehicle type of all rows"),
+    key("from", ValueKind::Columns, "The column of the vehicle type"),
+    key("values", ValueKind::Maps, "What its values mean"),
+    key("otherwise", ValueKind::OneVehicleType, "The vehicle type of rows without a known value"),
 ];
 
 pub(crate) const CONDITION: &[Key] = &[
-    key("column", Holds::Column, "The column"),
-    key("is", Holds::Texts, "One of these texts, ignoring case"),
-    key("not", Holds::Texts, "None of these texts"),
-    key("matches", Holds::Text, "A regular expression"),
-    key("empty", Holds::Bool, "Whether the column is empty"),
+    key("column", ValueKind::Column, "The column"),
+    key("is", ValueKind::Texts, "One of these texts, ignoring case"),
+    key("not", ValueKind::Texts, "None of these texts"),
+    key("matches", ValueKind::Text, "A regular expression"),
+    key("empty", ValueKind::Bool, "Whether the column is empty"),
 ];
 
 /// A unit or currency as a table.
 pub(crate) const BESIDE: &[Key] = &[
-    key("column", Holds::Column, "The column of the unit or currency"),
-    key("values", Holds::TableOfTexts, "What the codes of that column mean"),
-    key("default", Holds::Text, "The unit or currency of values that do not say it"),
+    key("column", ValueKind::Column, "The column of the unit or currency"),
+    key("values", ValueKind::TableOfTexts, "What the codes of that column mean"),
+    key("default", ValueKind::Text, "The unit or currency of values that do not say it"),
 ];
 
 pub(crate) const FIELD: &[Key] = &[
-    key("from", Holds::Columns, "The columns"),
-    key("constant", Holds::ByType, "The value of every row, also by vehicle type"),
-    key("default", Holds::ByType, "The value if the columns have none, also by vehicle type"),
-    key("where", Holds::Condition, "Take only values beside which another column of the record has such a value"),
-    key("sort", Holds::Column, "Order the values by those of this column"),
-    key("extract", Holds::Text, "A regular expression: take its first group, or all that matches"),
-    key("replace", Holds::Replacements, "Regular expressions and their replacements, in order"),
-    key("vehicle_name", Holds::Bool, "Take the part of a name such as \"Volvo V70 2.4D\": brand, model, or the rest"),
-    key("template", Holds::Text, "A text with {Column} and {value}"),
-    key("split", Holds::Text, "The separator between the values of a list"),
-    key("join", Holds::Text, "The separator to insert between several texts"),
-    key("values", Holds::Maps, "What the values mean"),
-    key("otherwise", Holds::Texts, "For unknown values: error, skip, keep, or a value"),
-    key("scale", Holds::PositiveNumber, "Multiply numbers: 0.01 for öre, 1000 for thousands"),
-    key("unit", Holds::Beside, "The unit of a measure"),
-    key("as", Holds::Text, "The unit to convert to"),
-    key("currency", Holds::Beside, "The currency of a price"),
-    key("decimal", Holds::OneOf(&[".", ","]), "The decimal separator"),
-    key("date", Holds::Text, "The format of dates: YYYY, YY, MM, MMM and DD with separators, or unix or unix_ms"),
-    key("zone", Holds::Text, "The time zone in which a time is a date, such as Europe/Stockholm"),
-    key("html", Holds::Bool, "Remove tags and decode entities"),
-    key("year", Holds::Bool, "Take the year of a date"),
-    key("when", Holds::Condition, "Use the field only where this holds"),
-    key("optional", Holds::Bool, "Whether the file may lack the column"),
-    key("first", Holds::Bool, "Take the first value"),
-    key("max", Holds::Count, "Take at most this many values"),
+    key("from", ValueKind::Columns, "The columns"),
+    key("constant", ValueKind::ByType, "The value of every row, also by vehicle type"),
+    key("default", ValueKind::ByType, "The value if the columns have none, also by vehicle type"),
+    key("where", ValueKind::Condition, "Take only values beside which another column of the record has such a value"),
+    key("sort", ValueKind::Column, "Order the values by those of this column"),
+    key("extract", ValueKind::Text, "A regular expression: take its first group, or all that matches"),
+    key("replace", ValueKind::Replacements, "Regular expressions and their replacements, in order"),
+    key(
+        "vehicle_name",
+        ValueKind::Bool,
+        "Take the part of a name such as \"Volvo V70 2.4D\": brand, model, or the rest",
+    ),
+    key("template", ValueKind::Text, "A text with {Column} and {value}"),
+    key("split", ValueKind::Text, "The separator between the values of a list"),
+    key("join", ValueKind::Text, "The separator to insert between several texts"),
+    key("values", ValueKind::Maps, "What the values mean"),
+    key("otherwise", ValueKind::Texts, "For unknown values: error, skip, keep, or a value"),
+    key("scale", ValueKind::PositiveNumber, "Multiply numbers: 0.01 for öre, 1000 for thousands"),
+    key("unit", ValueKind::Beside, "The unit of a measure"),
+    key("as", ValueKind::Text, "The unit to convert to"),
+    key("currency", ValueKind::Beside, "The currency of a price"),
+    key("decimal", ValueKind::OneOf(&[".", ","]), "The decimal separator"),
+    key("date", ValueKind::Text, "The format of dates: YYYY, YY, MM, MMM and DD with separators, or unix or unix_ms"),
+    key("zone", ValueKind::Text, "The time zone in which a time is a date, such as Europe/Stockholm"),
+    key("html", ValueKind::Bool, "Remove tags and decode entities"),
+    key("year", ValueKind::Bool, "Take the year of a date"),
+    key("when", ValueKind::Condition, "Use the field only where this holds"),
+    key("optional", ValueKind::Bool, "Whether the file may lack the column"),
+    key("first", ValueKind::Bool, "Take the first value"),
+    key("max", ValueKind::Count, "Take at most this many values"),
 ];
 
 /// The JSON Schema of mappings. `fields` are the paths of all fields.
@@ -196,7 +200,7 @@ pub(crate) fn schema<'a>(fields: impl Iterator<Item = &'a str>, vehicle_types: &
     })
 }
 
-/// A table of fields.
+/// Schema of a table of fields.
 fn group() -> Value {
     json!({"type": "object", "additionalProperties": false, "properties": {}})
 }
@@ -223,7 +227,7 @@ fn of_keys(keys: &[Key]) -> Value {
     Value::Object(keys.iter().map(property).collect())
 }
 
-impl Holds {
+impl ValueKind {
     /// The keys of the tables that it may be.
     pub(crate) fn keys(self) -> Option<&'static [Key]> {
         match self {

@@ -35,15 +35,15 @@ use crate::{
     finding::Finding,
     readers::{ColumnId, Columns, Row, Settings},
 };
-use apply::Work;
+use apply::RowMapper;
 use keys::Key;
 use plan::{Plan, Planner};
-use problems::{At, Problems, Spanned};
+use problems::{FilePosition, Problems, Spanned};
 use rule::{Column, ColumnName, DecimalMark, OwnMaps, RowRules, Rule, SourceId, Sources, When};
 use serde::de::DeserializeOwned;
 use vehicle::Vehicle;
 
-/// The built-in mappings.
+/// Name and text of the built-in mappings.
 const BUILTIN: &[(&str, &str)] = &[
     ("csv-semicolon-sv", include_str!("../../mappings/csv-semicolon-sv.toml")),
     ("json-nested", include_str!("../../mappings/json-nested.toml")),
@@ -140,7 +140,7 @@ impl Mapping {
     ) -> Result<Self, MappingError> {
         let (mut problems, mut sources) = (Problems::new(""), Sources::default());
         let rule = |field: &str| {
-            let mut rule = Rule { target: field.into(), at: At::START, ..Rule::default() };
+            let mut rule = Rule { target: field.into(), at: FilePosition::START, ..Rule::default() };
             rule.from.0.push(Column::named(field));
             rule.collect(&mut sources);
             rule
@@ -186,7 +186,7 @@ fn part<'i, T: DeserializeOwned + Default>(
 /// The entries of `[fields]`. A dotted path may be one key in quotes, or several.
 fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categories: &[&'static Category]) -> Vec<Rule> {
     let Some(value) = value else {
-        problems.on(At::START, "[fields] is missing: it assigns columns to fields.");
+        problems.on(FilePosition::START, "[fields] is missing: it assigns columns to fields.");
         return Vec::new();
     };
     let Some(table) = problems.table(value, "\"fields\"") else { return Vec::new() };
@@ -267,7 +267,7 @@ pub struct Mapped {
     /// The payload of a create (`POST /v4/{vehicle_type}`), with `category_id`, as far as values could be made. A field with an error
     /// is not in it.
     pub payload: Map<String, Value>,
-    /// Errors and warnings.
+    /// Errors and warnings about the row.
     pub findings: Vec<Finding>,
 }
 
@@ -329,7 +329,7 @@ impl Bound<'_> {
 
     /// Makes the payload of a row.
     pub fn apply(&self, row: Row<'_>) -> Mapped {
-        Work::new(self, row).run()
+        RowMapper::new(self, row).run()
     }
 
     /// The columns from which a field (also `price.0.amount`) is made, to locate an error of the rules: those of the field itself, or of

@@ -12,7 +12,7 @@ const MOST_WORDS: usize = 5;
 pub(super) enum NamePart {
     Brand,
     Model,
-    /// What is behind both.
+    /// What remains behind brand and model.
     Rest,
 }
 

@@ -6,11 +6,11 @@ use ad_core::{
 use serde_json::Value;
 
 use super::{
-    convert::{Bad, Convert, Cure, With, price},
+    convert::{BadValue, Convert, Cure, With, price},
     lookup::Lookups,
     name::{NamePart, NameParts},
     problems::Problems,
-    rule::{ByType, DecimalMark, FoundMap, MapSource, Otherwise, OwnMaps, Rule, Texts},
+    rule::{ByType, DecimalMark, Fallback, FoundMap, MapSource, OwnMaps, Rule, Texts},
     target::{self, NoTarget, Target},
     units,
     values::ValueMap,
@@ -20,12 +20,12 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) category: &'static Category,
-    pub(super) fields: Vec<Made>,
+    pub(super) fields: Vec<PlannedEntry>,
 }
 
 /// An entry of the mapping for one category.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct PlannedEntry {
     /// The index of the entry.
     pub(super) rule: usize,
     pub(super) target: Target,
@@ -53,7 +53,7 @@ fn noun(path: &str, kind: &Kind) -> Box<str> {
     }
 }
 
-impl Made {
+impl PlannedEntry {
     /// The settings of its conversions.
     pub(super) fn with<'a>(&'a self, rule: &'a Rule, decimal: Option<DecimalMark>) -> With<'a> {
         With {
@@ -72,12 +72,12 @@ impl Made {
     }
 
     /// The value of texts of the mapping itself.
-    fn value(&self, texts: &Texts, rule: &Rule, scratch: &mut String) -> Result<Option<Value>, Bad> {
+    fn value(&self, texts: &Texts, rule: &Rule, scratch: &mut String) -> Result<Option<Value>, BadValue> {
         // The mapping writes amounts as they are sent.
         let with = With { scale: None, ..self.with(rule, Some(DecimalMark::Point)) };
         let mut one = |text: &str| match (self.convert.models(), self.target.price) {
             (Some(models), _) if !models.has(text, scratch) => {
-                Err(Bad::of_mapping(format!("No brand has the model \"{text}\".")))
+                Err(BadValue::of_mapping(format!("No brand has the model \"{text}\".")))
             }
             (_, Some(of)) => {
                 let currency = rule.currency.as_ref().and_then(|currency| currency.always.as_deref());
@@ -91,12 +91,12 @@ impl Made {
                 texts.iter().map(|text| one(text)).collect::<Result<_, _>>().map(Value::Array).map(Some)
             }
             [text] => one(text).map(Some),
-            texts => Err(Bad::of_mapping(format!("{} values for {}, which takes one.", texts.len(), rule.target))),
+            texts => Err(BadValue::of_mapping(format!("{} values for {}, which takes one.", texts.len(), rule.target))),
         }
     }
 }
 
-/// Checks entries against tables.
+/// Checks the entries of a mapping against the tables of the categories.
 #[derive(Debug)]
 pub(super) struct Planner<'a, 'i> {
     catalogue: &'a Catalogue,
@@ -131,7 +131,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                 let made = self.made(index, rule, target.ok()?, category);
                 Some((*category, made))
             });
-            let mut made: Vec<Option<(&Category, Made)>> = made.collect();
+            let mut made: Vec<Option<(&Category, PlannedEntry)>> = made.collect();
             for source in &rule.values.0 {
                 self.add_map(source, rule, &mut made);
             }
@@ -164,7 +164,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         self.problems.on(rule.at, message.trim_end());
     }
 
-    fn made(&mut self, index: usize, rule: &Rule, target: Target, category: &'static Category) -> Made {
+    fn made(&mut self, index: usize, rule: &Rule, target: Target, category: &'static Category) -> PlannedEntry {
         let brands = category.field("brand").and_then(|field| match field.kind {
             Kind::Slug { list } => Some(list),
             _ => None,
@@ -175,15 +175,27 @@ impl<'a, 'i> Planner<'a, 'i> {
         let name = self.name_part(rule, category, brands);
         self.fits(rule, &target, &convert);
         let [unit, default_unit, to] = self.units(rule, &convert);
-        let made = Made { rule: index, target, convert, values, constant, default, noun, unit, default_unit, name, to };
+        let made = PlannedEntry {
+            rule: index,
+            target,
+            convert,
+            values,
+            constant,
+            default,
+            noun,
+            unit,
+            default_unit,
+            name,
+            to,
+        };
         let of_type =
             |texts: &'_ Option<ByType>| texts.as_ref().and_then(|texts| texts.of(category.vehicle_type)).cloned();
         let constant = self.constant(rule, &made, of_type(&rule.constant).as_ref());
         let default = self.constant(rule, &made, of_type(&rule.default).as_ref());
-        if let Otherwise::Texts(texts) = &rule.otherwise {
+        if let Fallback::Texts(texts) = &rule.otherwise {
             self.constant(rule, &made, Some(texts));
         }
-        Made { constant, default, ..made }
+        PlannedEntry { constant, default, ..made }
     }
 
     fn name_part(
@@ -227,7 +239,7 @@ impl<'a, 'i> Planner<'a, 'i> {
     }
 
     /// The value of texts of the mapping itself; an error is added to the problems.
-    fn constant(&mut self, rule: &Rule, made: &Made, texts: Option<&Texts>) -> Option<Value> {
+    fn constant(&mut self, rule: &Rule, made: &PlannedEntry, texts: Option<&Texts>) -> Option<Value> {
         made.value(texts?, rule, &mut self.scratch).unwrap_or_else(|bad| {
             self.problems.on(rule.at, format!("\"{}\": {}", rule.target, sentence(&bad)));
             None
@@ -268,7 +280,7 @@ impl<'a, 'i> Planner<'a, 'i> {
     fn units(&mut self, rule: &Rule, convert: &Convert) -> [Option<&'static str>; 3] {
         let Kind::Measure { units, .. } = convert.kind else { return [None; 3] };
         let mut find = |text: &str| {
-            let found = units::meant(text, units, &mut self.scratch);
+            let found = units::resolve(text, units, &mut self.scratch);
             if found.is_none() {
                 let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
                 let message = format!("\"{text}\" is not a unit of \"{}\". Units: {allowed}.", rule.target);
@@ -293,7 +305,7 @@ impl<'a, 'i> Planner<'a, 'i> {
     }
 
     /// Adds the terms of a value map that the field allows, for each category.
-    fn add_map(&mut self, source: &MapSource, rule: &Rule, made: &mut [Option<(&'static Category, Made)>]) {
+    fn add_map(&mut self, source: &MapSource, rule: &Rule, made: &mut [Option<(&'static Category, PlannedEntry)>]) {
         let scratch = &mut self.scratch;
         match self.maps.find(source) {
             Err(message) => self.problems.on(rule.at, message),
@@ -302,7 +314,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                     let is_allowed = |text: &str| made.value(&Texts(vec![text.into()]), rule, scratch).is_ok();
                     let map = builtin.map(category.vehicle_type.unwrap_or_default(), self.language, is_allowed);
                     // Terms for several values are for lists.
-                    made.values.push(if made.convert.is_list() { map } else { map.of_one() });
+                    made.values.push(if made.convert.is_list() { map } else { map.single_valued() });
                 }
             }
             Ok(FoundMap::Own(terms)) => {
@@ -317,7 +329,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                 }
                 for (_, made) in made.iter_mut().flatten() {
                     let allowed = terms.iter().filter(|own| made.value(&own.texts, rule, scratch).is_ok());
-                    let map = ValueMap::own(allowed.map(|own| (own.term.clone(), own.texts.0.clone().into())));
+                    let map = ValueMap::from_entries(allowed.map(|own| (own.term.clone(), own.texts.0.clone().into())));
                     made.values.push(map);
                 }
             }
@@ -326,7 +338,7 @@ impl<'a, 'i> Planner<'a, 'i> {
 }
 
 /// What is wrong with a value of the mapping itself, as a sentence.
-fn sentence(bad: &Bad) -> String {
+fn sentence(bad: &BadValue) -> String {
     match &bad.advice {
         Some(advice) if bad.cure != Cure::File => format!("{} {advice}", bad.message),
         _ => bad.message.clone(),

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{
     MappingError,
-    keys::{Holds, Key},
+    keys::{Key, ValueKind},
 };
 
 /// A value of the file with its position.
@@ -16,12 +16,12 @@ pub(super) type Spanned<'i> = toml::Spanned<DeValue<'i>>;
 
 /// A place in the file, from 1; the column in characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
+pub(super) struct FilePosition {
     pub(super) line: usize,
     pub(super) column: usize,
 }
 
-impl At {
+impl FilePosition {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -29,7 +29,7 @@ impl At {
 #[derive(Debug)]
 pub(super) struct Problems<'i> {
     text: &'i str,
-    found: Vec<(At, String)>,
+    found: Vec<(FilePosition, String)>,
 }
 
 impl<'i> Problems<'i> {
@@ -38,14 +38,14 @@ impl<'i> Problems<'i> {
     }
 
     /// The place of a position.
-    pub(super) fn at(&self, span: &Range<usize>) -> At {
+    pub(super) fn at(&self, span: &Range<usize>) -> FilePosition {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.split('\n').count();
-        At { line, column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1 }
+        FilePosition { line, column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1 }
     }
 
     /// Adds what is wrong at a place.
-    pub(super) fn on(&mut self, at: At, message: impl Into<String>) {
+    pub(super) fn on(&mut self, at: FilePosition, message: impl Into<String>) {
         self.found.push((at, message.into()));
     }
 
@@ -66,7 +66,7 @@ impl<'i> Problems<'i> {
     pub(super) fn error(&mut self) -> MappingError {
         self.found.sort_by_key(|(at, _)| *at);
         self.found.dedup();
-        let message = |(At { line, column }, message)| format!("line {line}, column {column}: {message}");
+        let message = |(FilePosition { line, column }, message)| format!("line {line}, column {column}: {message}");
         MappingError(self.found.drain(..).map(message).collect())
     }
 
@@ -91,7 +91,7 @@ impl<'i> Problems<'i> {
         let Some(keys) = key.holds.keys() else { return };
         match value.get_ref() {
             // Each of the tables has a name of its own.
-            DeValue::Table(tables) if key.holds == Holds::Joins => {
+            DeValue::Table(tables) if key.holds == ValueKind::Joins => {
                 for table in tables.values().filter_map(|value| value.get_ref().as_table()) {
                     self.unknown_keys(table, keys, &format!("a {}", key.name));
                 }

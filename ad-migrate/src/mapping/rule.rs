@@ -14,10 +14,10 @@ use toml::Value;
 use super::{
     date::{DateFormat, Zone},
     keys,
-    problems::{At, Problems, Spanned},
+    problems::{FilePosition, Problems, Spanned},
 };
 pub(super) use beside::Beside;
-pub(super) use columns::{Column, ColumnName, Columns, SourceId, Sources};
+pub(super) use columns::{Column, ColumnName, MappingColumns, SourceId, Sources};
 pub(super) use maps::{FoundMap, MapSource, MapSources, OwnMaps};
 pub(super) use texts::{ByType, Replacements, Scale, extracted};
 pub(super) use when::{Pattern, RowRules, When};
@@ -51,19 +51,19 @@ fn several(value: Value) -> Vec<Value> {
 /// What to do with a value that no map contains.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Texts")]
-pub(super) enum Otherwise {
+pub(super) enum Fallback {
     /// Take the value itself, which the field must accept.
     #[default]
     Itself,
-    /// Report it.
+    /// Report an error for the row.
     Error,
-    /// Leave the field out.
+    /// Leave the field out of the payload.
     Skip,
-    /// Take these instead.
+    /// Take these values of the field instead.
     Texts(Texts),
 }
 
-impl From<Texts> for Otherwise {
+impl From<Texts> for Fallback {
     fn from(texts: Texts) -> Self {
         match texts.0.as_slice() {
             [text] if **text == *"skip" => Self::Skip,
@@ -153,11 +153,11 @@ pub(super) struct Rule {
     #[serde(skip)]
     pub(super) target: Box<str>,
     #[serde(skip)]
-    pub(super) at: At,
+    pub(super) at: FilePosition,
     /// All columns that it reads.
     #[serde(skip)]
     pub(super) sources: Vec<SourceId>,
-    pub(super) from: Columns,
+    pub(super) from: MappingColumns,
     pub(super) constant: Option<ByType>,
     pub(super) default: Option<ByType>,
     /// Takes only values beside which the same record has such a value in another column.
@@ -173,7 +173,7 @@ pub(super) struct Rule {
     pub(super) split: Option<Box<str>>,
     pub(super) join: Option<Box<str>>,
     pub(super) values: MapSources,
-    pub(super) otherwise: Otherwise,
+    pub(super) otherwise: Fallback,
     pub(super) scale: Option<Scale>,
     pub(super) unit: Option<Beside>,
     #[serde(rename = "as")]
@@ -193,7 +193,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// Reads an entry; what is wrong with it is added to the problems.
-    pub(super) fn read<'i>(problems: &mut Problems<'i>, target: &str, at: At, value: &Spanned<'i>) -> Self {
+    pub(super) fn read<'i>(problems: &mut Problems<'i>, target: &str, at: FilePosition, value: &Spanned<'i>) -> Self {
         let what = format!("\"{target}\"");
         let read: Option<Self> = match value.get_ref().as_table() {
             // The short form: the column.

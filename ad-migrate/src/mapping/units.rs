@@ -13,16 +13,16 @@ pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> 
     units.iter().copied().find(|unit| *unit == meant)
 }
 
-/// A unit that no field has, and how to come to one that some have.
+/// A unit that no field has, and its conversion to one that some have.
 #[derive(Debug)]
 struct Foreign {
     unit: &'static str,
-    /// What people call it.
+    /// Names that files use for it.
     names: &'static [&'static str],
     base: &'static str,
     /// How many of the base it is, exactly.
     factor: Decimal,
-    /// Decimals that are kept.
+    /// Decimals to which the converted value is rounded.
     decimals: u32,
 }
 
@@ -57,7 +57,7 @@ fn foreign(unit: &str) -> Option<&'static Foreign> {
 }
 
 /// The unit that a text means: one of these, or one that is converted to one of these.
-pub(crate) fn meant(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
+pub(crate) fn resolve(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
     let named =
         |foreign: &&Foreign| foreign.names.iter().any(|name| name.eq_ignore_ascii_case(text.trim_end_matches('.')));
     let converted = || FOREIGN.iter().filter(|it| units.iter().any(|to| tens(it.base, to).is_some())).find(named);

@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::{
     keys,
-    problems::{At, Problems, Spanned},
-    rule::{Columns, FoundMap, MapSources, OwnMaps, SourceId, Sources},
+    problems::{FilePosition, Problems, Spanned},
+    rule::{FoundMap, MapSources, MappingColumns, OwnMaps, SourceId, Sources},
     values::ValueMap,
 };
 
@@ -19,7 +19,7 @@ use super::{
 pub(super) struct Vehicle {
     /// The columns; the first one with a value decides.
     pub(super) from: Vec<SourceId>,
-    /// What the values mean.
+    /// The vehicle type that each value stands for.
     pub(super) map: ValueMap,
     /// The type of rows without a known value.
     pub(super) otherwise: Option<usize>,
@@ -43,7 +43,7 @@ enum Forms {
 
 #[derive(Deserialize)]
 struct ByColumns {
-    from: Columns,
+    from: MappingColumns,
     #[serde(default)]
     values: MapSources,
     otherwise: Option<String>,
@@ -57,7 +57,7 @@ pub(super) fn read<'i>(
     value: Option<&Spanned<'i>>,
 ) -> Option<(Vehicle, Vec<&'static Category>)> {
     let Some(value) = value else {
-        problems.on(At::START, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
+        problems.on(FilePosition::START, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
         return None;
     };
     let table = problems.table(value, "\"vehicle\"")?;
@@ -92,13 +92,13 @@ pub(super) fn read<'i>(
             }
         }
     }
-    let mut map = ValueMap::own(entries.into_iter());
+    let mut map = ValueMap::from_entries(entries.into_iter());
     if let Some(builtin) = builtin {
         let all = builtin.map("all", Language::Any, |name| categories::by_vehicle_type(name).is_some());
         all.values().filter_map(categories::by_vehicle_type).for_each(|category| {
             add(&mut found, category);
         });
-        map = map.over(all);
+        map = map.with_fallback(all);
     }
     let otherwise = by.otherwise.filter(|name| name != "error");
     let otherwise = otherwise.and_then(|name| Some(add(&mut found, category(problems, &name, otherwise_at)?)));
@@ -122,7 +122,7 @@ fn add(found: &mut Vec<&'static Category>, category: &'static Category) -> usize
 }
 
 /// The category of a vehicle type of which ads can be created.
-fn category(problems: &mut Problems<'_>, name: &str, at: At) -> Option<&'static Category> {
+fn category(problems: &mut Problems<'_>, name: &str, at: FilePosition) -> Option<&'static Category> {
     let category = categories::by_vehicle_type(name);
     if category.is_none() {
         let types = || categories::typed().map(|(name, _)| name);

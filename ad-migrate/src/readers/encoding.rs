@@ -67,7 +67,7 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         }
         return Ok(DetectedEncoding { charset, mark, note: None });
     }
-    let (charset, note) = if let Some(twice) = twice(head) {
+    let (charset, note) = if let Some(twice) = detect_double_encoding(head) {
         twice
     } else if let Some((encoding, _)) = marked {
         let charset = of(encoding);
@@ -155,7 +155,7 @@ fn guess(head: &[u8]) -> (Charset, String) {
         );
         return (of(UTF_8), note);
     }
-    if let Some(charset) = old_system(head) {
+    if let Some(charset) = detect_legacy(head) {
         let note = format!(
             "Encoding {}: the file is not valid UTF-8, and only so its letters make words. If letters look wrong, set the encoding.",
             charset.name
@@ -179,7 +179,7 @@ fn guess(head: &[u8]) -> (Charset, String) {
 }
 
 /// UTF-8 of which nearly all letters beyond ASCII were encoded twice.
-fn twice(head: &[u8]) -> Option<(Charset, String)> {
+fn detect_double_encoding(head: &[u8]) -> Option<(Charset, String)> {
     if head.is_ascii() || sequences(head).1 > 0 {
         return None;
     }
@@ -195,7 +195,7 @@ fn twice(head: &[u8]) -> Option<(Charset, String)> {
 const LETTERS: &str = "åäöÅÄÖæøÆØüÜßéèêëàâçîïôûùÉÈÀÇñ";
 
 /// The encoding of DOS or of old Macs, if letters beyond ASCII make words only in it.
-fn old_system(head: &[u8]) -> Option<Charset> {
+fn detect_legacy(head: &[u8]) -> Option<Charset> {
     let of_1252 = score(head, |byte| single(WINDOWS_1252, byte));
     let candidates = [(score(head, legacy::cp850), CP850), (score(head, |byte| single(MACINTOSH, byte)), MAC)];
     let (best, charset) = candidates.into_iter().max_by_key(|(score, _)| *score)?;

@@ -9,9 +9,9 @@ const BLOCK: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(super) line: u64,
-    /// From 1, in bytes.
+    /// Position in the line, in bytes, from 1.
     pub(super) column: u64,
 }
 

@@ -11,7 +11,7 @@ const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£�
 /// A byte that is never in UTF-8.
 const NOT_TEXT: u8 = 0xFF;
 
-/// How bytes become UTF-8.
+/// An encoding that is converted to UTF-8 while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Legacy {
     Cp850,
@@ -20,7 +20,7 @@ pub(super) enum Legacy {
 }
 
 impl Legacy {
-    /// The bytes as UTF-8.
+    /// The bytes of a file, converted to UTF-8.
     pub(super) fn converted(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         match self {
             Self::Cp850 => {

@@ -44,7 +44,7 @@ pub(crate) use row::row_of_paths;
 #[cfg(test)]
 pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row};
-use source::Opened;
+use source::OpenedSource;
 
 use crate::{
     finding::{Finding, Severity},
@@ -55,7 +55,7 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Its format.
+    /// Format of the file; `None`: detect it.
     pub form: Option<Form>,
     /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`), `cp850`, `macintosh`, or
     /// `utf-8-twice` for UTF-8 that was encoded again.
@@ -84,11 +84,11 @@ pub struct Settings {
     pub join: BTreeMap<String, Join>,
 }
 
-/// Forms of files.
+/// The formats of files that can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// Columns, with any separator.
+    /// Lines of cells, with any separator.
     #[default]
     Csv,
     /// One JSON text that holds an array of records.
@@ -123,7 +123,7 @@ impl Form {
 /// How a file is read.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Detected {
-    /// Its format.
+    /// Format of the file.
     pub form: Form,
     /// Name of the encoding.
     pub encoding: String,
@@ -133,7 +133,7 @@ pub struct Detected {
     pub header: Option<bool>,
     /// XML and JSON: the path of the records.
     pub rows: Option<String>,
-    /// `gzip` or `zip`.
+    /// How the file was packed: `gzip` or `zip`.
     pub packing: Option<String>,
     /// The file of an archive that was read.
     pub member: Option<String>,
@@ -170,7 +170,7 @@ impl ReadError {
     }
 }
 
-/// Longest row.
+/// Longest row, in bytes.
 const LONGEST_ROW: usize = 4 * 1024 * 1024;
 
 /// Most different paths of XML and JSON.
@@ -254,15 +254,15 @@ impl Reader {
         let opened = source::open(path, settings)?;
         let progress = opened.progress();
         let (detected, records) = match opened {
-            Opened::Text(source) => detect::records(source, settings)?,
-            Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
+            OpenedSource::Text(source) => detect::records(source, settings)?,
+            OpenedSource::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
         let records = join::with(records, path, settings)?;
         let opened = before.map(|state| (path.to_owned(), state));
         Ok(Self { detected, records, has_ended: false, failed: None, progress, opened })
     }
 
-    /// How it is read.
+    /// Format, encoding and structure of the file.
     pub fn detected(&self) -> &Detected {
         &self.detected
     }

@@ -114,7 +114,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
                 .hint("Unpack it first, or have it packed without a password."));
         }
         // The sizes may be wrong; they are checked while reading.
-        if let Some(error) = bomb(entry.size(), entry.compressed_size()) {
+        if let Some(error) = check_ratio(entry.size(), entry.compressed_size()) {
             let message = format!("The file {} in {name} is not read: {}.", quoted(member), error.message);
             return Err(ReadError { message, ..error });
         }
@@ -241,7 +241,7 @@ fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, 
     }
 }
 
-/// Verifies the checksum.
+/// Compares the checksum of the bytes at their end.
 struct Checked<R> {
     inner: CrcReader<R>,
     crc: u32,
@@ -269,7 +269,7 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer).map_err(|error| self.failure(&error))?;
         self.bytes += read as u64;
-        match bomb(self.bytes, self.packed.load(Ordering::Relaxed)) {
+        match check_ratio(self.bytes, self.packed.load(Ordering::Relaxed)) {
             Some(error) => Err(io::Error::other(error)),
             None => Ok(read),
         }
@@ -277,7 +277,7 @@ impl<R: Read> Read for Unpacked<R> {
 }
 
 /// The error that a file decompresses to too much, if it does.
-fn bomb(unpacked: u64, packed: u64) -> Option<ReadError> {
+fn check_ratio(unpacked: u64, packed: u64) -> Option<ReadError> {
     let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(packed));
     let too_much = if unpacked > MOST_UNPACKED {
         "more than any stock has".to_owned()

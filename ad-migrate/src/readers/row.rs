@@ -36,7 +36,7 @@ impl Columns {
         self.names.get(id.index()).map_or("", String::as_str)
     }
 
-    /// All names, in order.
+    /// Names of all columns, in the order of the file.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -83,7 +83,7 @@ const ENOUGH_TEXT: usize = 128 * 1024;
 /// Values that make one, however short they are.
 const ENOUGH_CELLS: usize = 64 * 1024;
 
-/// Rows that make one.
+/// Rows after which a batch is complete.
 const ENOUGH_ROWS: usize = 400;
 
 /// Some rows of a file, in order.
@@ -102,7 +102,7 @@ impl Batch {
         &self.columns
     }
 
-    /// The rows.
+    /// The rows of the batch, in the order of the file.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         self.rows.iter().map(|span| Row { batch: self, span: *span })
     }
@@ -133,7 +133,7 @@ impl Batch {
         self.rows.push(Span { number, line, cells, findings, in_place: true, more_findings: 0 });
     }
 
-    /// Removes the last row.
+    /// Removes the last row and its cells.
     pub(super) fn undo(&mut self) {
         if let Some(row) = self.rows.pop() {
             if let Some(first) = self.cells.get(row.cells.0) {

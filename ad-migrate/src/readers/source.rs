@@ -17,37 +17,37 @@ const MAGIC: usize = 512;
 
 /// A file that is being read and decompressed.
 pub(super) struct SourceFile {
-    /// Its name in messages.
+    /// Name of the file in messages.
     pub(super) name: String,
-    /// Its beginning.
+    /// The first bytes, by which the format is detected.
     pub(super) head: Vec<u8>,
     /// The bytes after the beginning.
     pub(super) rest: Box<dyn Read + Send>,
-    /// `gzip` or `zip`.
+    /// How the file was packed: `gzip` or `zip`.
     pub(super) packing: Option<&'static str>,
     /// The file of an archive.
     pub(super) member: Option<String>,
     pub(super) progress: Progress,
-    /// Inferences.
+    /// Inferences, in sentences for people.
     pub(super) notes: Vec<String>,
 }
 
 pub(super) struct Workbook {
-    /// Its name in messages.
+    /// Name of the file in messages.
     pub(super) name: String,
-    /// [`Form::Xlsx`] or [`Form::Ods`].
+    /// Either [`Form::Xlsx`] or [`Form::Ods`].
     pub(super) form: Form,
     pub(super) file: File,
     pub(super) progress: Progress,
 }
 
 /// A file that can be read.
-pub(super) enum Opened {
+pub(super) enum OpenedSource {
     Text(SourceFile),
     Workbook(Workbook),
 }
 
-impl Opened {
+impl OpenedSource {
     pub(super) fn progress(&self) -> Progress {
         match self {
             Self::Text(SourceFile { progress, .. }) | Self::Workbook(Workbook { progress, .. }) => progress.clone(),
@@ -59,7 +59,7 @@ impl Opened {
 ///
 /// # Errors
 /// When it cannot be read, or not decompressed safely.
-pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError> {
+pub(super) fn open(path: &Path, settings: &Settings) -> Result<OpenedSource, ReadError> {
     let read = Arc::new(AtomicU64::new(0));
     let is_stdin = path.as_os_str() == "-";
     let (name, size, input): (_, _, Box<dyn Read + Send>) = if is_stdin {
@@ -102,7 +102,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError
                 Archive::OfFiles(member) => member,
                 Archive::Spreadsheet(form, file) => {
                     let SourceFile { name, progress, .. } = source;
-                    return Ok(Opened::Workbook(Workbook { name, form, file, progress }));
+                    return Ok(OpenedSource::Workbook(Workbook { name, form, file, progress }));
                 }
             };
             source.progress = member.progress;
@@ -120,7 +120,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError
     if settings.sheet.is_some() {
         return Err(ReadError::new(format!("{} is no spreadsheet and has no sheets.", source.name)).hint("Omit sheet."));
     }
-    Ok(Opened::Text(source))
+    Ok(OpenedSource::Text(source))
 }
 
 /// The compression of a file, by its first bytes.
@@ -156,7 +156,7 @@ fn begin(
     match input.by_ref().take(length as u64).read_to_end(&mut head) {
         Err(error) if head.is_empty() => Err(ReadError::io(&error, &format!("Cannot read {name}"))),
         // The bytes before an error are used first.
-        Err(error) => Ok((head, Box::new(Failing(Some(error))))),
+        Err(error) => Ok((head, Box::new(FailedReader(Some(error))))),
         Ok(_) => Ok((head, input)),
     }
 }
@@ -169,9 +169,9 @@ pub(super) fn behind(head: Vec<u8>, mark: usize, rest: Box<dyn Read + Send>) -> 
 }
 
 /// Returns an error that occurred earlier.
-struct Failing(Option<io::Error>);
+struct FailedReader(Option<io::Error>);
 
-impl Read for Failing {
+impl Read for FailedReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }

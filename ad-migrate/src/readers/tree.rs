@@ -17,7 +17,7 @@ pub(super) type NodeId = usize;
 struct Node {
     name: String,
     children: FxHashMap<String, NodeId>,
-    /// In order of occurrence.
+    /// Children in the order of their first occurrence.
     order: Vec<NodeId>,
     has_value: bool,
     /// Number of repetitions beside itself.
@@ -26,9 +26,9 @@ struct Node {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RecordsPlace {
-    /// Names from the root.
+    /// Names from the root to the records.
     pub(super) path: Vec<String>,
-    /// Whether there are several.
+    /// Whether the file has several records.
     pub(super) repeats: bool,
     /// Different values of a record.
     pub(super) values: usize,
@@ -66,7 +66,7 @@ impl Tree {
     }
 
     /// Notes that a node repeats.
-    pub(super) fn again(&mut self, node: NodeId) {
+    pub(super) fn add_repetition(&mut self, node: NodeId) {
         self.nodes[node].again += 1;
     }
 
@@ -117,7 +117,7 @@ mod tests {
                 let (name, repeats) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
                 at = tree.enter(at, name).unwrap();
                 if repeats {
-                    tree.again(at);
+                    tree.add_repetition(at);
                 }
             }
             tree.value(at);

@@ -18,7 +18,7 @@ use ad_files::WholeFile;
 use super::{About, FileReport};
 use crate::check::{Totals, Verdict};
 
-/// The report for programs.
+/// The report as JSON, for programs.
 #[derive(Debug)]
 pub struct Json {
     out: WholeFile,

@@ -11,7 +11,7 @@ pub(super) const MOST_OF_A_REASON: usize = 200;
 /// Rows that are listed in all; beyond that, each reason has [`FEWEST_OF_A_REASON`].
 const MOST: usize = 3000;
 const FEWEST_OF_A_REASON: usize = 5;
-/// Different reasons with rows.
+/// Most different reasons for which rows are kept.
 const MOST_REASONS: usize = 500;
 const MOST_VALID: usize = 12;
 /// Images of a row, and the longest address that is shown.

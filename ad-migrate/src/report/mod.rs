@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Json`] | programs: all findings, in a file |
 //! | [`SideBySide`] | who compares: each valid row beside its payload, in a file |
-//! | [`Earlier`] | an earlier report, with which this check is compared |
+//! | [`EarlierReport`] | an earlier report, with which this check is compared |
 //! | [`Page`] | the dealer and those who correct the file: one self-contained HTML page to forward |
 //!
 //! All of them take verdicts one by one, and keep only those that they show.
@@ -24,14 +24,14 @@ use crate::check::{Totals, Verdict};
 pub use json::Json;
 pub use page::Page;
 pub use side_by_side::SideBySide;
-pub use since::Earlier;
+pub use since::EarlierReport;
 
 /// A report in a file, which exists when the report is [ended](Self::end).
 pub trait FileReport {
     /// Adds a row, as far as the report shows it.
     fn add(&mut self, verdict: &Verdict) -> io::Result<()>;
 
-    /// Ends it.
+    /// Writes the totals and closes the report.
     fn end(self: Box<Self>, totals: &Totals) -> io::Result<()>;
 }
 

@@ -9,7 +9,7 @@ use crate::{check::Totals, finding::Severity};
 
 /// An earlier report, as far as it is compared.
 #[derive(Debug, Deserialize)]
-pub struct Earlier {
+pub struct EarlierReport {
     /// When that was.
     pub checked: String,
     // Read and forgotten one by one.
@@ -33,7 +33,7 @@ struct EarlierReason {
     rows: u64,
 }
 
-impl Earlier {
+impl EarlierReport {
     /// The report of an earlier check, if the file is one.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
@@ -71,7 +71,7 @@ mod tests {
     fn a_second_check_says_what_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        assert!(Earlier::read(&path).is_none());
+        assert!(EarlierReport::read(&path).is_none());
         let about =
             About { file: "a".to_owned(), mapping: "m".to_owned(), checked: "2026-11-22T03:00:00Z".parse().unwrap() };
         let bad = |reason: &str| verdict(1, vec![finding(Severity::Error, reason, "x")]);
@@ -81,7 +81,7 @@ mod tests {
             json.add(row).unwrap();
         }
         json.end(&totals(&first)).unwrap();
-        let earlier = Earlier::read(&path).unwrap();
+        let earlier = EarlierReport::read(&path).unwrap();
         assert_eq!(earlier.changes(&totals(&first)), Vec::<String>::new());
         let second = [bad("unknown brand"), verdict(2, vec![]), verdict(3, vec![])];
         let expected = ["valid: 1 → 2", "invalid: 2 → 1", "model year out of range: 1 → 0"];

@@ -10,7 +10,7 @@ use std::{
 use ad_terminal::Failure;
 use tempfile::TempDir;
 
-/// Prefix of temporary folders.
+/// Prefix of the names of temporary folders.
 const SCRATCH: &str = "scratch-";
 
 #[derive(Debug, Clone)]
@@ -29,18 +29,18 @@ impl Folder {
     /// # Errors
     /// When it cannot be created, or another process uses it.
     pub(crate) fn take(&self) -> Result<File, Failure> {
-        fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))?;
-        let lock = File::create(self.path.join("lock")).map_err(|error| self.cannot("write into", &error))?;
+        fs::create_dir_all(&self.path).map_err(|error| self.unusable("make", &error))?;
+        let lock = File::create(self.path.join("lock")).map_err(|error| self.unusable("write into", &error))?;
         match lock.try_lock() {
             Ok(()) => {
-                self.clear().map_err(|error| self.cannot("clear", &error))?;
+                self.clear().map_err(|error| self.unusable("clear", &error))?;
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => {
                 Err(Failure::usage(format!("another process is using {}", self.path.display()))
                     .hint("wait until it has finished"))
             }
-            Err(TryLockError::Error(error)) => Err(self.cannot("lock", &error)),
+            Err(TryLockError::Error(error)) => Err(self.unusable("lock", &error)),
         }
     }
 
@@ -58,7 +58,7 @@ impl Folder {
     /// A temporary folder in it, which exists as long as the returned value.
     pub(crate) fn scratch(&self) -> Result<TempDir, Failure> {
         let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.path);
-        scratch.map_err(|error| self.cannot("write into", &error))
+        scratch.map_err(|error| self.unusable("write into", &error))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -80,7 +80,7 @@ impl Folder {
     }
 
     /// The error that it cannot be used.
-    pub(crate) fn cannot(&self, what: &str, error: &io::Error) -> Failure {
+    pub(crate) fn unusable(&self, what: &str, error: &io::Error) -> Failure {
         Failure::usage(format!("cannot {what} the folder of the migration, {}: {error}", self.path.display()))
             .hint("set another: --folder DIR")
     }

@@ -61,7 +61,7 @@ const PLATE: u8 = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Stock {
     named: Identities,
-    /// Dealers of valid rows.
+    /// Codes of the dealers of valid rows.
     dealers: BTreeSet<String>,
     listed: Spool,
     listed_count: u64,

@@ -27,7 +27,6 @@ pub(crate) struct Prepare {
 #[derive(Debug, Default)]
 pub(crate) struct RowNumbers {
     numbers: Spool,
-    /// Number of payloads.
     pub(crate) count: u64,
 }
 
@@ -68,7 +67,7 @@ impl Prepare {
 pub(crate) struct Sending<'a> {
     /// Their file, one a line.
     pub(crate) payloads: &'a Path,
-    /// The row of each.
+    /// The row number of each payload.
     pub(crate) rows: &'a mut RowNumbers,
     /// Most of them to send.
     pub(crate) most: u64,

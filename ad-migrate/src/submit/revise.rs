@@ -10,7 +10,7 @@ use std::{
 
 use ad_bulk::{
     Identity,
-    desired::{Change, Desired, desired, exceeds_removal_limit},
+    desired::{Change, RequiredUpdate, compare_ad, exceeds_removal_limit},
     import::accepted,
     write_if,
 };
@@ -63,7 +63,7 @@ struct RevisedAd {
 
 /// A line of the table: a change of an ad.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct RevisionLine<'a> {
     row: Option<u64>,
     source_id: &'a str,
     outcome: Revised,
@@ -73,7 +73,7 @@ struct Line<'a> {
     message: Option<&'a str>,
 }
 
-/// The ads to update.
+/// The listed ads whose payloads differ, as updates to send.
 #[derive(Debug)]
 pub(crate) struct Revision<'a> {
     pub(crate) sending: Sending<'a>,
@@ -155,10 +155,10 @@ async fn write_update(
         let mut payload = payload.clone();
         // Whether an ad is shown is decided by `--hidden` and `publish`, unless the mapping sets it.
         payload.entry("visible").or_insert(Value::Bool(shown.visible));
-        match desired(rulebook, shown, &payload, category) {
-            Desired::Unchanged => Err((Revised::Unchanged, None)),
-            Desired::Impossible(why) => Err((Revised::Failed, Some(why))),
-            Desired::Update { patch, changes } => {
+        match compare_ad(rulebook, shown, &payload, category) {
+            RequiredUpdate::Unchanged => Err((Revised::Unchanged, None)),
+            RequiredUpdate::Impossible(why) => Err((Revised::Failed, Some(why))),
+            RequiredUpdate::Update { patch, changes } => {
                 *update.borrow_mut() = (patch, changes);
                 if is_rehearsal {
                     return Err((Revised::WouldBeUpdated, None));
@@ -298,9 +298,9 @@ fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: 
     for ad in revised {
         let RevisedAd { row, ad, outcome, changes, message } = ad;
         let (row, source_id, outcome, message) = (*row, ad.source_id.as_str(), *outcome, message.as_deref());
-        let whole = Line { row, source_id, outcome, field: None, old: None, new: None, message };
+        let whole = RevisionLine { row, source_id, outcome, field: None, old: None, new: None, message };
         for Change { field, old, new } in changes {
-            table.push(&Line { field: Some(field), old: Some(old), new: Some(new), ..whole })?;
+            table.push(&RevisionLine { field: Some(field), old: Some(old), new: Some(new), ..whole })?;
         }
         if changes.is_empty() && (outcome == Revised::Failed || !context.out.is_for_people()) {
             table.push(&whole)?;

@@ -30,7 +30,7 @@ pub(crate) struct Filled {
     pub(crate) payload: Map<String, Value>,
     /// Data of the V3 ad that is not in the payload, as `path: value`.
     pub(crate) left_out: Vec<String>,
-    /// Errors of the answers.
+    /// Errors about values of the answers.
     pub(crate) wrong: Vec<Finding>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct SheetRow {
     pub(crate) field: String,
     pub(crate) missing: String,
     pub(crate) allowed: String,
-    /// The answer so far.
+    /// The answer; empty until somebody fills it in.
     pub(crate) value: String,
 }
 

@@ -10,7 +10,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// A number below `most`.
+    /// A number from 0 to below `most`.
     pub(super) fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,7 +28,7 @@ pub(super) struct Car {
     pub(super) id: String,
     pub(super) plate: String,
     pub(super) vin: String,
-    /// Id and name.
+    /// Id and display name of the brand.
     pub(super) brand: (&'static str, &'static str),
     pub(super) model: (&'static str, &'static str),
     pub(super) trim: &'static str,
@@ -44,9 +44,9 @@ pub(super) struct Car {
     pub(super) fuel: &'static str,
     pub(super) gearbox: &'static str,
     pub(super) colour: &'static str,
-    /// In SEK.
+    /// List price in whole SEK.
     pub(super) price: usize,
-    /// What the dealer paid.
+    /// What the dealer paid, in whole SEK.
     pub(super) cost: usize,
     pub(super) images: usize,
 }
@@ -123,7 +123,7 @@ impl Car {
         format!("{year}-{month:02}-{day:02}")
     }
 
-    /// `19.09.2014`
+    /// First registration, such as `19.09.2014`.
     pub(super) fn dotted_date(&self) -> String {
         let (year, month, day) = self.registered;
         format!("{day:02}.{month:02}.{year}")
@@ -162,12 +162,12 @@ pub(super) fn set(truth: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// The list price.
+/// A `price` of one list price.
 pub(super) fn price(amount: usize, currency: &str) -> Value {
     json!([{"type": "list", "amount": amount, "currency": currency}])
 }
 
-/// Cars of a file.
+/// Random cars, the same for the same seed.
 pub(super) fn cars(seed: u64, count: usize) -> Vec<Car> {
     let mut dice = Dice::new(seed);
     (0..count).map(|number| Car::new(number, &mut dice)).collect()

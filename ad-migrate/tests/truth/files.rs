@@ -39,7 +39,7 @@ fn bad() -> Truth {
     Truth { payload: Value::Null, is_bad: true, is_skipped: false }
 }
 
-/// All files.
+/// The stock files of all systems.
 pub(super) fn all() -> Vec<StockFile> {
     vec![
         west::german_portal(),

@@ -13,7 +13,7 @@ pub(super) struct Tally {
     pub(super) rejected: usize,
     /// Rows with a wrong value, about which there is a warning.
     warned: usize,
-    /// Wrong values without one.
+    /// Wrong values without a warning.
     pub(super) silent: Vec<String>,
     /// Right rows that are not accepted, or not complete.
     pub(super) lost: Vec<String>,

@@ -25,7 +25,7 @@ pub enum DealersFileError {
         path: PathBuf,
         /// Where the dealer begins, from 1.
         line: usize,
-        /// Its code, escaped.
+        /// Code of the dealer, escaped for a terminal.
         code: String,
         /// The field, and what is wrong with it.
         problem: String,

@@ -1,7 +1,7 @@
 //! Dealers, revoked tokens, paused marketplaces and suspended dealers, cached in memory.
 //!
 //! The database is authoritative. Every request looks up its dealer and its token, every call its marketplace, so the answers come from a
-//! copy in memory that [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the
+//! copy in memory that [`Directory::refresh`] reloads when the database has a new version. While the database cannot be read, the
 //! copy stays in use; [`Directory::age`] is the time since it was last compared with the database.
 
 use std::{
@@ -18,9 +18,9 @@ use ad_core::{
 use arc_swap::ArcSwap;
 
 use ad_server_base::system::SystemClock;
-use ad_server_store::{Database, DirectoryVersion, Held, Hold, QueueFilter};
+use ad_server_store::{Database, DirectoryVersion, Hold, HoldTarget, QueueFilter};
 
-/// Timeout of the database.
+/// Longest wait for the database.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Dealers, revoked tokens, paused marketplaces and suspended dealers.
@@ -36,7 +36,7 @@ struct Snapshot {
     dealers: HashMap<String, Arc<Dealer>>,
     groups: HashMap<String, Arc<[String]>>,
     revoked: HashSet<String>,
-    holds: HashMap<Held, Hold>,
+    holds: HashMap<HoldTarget, Hold>,
 }
 
 impl Snapshot {
@@ -61,8 +61,8 @@ impl Snapshot {
         })
     }
 
-    fn paused(&self) -> impl Iterator<Item = &Held> {
-        self.holds.keys().filter(|held| matches!(held, Held::Marketplace(_)))
+    fn paused(&self) -> impl Iterator<Item = &HoldTarget> {
+        self.holds.keys().filter(|held| matches!(held, HoldTarget::Marketplace(_)))
     }
 }
 
@@ -77,7 +77,15 @@ impl Directory {
     }
 
     /// Reads it again if it has changed, and returns whether it had.
+    ///
+    /// # Errors
+    /// When the database does not answer. The last known state stays in use.
     pub async fn refresh(&self) -> Result<bool, StoreError> {
+        let late = |_| StoreError::Unavailable(format!("no answer within {} s", ANSWER_WITHIN.as_secs()).into());
+        tokio::time::timeout(ANSWER_WITHIN, self.compare()).await.map_err(late)?
+    }
+
+    async fn compare(&self) -> Result<bool, StoreError> {
         let begun = Instant::now();
         let changed = self.database.directory_version().await? != self.snapshot.load().version;
         if changed {
@@ -93,30 +101,6 @@ impl Directory {
         Ok(changed)
     }
 
-    /// Reloads changes for ever, with this pause in between. While the database cannot be read, the last known state is used.
-    pub async fn keep_fresh(self: Arc<Self>, every: Duration) {
-        let mut stale = false;
-        loop {
-            tokio::time::sleep(every).await;
-            let refreshed = tokio::time::timeout(ANSWER_WITHIN, self.refresh()).await;
-            let refreshed = refreshed.unwrap_or_else(|_| {
-                Err(StoreError::Unavailable(format!("no answer within {} s", ANSWER_WITHIN.as_secs()).into()))
-            });
-            match refreshed {
-                Ok(_) if stale => {
-                    tracing::info!("dealers and revoked tokens can be read again");
-                    stale = false;
-                }
-                // No retry: the next comparison follows soon.
-                Err(error) if !stale => {
-                    tracing::error!(%error, "cannot read dealers and revoked tokens; keeping the last known state");
-                    stale = true;
-                }
-                Ok(_) | Err(_) => {}
-            }
-        }
-    }
-
     /// How long ago the copy was last known to agree with the database.
     pub fn age(&self) -> Duration {
         self.confirmed.load().elapsed()
@@ -124,7 +108,7 @@ impl Directory {
 
     /// Why an operator has paused a marketplace, if one has.
     pub fn paused(&self, market: Market) -> Option<String> {
-        self.snapshot.load().holds.get(&Held::Marketplace(market)).map(|hold| hold.reason.clone())
+        self.snapshot.load().holds.get(&HoldTarget::Marketplace(market)).map(|hold| hold.reason.clone())
     }
 
     /// Whether a token was revoked.
@@ -147,7 +131,7 @@ impl DealerDirectory for Directory {
         if snapshot.holds.is_empty() {
             return None;
         }
-        snapshot.holds.get(&Held::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
+        snapshot.holds.get(&HoldTarget::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
     }
 }
 
@@ -233,17 +217,5 @@ mod tests {
         directory.refresh().await.unwrap_err();
         assert!(directory.age() >= closed.elapsed(), "a failed look confirms nothing");
         assert!(!directory.is_revoked("t1"), "the last known state is still there");
-    }
-
-    #[tokio::test]
-    async fn keeps_itself_fresh() {
-        let temporary = TemporaryStore::open().await;
-        let directory = Arc::new(Directory::load(temporary.database.clone()).await.unwrap());
-        let fresh = tokio::spawn(Arc::clone(&directory).keep_fresh(Duration::from_millis(1)));
-        temporary.database.import_dealers(&[Dealer::named("d1")]).await.unwrap();
-        while directory.dealer("d1").is_none() {
-            tokio::task::yield_now().await;
-        }
-        fresh.abort();
     }
 }

@@ -98,7 +98,7 @@ impl<R: Clone> Breaker<R> {
     }
 }
 
-/// Permission for one call.
+/// Permission for one call, whose result it reports to the breaker.
 #[derive(Debug)]
 pub struct Permit<R: Clone> {
     breaker: Breaker<R>,

@@ -5,7 +5,7 @@
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`toml_file`], [`lines`] | files that operators write |
 //! | [`system`] | the system clock and random ids |
-//! | [`shares`] | limited resources that dealers share fairly |
+//! | [`limits`] | what keeps limits (concurrency, rates, resources that dealers share fairly), and one table of all limits |
 //! | [`processor`] | runs long computations apart from short requests |
 //! | [`breaker`] | the circuit breaker of marketplaces and image hosts |
 //! | [`stopping`] | a process that is going to stop |
@@ -26,10 +26,10 @@ macro_rules! debug_by_name {
 
 pub mod breaker;
 pub mod http_server;
+pub mod limits;
 pub mod lines;
 pub mod processor;
 pub mod secret;
-pub mod shares;
 pub mod stopping;
 pub mod system;
 pub mod telemetry;

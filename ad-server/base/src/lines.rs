@@ -7,13 +7,13 @@ use ad_core::ports::StoreError;
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineError {
-    /// Its number, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// What is wrong with the line, in a sentence.
     pub message: String,
 }
 
-/// Why nothing was imported.
+/// Why no line was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Every line that is wrong.

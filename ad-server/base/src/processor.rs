@@ -4,23 +4,23 @@
 use ad_core::ports::Compute;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::shares::Shares;
+use crate::limits::FairSemaphore;
 
 tokio::task_local! {
     /// Set while a computation runs. Nested computations run in its slot: waiting for a second one could be a deadlock.
     static HAS_PLACE: ();
 }
 
-/// Concurrent long computations.
+/// Slots for long computations, shared by dealers.
 #[derive(Debug, Clone)]
-pub struct Processor(Shares);
+pub struct Processor(FairSemaphore);
 
 impl Default for Processor {
     /// One less than there are processors, so that short requests always have one, and a reserve of one for dealers without a
     /// running computation.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(Shares::with_reserve(processors.saturating_sub(1).max(1) + 1, 1))
+        Self(FairSemaphore::with_reserve(processors.saturating_sub(1).max(1) + 1, 1))
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_computation_within_another_does_not_wait_for_a_second_place() {
-        let processor = Processor(Shares::new(1));
+        let processor = Processor(FairSemaphore::new(1));
         let nested = tokio::spawn(async move {
             let mut ran = false;
             processor.run("a", async { Compute::run(&processor, "a", &mut || ran = true) }).await;

@@ -16,7 +16,6 @@ use poem::{
 pub struct Stopping(Arc<AtomicBool>);
 
 impl Stopping {
-    /// Announces the stop.
     pub fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -20,7 +20,7 @@ pub fn use_ring() {
     }
 }
 
-/// The machine's clock.
+/// The clock of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -74,7 +74,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Sample {
+    struct SampleFile {
         #[serde(default)]
         _items: Vec<Item>,
     }
@@ -97,7 +97,7 @@ mod tests {
             ("\n\nhello", 3, "expected"),
         ];
         for (text, line, problem) in table {
-            let (at, message) = parse::<Sample>(text).unwrap_err();
+            let (at, message) = parse::<SampleFile>(text).unwrap_err();
             assert!(message.contains(problem), "{text:?} gave {message:?}");
             assert_eq!(at, line, "{text:?} gave {message:?}");
         }

@@ -42,7 +42,6 @@ const LONGEST: Duration = Duration::from_hours(36_500 * 24);
 pub struct Period(Duration);
 
 impl Period {
-    /// As a duration.
     pub const fn duration(self) -> Duration {
         self.0
     }
@@ -110,7 +109,7 @@ impl FromStr for Origin {
 pub struct OtlpEndpoint(PublicUrl);
 
 impl OtlpEndpoint {
-    /// Where it takes traces.
+    /// Address to which spans are sent.
     pub fn traces(&self) -> String {
         format!("{}/v1/traces", self.0)
     }
@@ -128,9 +127,9 @@ impl FromStr for OtlpEndpoint {
 /// A number of requests per second, minute or hour, and a burst: `600/m`, `20/s burst 100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Requests.
+    /// Number of requests per [`per`](Self::per).
     pub requests: NonZeroU32,
-    /// In this time.
+    /// Length of the period.
     pub per: Duration,
     /// The burst; by default as many as in the whole time.
     pub burst: NonZeroU32,
@@ -174,7 +173,6 @@ impl fmt::Display for Rate {
 pub struct AddressRange(IpNet);
 
 impl AddressRange {
-    /// As a network.
     pub const fn network(self) -> IpNet {
         self.0
     }
@@ -194,7 +192,7 @@ impl FromStr for AddressRange {
 pub struct ByteSize(usize);
 
 impl ByteSize {
-    /// In bytes.
+    /// The size in bytes.
     pub const fn bytes(self) -> usize {
         self.0
     }

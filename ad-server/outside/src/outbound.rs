@@ -37,7 +37,7 @@ pub fn json_client(token: Option<&Secret>) -> ClientBuilder {
 /// Why there is no answer, or only a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// No connection in time.
+    /// No connection was made within the time limit.
     ConnectTimeout,
     /// Connected, and then nothing in time.
     Timeout,
@@ -45,7 +45,7 @@ pub enum NoAnswer {
     Name,
     /// No certificate that is trusted.
     Certificate,
-    /// No connection.
+    /// The connection was refused or failed.
     Connect,
     /// The redirect is not a valid address.
     Redirect,
@@ -92,23 +92,23 @@ pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
 
 /// Why a body was not read.
 #[derive(Debug)]
-pub enum Unread {
+pub enum UnreadBody {
     /// It is larger than the limit.
     TooLarge,
-    /// It is incomplete.
+    /// The connection ended before the body did.
     Broken(reqwest::Error),
 }
 
 /// The body, as long as it stays within the limit; never more than that is in memory.
-pub async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Unread> {
+pub async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, UnreadBody> {
     let announced = response.content_length().map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
     if announced > most {
-        return Err(Unread::TooLarge);
+        return Err(UnreadBody::TooLarge);
     }
     let mut body = Vec::with_capacity(announced);
-    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+    while let Some(chunk) = response.chunk().await.map_err(UnreadBody::Broken)? {
         if chunk.len() > most - body.len() {
-            return Err(Unread::TooLarge);
+            return Err(UnreadBody::TooLarge);
         }
         body.extend_from_slice(&chunk);
     }

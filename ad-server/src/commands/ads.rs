@@ -11,7 +11,7 @@ use ad_core::{
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
 use crate::{
     app::AppError,
     config::{Layer, Settings},
@@ -23,7 +23,7 @@ use ad_server_base::{
     values::Period,
 };
 use ad_server_store::{AdByStatus, AskedBy, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter};
-use ad_server_work::operators::{Retried, retry_all};
+use ad_server_work::operators::{RetryResult, retry_all};
 
 /// Ads that are read, and retried, together.
 const BATCH: u32 = 500;
@@ -56,7 +56,7 @@ pub(super) enum AdsCommand {
     /// List ads by status, dealer by dealer
     List {
         #[command(flatten)]
-        filter: FilterArgs,
+        filter: AdFilterArgs,
         /// Maximum number of ads to list
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
@@ -66,7 +66,7 @@ pub(super) enum AdsCommand {
     /// Retry the failed steps of ads by status, as a retry through the API does
     Retry {
         #[command(flatten)]
-        filter: FilterArgs,
+        filter: AdFilterArgs,
         /// All ads
         #[arg(long, conflicts_with_all = ["status", "dealer_code", "code", "marketplace", "older_than"])]
         all: bool,
@@ -78,7 +78,7 @@ pub(super) enum AdsCommand {
 
 /// Which ads.
 #[derive(Debug, Args)]
-pub(super) struct FilterArgs {
+pub(super) struct AdFilterArgs {
     /// Only ads with one of these statuses, separated by commas
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status)]
     status: Vec<AdStatus>,
@@ -96,15 +96,15 @@ pub(super) struct FilterArgs {
     older_than: Option<Period>,
 }
 
-impl FilterArgs {
+impl AdFilterArgs {
     fn is_empty(&self) -> bool {
         let Self { status, dealer_code, code, marketplace, older_than } = self;
         status.is_empty() && dealer_code.is_none() && code.is_none() && marketplace.is_none() && older_than.is_none()
     }
 }
 
-impl From<FilterArgs> for StatusFilter {
-    fn from(FilterArgs { status, dealer_code, code, marketplace, older_than }: FilterArgs) -> Self {
+impl From<AdFilterArgs> for StatusFilter {
+    fn from(AdFilterArgs { status, dealer_code, code, marketplace, older_than }: AdFilterArgs) -> Self {
         let since_before = older_than.map(|age| SystemClock.now() - age.duration());
         Self { statuses: status, dealer_code, code, not_live_on: marketplace, since_before }
     }
@@ -143,7 +143,7 @@ pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), Com
 /// The use cases, over a database.
 pub(super) async fn service(
     settings: &Settings,
-    opened: &Opened,
+    opened: &CommandDatabase,
     ids: Arc<RandomIds>,
 ) -> Result<Service, CommandError> {
     let rulebook = rules::of(settings).map_err(AppError::from)?;
@@ -154,7 +154,7 @@ pub(super) async fn service(
 
 async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &ListArgs) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     let service = service(&settings, &opened, Arc::new(RandomIds::new(Arc::new(SystemClock)))).await?;
     let report = match service.status(&Access::Dealer(dealer_code.clone()), source_id.into()).await {
         Err(ServiceError::NotFound) => {
@@ -237,13 +237,13 @@ async fn list(base: GlobalArgs, filter: &StatusFilter, limit: u32, args: &ListAr
 
 async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
     let service = service(&settings, &opened, Arc::clone(&ids)).await?;
     if yes {
         opened.audit("ads retry", filter.dealer_code.as_deref().unwrap_or_default(), &filter.to_string()).await?;
     }
-    let (mut found, mut retried, mut last) = (0, Retried::default(), None);
+    let (mut found, mut retried, mut last) = (0, RetryResult::default(), None);
     loop {
         let batch = opened.answer(opened.database.ads_by_status(filter, last.as_ref(), BATCH).await)?;
         let Some(ad) = batch.last() else { break };
@@ -257,7 +257,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
         let what = output::counted(found, "ad");
         return refused(format!("{what} would be retried; repeat the command with --yes to retry them"));
     }
-    let Retried { accepted, under_way, refused } = retried;
+    let RetryResult { accepted, under_way, refused } = retried;
     output::note(&format!("{} will be retried", output::counted(accepted, "ad")));
     if under_way > 0 {
         output::note(&format!("{} with an unfinished retry already", output::counted(under_way, "ad")));
@@ -275,7 +275,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
 async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
     let rulebook = rules::of(&settings).map_err(AppError::from)?;
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     opened.audit("ads import", name, "").await?;
     let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
     let clock = std::sync::Arc::new(SystemClock);

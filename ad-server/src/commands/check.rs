@@ -21,12 +21,12 @@ use ad_server_outside::{
     media::{Media, MediaBase, MediaLocation},
     webhooks::WebhookKeySource,
 };
-use ad_server_store::{Database, Schema, SchemaState};
+use ad_server_store::{Database, SchemaPolicy, SchemaState};
 
 /// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
 const CLOCKS: Duration = Duration::from_secs(2);
 
-/// What marketplaces are asked for: a listing that nobody has.
+/// Plate that marketplaces are searched for; no listing has it.
 const NOBODY: &str = "ad-server-check";
 
 /// Flags of `check`: those of `serve`.
@@ -47,7 +47,7 @@ struct Checked {
     detail: String,
 }
 
-/// The results so far.
+/// The results of the checks so far.
 #[derive(Default)]
 struct Report(Vec<Checked>);
 
@@ -131,13 +131,13 @@ async fn database(settings: &Settings, report: &mut Report) {
         Ok(SchemaState::Usable { version }) => {
             report.add("database", Ok::<_, String>(format!("{name}, schema version {version}")));
         }
-        Ok(state @ (SchemaState::Empty | SchemaState::Old { .. })) if settings.schema() == Schema::Migrate => {
+        Ok(state @ (SchemaState::Empty | SchemaState::Old { .. })) if settings.schema() == SchemaPolicy::Migrate => {
             let what = if state == SchemaState::Empty { "created" } else { "migrated" };
             return report.add("database", Ok::<_, String>(format!("{name} will be {what}")));
         }
         Ok(state) => return report.add("database", Err::<String, _>(state.problem(url).unwrap_or_default())),
     }
-    let database = match Database::open_with(url, &settings.database_options(Schema::Require)).await {
+    let database = match Database::open_with(url, &settings.database_options(SchemaPolicy::Require)).await {
         Ok(database) => database,
         Err(error) => return report.add("database", Err::<String, _>(error)),
     };

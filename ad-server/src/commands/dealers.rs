@@ -6,12 +6,12 @@ use ad_core::{model::Dealer, ports::Clock};
 use clap::{Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
 use crate::config::Layer;
 use ad_server_access::dealers_file;
 use ad_server_base::system::SystemClock;
 use ad_server_store::{DatabaseStore, Hold};
-use ad_server_work::operators::{DealerFacts, Used};
+use ad_server_work::operators::{DealerFacts, DealerUsage};
 
 /// What to do with dealers.
 #[derive(Debug, Subcommand)]
@@ -82,7 +82,7 @@ pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(),
 
 async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     let (database, store) = (&opened.database, DatabaseStore::new(opened.database.clone()));
     let facts = DealerFacts::read(database, &store, settings.dealer_quotas(), code, SystemClock.now()).await;
     let facts = opened.answer(facts)?;
@@ -114,7 +114,8 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
     output::text("\n")?;
     output::table(["STATUS", "ADS"], ads.into_iter().map(|(status, ads)| [status.to_string(), ads.to_string()]))?;
     output::text("\n")?;
-    let row = |it: Used| [it.what.to_owned(), it.number.to_string(), output::or_dash(it.limit), it.setting.to_owned()];
+    let row =
+        |it: DealerUsage| [it.what.to_owned(), it.number.to_string(), output::or_dash(it.limit), it.setting.to_owned()];
     Ok(output::table(["USES", "NUMBER", "LIMIT", "SETTING"], limits.into_iter().map(row))?)
 }
 

@@ -6,7 +6,7 @@ use ad_core::ports::Clock;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, ads, output, refused};
 use crate::{
     app,
     config::{Layer, Settings, help},
@@ -46,7 +46,7 @@ pub(super) struct EraseArgs {
 pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), CommandError> {
     let settings = base.settings(Layer { media: args.media, ..Layer::default() })?;
     let (dealer_code, source_id) = (args.dealer_code.as_str(), args.source_id.as_deref());
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     let database = &opened.database;
     let counts = opened.answer(database.count_erasure(dealer_code, source_id).await)?;
     if args.dry_run || !args.yes {
@@ -122,7 +122,7 @@ impl From<ErasureError> for CommandError {
 }
 
 /// Rewrites a SQLite file, so that it does not contain erased data.
-async fn compact(opened: &Opened, url: &str) -> Result<(), CommandError> {
+async fn compact(opened: &CommandDatabase, url: &str) -> Result<(), CommandError> {
     if Database::is_postgres(url) {
         output::note(
             "note: PostgreSQL reuses the space of erased rows by and by; docs/data-protection.md says how to overwrite it at once",

@@ -28,7 +28,7 @@ struct Kind {
     kind: String,
 }
 
-/// Why nothing was exported.
+/// Why no data was exported.
 #[derive(Debug, thiserror::Error)]
 enum ExportError {
     #[error(transparent)]

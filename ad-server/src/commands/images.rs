@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{CommandError, GlobalArgs, Opened, output};
+use super::{CommandDatabase, CommandError, GlobalArgs, output};
 use crate::{
     app,
     config::{Layer, help},
@@ -11,7 +11,7 @@ use ad_server_base::values::ByteSize;
 use ad_server_outside::media::MediaLocation;
 use ad_server_work::photos::{Decode, Examined};
 
-/// Ads that are claimed at once. If the command is stopped, servers go on with them.
+/// Ads that are claimed at once. If the command is stopped, servers examine them.
 const BATCH: u32 = 20;
 
 /// What to do with images.
@@ -33,7 +33,7 @@ pub(super) async fn run(base: GlobalArgs, command: ImagesCommand) -> Result<(), 
     let ImagesCommand::Renditions { media, photo_memory } = command;
     let settings = base.settings(Layer { media, photo_memory, ..Layer::default() })?;
     let (database, worker) = app::operator_photos(&settings).await?;
-    let opened = Opened::of(database, &settings);
+    let opened = CommandDatabase::of(database, &settings);
     let (mut behind, mut ads, mut all) = (0, 0, Examined::default());
     loop {
         let (now, until) = worker.claim();
@@ -44,12 +44,12 @@ pub(super) async fn run(base: GlobalArgs, command: ImagesCommand) -> Result<(), 
             all += opened.answer(worker.examine(claimed, Decode::Incomplete).await)?;
             ads += 1;
         }
-        output::note(&format!("{}, {}", output::counted(ads, "ad"), told(all)));
+        output::note(&format!("{}, {}", output::counted(ads, "ad"), summary_line(all)));
     }
-    Ok(output::text(&format!("{}, {}\n", output::counted(ads, "ad"), told(all)))?)
+    Ok(output::text(&format!("{}, {}\n", output::counted(ads, "ad"), summary_line(all)))?)
 }
 
-fn told(Examined { images, made, undecodable, missing }: Examined) -> String {
+fn summary_line(Examined { images, made, undecodable, missing }: Examined) -> String {
     let images = output::counted(images, "image");
     format!("{images}: {made} decoded, {undecodable} cannot be decoded, {missing} missing in the image store")
 }

@@ -6,7 +6,7 @@ use ad_core::ports::Clock;
 use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
 use ad_server_base::{
     lines::{ImportError, LineError},
     system::SystemClock,
@@ -80,7 +80,7 @@ async fn list(base: GlobalArgs, filter: ListingFilter, args: &ListArgs) -> Resul
 
 /// There may be many: each is printed when it is read.
 async fn print_json<E: std::fmt::Display>(
-    opened: &Opened,
+    opened: &CommandDatabase,
     listings: impl futures_util::Stream<Item = Result<ListingRow, E>>,
 ) -> Result<(), CommandError> {
     let mut listings = std::pin::pin!(listings);

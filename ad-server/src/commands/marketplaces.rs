@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, output, refused};
-use ad_server_store::{Held, Hold};
+use ad_server_store::{Hold, HoldTarget};
 
 /// Without a subcommand: the state of both marketplaces.
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplacesArgs) -> Result<(), 
 async fn status(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let holds = opened.answer(opened.database.holds().await)?;
-    let hold = |market| holds.iter().find(|(held, _)| *held == Held::Marketplace(market)).map(|(_, hold)| hold);
+    let hold = |market| holds.iter().find(|(held, _)| *held == HoldTarget::Marketplace(market)).map(|(_, hold)| hold);
     let waiting = opened.answer(opened.database.unfinished_with(Code::MarketplacePaused).await)?;
     let markets = [Market::Primary, Market::Secondary];
     if args.json {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{CommandError, GlobalArgs, output};
 use crate::config::Layer;
-use ad_server_store::{Database, Schema, SchemaState};
+use ad_server_store::{Database, SchemaPolicy, SchemaState};
 
 /// Flags of `migrate`.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(super) async fn run(base: GlobalArgs, args: &MigrateArgs) -> Result<(), Comm
     output::note(&format!("database {url}"));
     if !args.check {
         let before = Database::schema(&settings.database_url).await?;
-        let options = settings.database_options(Schema::Migrate);
+        let options = settings.database_options(SchemaPolicy::Migrate);
         Database::open_with(&settings.database_url, &options).await?.close().await;
         if let SchemaState::Old { missing, .. } = before {
             for migration in missing {

@@ -44,7 +44,7 @@ use ad_server_base::{
     telemetry::{Telemetry, TelemetryError},
 };
 use ad_server_outside::{marketplace::token_variable, webhooks::WebhookKeySource};
-use ad_server_store::{Database, OpenError, Schema};
+use ad_server_store::{Database, OpenError, SchemaPolicy};
 use ad_server_work::operators::Operator;
 
 /// Parses the command line and runs the command.
@@ -180,7 +180,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// Why a command failed.
+/// Why a command failed, for the operator.
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
     #[error(transparent)]
@@ -195,7 +195,7 @@ enum CommandError {
     Open(#[from] OpenError),
     #[error("database {url}: {problem}")]
     Database { url: String, problem: String },
-    /// Input is wrong.
+    /// The input of the command is wrong.
     #[error("{0}")]
     Input(String),
     #[error(transparent)]
@@ -287,8 +287,8 @@ impl GlobalArgs {
     }
 
     /// The database, for commands that need nothing else.
-    async fn database(self) -> Result<Opened, CommandError> {
-        Opened::new(&self.settings(Layer::default())?).await
+    async fn database(self) -> Result<CommandDatabase, CommandError> {
+        CommandDatabase::new(&self.settings(Layer::default())?).await
     }
 }
 
@@ -303,14 +303,15 @@ fn lines_of(file: &Path) -> Result<(String, Box<dyn BufRead>), CommandError> {
 }
 
 /// The database of a service, with its address for messages. Commands neither create nor migrate it, except `migrate`.
-struct Opened {
+struct CommandDatabase {
     database: Database,
     url: String,
 }
 
-impl Opened {
+impl CommandDatabase {
     async fn new(settings: &Settings) -> Result<Self, CommandError> {
-        let database = Database::open_with(&settings.database_url, &settings.database_options(Schema::Require)).await?;
+        let database =
+            Database::open_with(&settings.database_url, &settings.database_options(SchemaPolicy::Require)).await?;
         Ok(Self::of(database, settings))
     }
 
@@ -326,7 +327,7 @@ impl Opened {
         self.answer(self.operator().record(act, subject, details).await)
     }
 
-    /// Who runs the command.
+    /// The operator who runs the command, for the audit log.
     fn operator(&self) -> Operator<'_> {
         Operator { database: &self.database, name: audit::operator(), now: SystemClock.now() }
     }

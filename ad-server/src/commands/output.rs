@@ -97,7 +97,7 @@ pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// `1 dealer`, `2 dealers`.
+/// A number with its noun: `1 dealer`, `2 dealers`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -6,7 +6,7 @@ use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock, violat
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use super::{CommandError, GlobalArgs, ListArgs, Opened, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
 use crate::{app, config::Layer};
 use ad_server_base::system::SystemClock;
 use ad_server_store::{DealerQueue, Failing, QueueFilter, TakeError, Unfinished};
@@ -20,7 +20,7 @@ const RATE: Duration = Duration::from_mins(5);
 /// Most dealers in the overview: those with most requests.
 const DEALERS: u32 = 10;
 
-/// Without a subcommand: how the queue stands.
+/// Without a subcommand: counts and times of the queue.
 #[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     #[command(subcommand)]
@@ -34,7 +34,7 @@ enum QueueCommand {
     /// List unfinished requests, oldest first
     List {
         #[command(flatten)]
-        filter: FilterArgs,
+        filter: RequestFilterArgs,
         /// Maximum number of requests to list
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
@@ -44,7 +44,7 @@ enum QueueCommand {
     /// Retry failed requests now, instead of at their next attempt
     Retry {
         #[command(flatten)]
-        filter: FilterArgs,
+        filter: RequestFilterArgs,
         /// All requests
         #[arg(long, conflicts_with_all = ["dealer_code", "reason", "code"])]
         all: bool,
@@ -63,7 +63,7 @@ enum QueueCommand {
 
 /// Which requests.
 #[derive(Debug, Args)]
-struct FilterArgs {
+struct RequestFilterArgs {
     /// Only those of this dealer
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
@@ -75,7 +75,7 @@ struct FilterArgs {
     code: Option<Code>,
 }
 
-impl FilterArgs {
+impl RequestFilterArgs {
     fn is_empty(&self) -> bool {
         self.dealer_code.is_none() && self.reason.is_none() && self.code.is_none()
     }
@@ -86,8 +86,8 @@ impl FilterArgs {
     }
 }
 
-impl From<FilterArgs> for QueueFilter {
-    fn from(FilterArgs { dealer_code, reason, code }: FilterArgs) -> Self {
+impl From<RequestFilterArgs> for QueueFilter {
+    fn from(RequestFilterArgs { dealer_code, reason, code }: RequestFilterArgs) -> Self {
         Self { dealer_code, reason, code }
     }
 }
@@ -175,7 +175,7 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
         return refused(format!("{what} would be dropped; repeat the command with --yes to drop them"));
     }
     let (database, pipeline) = app::operator_pipeline(&settings).await?;
-    let opened = Opened::of(database, &settings);
+    let opened = CommandDatabase::of(database, &settings);
     for request in requests {
         opened.audit("queue drop", &request.to_string(), "").await?;
         let claimed = match opened.database.take(*request, SystemClock.now() + PipelineSettings::default().lease).await
@@ -200,7 +200,7 @@ fn due(now: Timestamp, time: Timestamp) -> String {
     if time <= now { "now".to_owned() } else { format!("in {}", span((time - now).as_secs())) }
 }
 
-/// The two largest units.
+/// A duration in its two largest units.
 pub(super) fn span(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),

@@ -8,7 +8,7 @@ use ad_core::{
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
-use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, Opened, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, KeyArgs, ListArgs, output, refused};
 use crate::config::Layer;
 use ad_core::service::Access;
 use ad_server_access::auth::{self, IssueRequest, Permission};
@@ -60,7 +60,7 @@ pub(super) struct IssueArgs {
     keys: KeyArgs,
 }
 
-/// When a token expires.
+/// Expiry of a token: after a time, or never.
 #[derive(Debug, Clone, Copy)]
 enum Expires {
     After(Period),
@@ -130,7 +130,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
         .scope()
         .ok_or_else(|| CommandError::Input("no scope: use --dealer-code, --dealer-group or --operator".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
-    let opened = Opened::new(&settings).await?;
+    let opened = CommandDatabase::new(&settings).await?;
     let keys = settings.key_source().existing()?;
     output::note(&format!("token keys {}", settings.key_source().name()));
     warn_of_unknown(&opened, &scope).await?;
@@ -151,7 +151,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
 }
 
 /// A token may be made before its dealer is imported, but it may also be a slip of the pen.
-async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), CommandError> {
+async fn warn_of_unknown(opened: &CommandDatabase, scope: &Access) -> Result<(), CommandError> {
     let dealers = opened.answer(opened.database.dealers().await)?;
     let (known, what) = match scope {
         Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),

@@ -37,7 +37,7 @@ struct Setting {
     has_default: bool,
 }
 
-/// The beginning of [`default_file`].
+/// The comment at the beginning of [`default_file`].
 const HEADER: &str = "\
 # Settings of ad-server, with their defaults.
 #
@@ -71,6 +71,17 @@ pub fn help(name: &str) -> String {
     format!("{} [default: {}]", help.trim_start(), value.replace(['"', '[', ']', ' '], ""))
 }
 
+/// The default of a setting, in TOML.
+#[cfg(test)]
+pub(super) fn default_of(name: &str) -> Option<&'static str> {
+    SETTINGS.iter().find(|setting| setting.name == name && setting.has_default).map(|setting| setting.value)
+}
+
+#[cfg(test)]
+pub(super) fn exists(name: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.name == name)
+}
+
 /// The environment variable of a setting.
 fn variable(name: &str) -> String {
     format!("AD_SERVER_{}", name.to_uppercase())
@@ -88,7 +99,7 @@ macro_rules! settings {
         $name:ident: $type:ty = $kind:ident $value:tt,
         $(flag($value_name:literal $($clap:tt)*))? $(no_flag($skip:ident))?;
     )*) => {
-        /// The table.
+        /// Name, help, default and flag of each setting.
         const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             help: $help,
@@ -202,11 +213,11 @@ settings! {
     /// many connections as the database has for lists.
     read_database_url: String = example "postgres://user:password@standby:5432/database", flag("URL");
 
-    /// How long to wait at start for the database and the image store, if they do not answer
-    /// Other problems, such as a wrong password, end the start at once.
+    /// Time to wait at start for an unreachable database or image store
+    /// Other errors, such as a wrong password, end the start at once.
     startup_timeout: Period = default "60s", flag("TIME");
 
-    /// How long a process that is asked to stop still serves, while /readyz answers 503
+    /// Time to keep serving after a stop signal, while /readyz answers 503
     /// Set it longer than load balancers take to notice, such as three of their checks. Without it, the process stops at once.
     shutdown_delay: Period = example "10s", flag("TIME");
 

@@ -99,7 +99,7 @@ fn a_standby_needs_its_primary() {
     let load = |database: &str, standby: &str| {
         let set = |url: &str| Some(url.to_owned());
         let given = Layer { database_url: set(database), read_database_url: set(standby), ..Layer::default() };
-        Settings::load(given, None, None).map(|settings| settings.database_options(Schema::Require).replica)
+        Settings::load(given, None, None).map(|settings| settings.database_options(SchemaPolicy::Require).replica)
     };
     let (primary, standby) = ("postgres://ads@db-1/ads", "postgres://ads@db-2/ads");
     assert_eq!(load(primary, standby).unwrap().as_deref(), Some(standby));

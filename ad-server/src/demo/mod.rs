@@ -20,7 +20,7 @@ use self::{
     stock::{DemoAd, dealers, listings, stock},
 };
 use crate::{
-    app::{self, AppError, Running},
+    app::{self, AppError, RunningService},
     config::Settings,
     sandbox,
 };
@@ -88,14 +88,14 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let rows = client.watch(&stock, ended).await?;
     show::table(&rows);
     show::what_to_do(&client.statuses(&rows).await?);
-    client.told(&receiver, &rows).await?;
+    client.wait_for_webhooks(&receiver, &rows).await?;
     show::webhook(&receiver);
     show::console(&client.base, &running.links.create(&client.token, &*running.clock)?);
     show::first_ad(&client.base, &dealer_token, &sandbox::first_ad(&images));
-    show::closing(&client.base, &client.token, rows.first());
+    show::print_next_steps(&client.base, &client.token, rows.first());
     if !args.once {
         app::stop_signal().await;
-        show::goodbye();
+        show::print_goodbye();
     }
     running.stop().await?;
     Ok(())
@@ -106,7 +106,7 @@ fn http() -> reqwest::Result<reqwest::Client> {
 }
 
 /// Starts the service in a folder, with the sample dealers and what the marketplaces listed before.
-async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
+async fn start(args: &DemoArgs, folder: &Path) -> Result<RunningService, DemoError> {
     let mut settings = Settings {
         listen: args.listen,
         database_url: format!("sqlite://{}", folder.join("ads.db").display()),
@@ -134,7 +134,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     Ok(running)
 }
 
-async fn token(running: &Running, scope: Access) -> Result<String, DemoError> {
+async fn token(running: &RunningService, scope: Access) -> Result<String, DemoError> {
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     let request = IssueRequest {
         label: None,
@@ -174,12 +174,12 @@ impl Client {
             self.http.post(format!("{}/v4/webhooks", self.base)).header("X-Auth-Token", &self.token).body(body);
         let bytes = request.send().await?.error_for_status()?.bytes().await?;
         let webhook: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        receiver.trust(webhook["secret"].as_str().unwrap_or_default());
+        receiver.set_secret(webhook["secret"].as_str().unwrap_or_default());
         Ok(())
     }
 
-    /// Waits until the receiver has been told of the end of every accepted ad's publishing.
-    async fn told(&self, receiver: &Receiver, rows: &[DemoRow]) -> Result<(), DemoError> {
+    /// Waits until the receiver has got the event that ends publishing of every accepted ad.
+    async fn wait_for_webhooks(&self, receiver: &Receiver, rows: &[DemoRow]) -> Result<(), DemoError> {
         let start = tokio::time::Instant::now();
         for row in rows.iter().filter(|row| row.ad.is_some()) {
             while !receiver.has_published(&row.source_id) {

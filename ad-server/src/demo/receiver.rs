@@ -23,18 +23,18 @@ const TOLERANCE: u64 = 300;
 /// A receiver on a free port; it ends with the value.
 pub(super) struct Receiver {
     server: Loopback,
-    seen: Arc<Seen>,
+    seen: Arc<ReceivedMessages>,
 }
 
-/// What has been received.
-struct Seen {
+/// The messages that the webhook of the demo has received.
+struct ReceivedMessages {
     clock: Arc<dyn Clock>,
     /// Unknown until the webhook has been created.
     key: OnceLock<hmac::Key>,
     events: Mutex<Received>,
 }
 
-/// The messages so far.
+/// The messages received so far.
 #[derive(Default)]
 struct Received {
     /// Ids of verified messages: the service may send one twice.
@@ -46,7 +46,7 @@ struct Received {
 
 impl Receiver {
     pub(super) async fn start(clock: Arc<dyn Clock>) -> Result<Self, ServerError> {
-        let seen = Arc::new(Seen { clock, key: OnceLock::new(), events: Mutex::default() });
+        let seen = Arc::new(ReceivedMessages { clock, key: OnceLock::new(), events: Mutex::default() });
         let server = Loopback::start(Receive(Arc::clone(&seen))).await?;
         Ok(Self { server, seen })
     }
@@ -57,12 +57,12 @@ impl Receiver {
     }
 
     /// Verifies with this secret (`whsec_…`) from now on.
-    pub(super) fn trust(&self, secret: &str) {
+    pub(super) fn set_secret(&self, secret: &str) {
         let key = BASE64.decode(secret.trim_start_matches("whsec_")).unwrap_or_default();
         self.seen.key.get_or_init(|| hmac::Key::new(hmac::HMAC_SHA256, &key));
     }
 
-    /// Whether publishing this ad has ended, as far as it was told.
+    /// Whether an event has reported the end of publishing this ad.
     pub(super) fn has_published(&self, source_id: &str) -> bool {
         self.seen.received(|received| received.published.contains(source_id))
     }
@@ -73,7 +73,7 @@ impl Receiver {
     }
 }
 
-struct Receive(Arc<Seen>);
+struct Receive(Arc<ReceivedMessages>);
 
 impl Endpoint for Receive {
     type Output = Response;
@@ -84,7 +84,7 @@ impl Endpoint for Receive {
     }
 }
 
-impl Seen {
+impl ReceivedMessages {
     fn received<T>(&self, read: impl FnOnce(&mut Received) -> T) -> T {
         read(&mut locked(&self.events))
     }

@@ -1,4 +1,4 @@
-//! Output of the demo.
+//! Prints the output of the demo.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -105,7 +105,7 @@ fn message(entry: &Value) -> String {
     }
 }
 
-/// One line per ad.
+/// Prints the ads, one line each.
 pub(super) fn table(rows: &[DemoRow]) {
     line("");
     let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATUS", "SCORE", "AFTER"];
@@ -140,12 +140,12 @@ pub(super) fn what_to_do(statuses: &[Value]) {
         for channel in status["channels"].as_array().into_iter().flatten().filter(|it| it["status"] != "live") {
             let (marketplace, word) = (text(&channel["marketplace"]), text(&channel["status"]).replace('_', " "));
             line(&format!("    {marketplace}: {} {}", styled(RED, &word), text(&channel["text"])));
-            advice(&text(&channel["who_acts"]).replace('_', " "), text(&channel["what_to_do"]));
+            print_advice(&text(&channel["who_acts"]).replace('_', " "), text(&channel["what_to_do"]));
         }
         for image in status["images"].as_array().into_iter().flatten().filter(|it| it["status"] == "failed") {
             let name = text(&image["url"]).rsplit('/').next().unwrap_or_default();
             line(&format!("    image {name}: {} {}", styled(RED, "failed"), text(&image["text"])));
-            advice("dealer", Code::from_name(text(&image["code"])).about().cure);
+            print_advice("dealer", Code::from_name(text(&image["code"])).about().cure);
         }
     }
 }
@@ -154,13 +154,13 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn advice(who_acts: &str, what_to_do: &str) {
+fn print_advice(who_acts: &str, what_to_do: &str) {
     if !what_to_do.is_empty() {
         line(&format!("      {} {what_to_do}", styled(BOLD, &format!("{who_acts}:"))));
     }
 }
 
-/// What has come to the receiver of the webhook.
+/// The messages that the receiver of the webhook got.
 pub(super) fn webhook(receiver: &Receiver) {
     let (verified, refused) = receiver.counts();
     let count = format!("{verified} events verified, {refused} refused");
@@ -182,7 +182,7 @@ pub(super) fn console(base: &str, link: &str) {
     line(&format!("  {base}{link}"));
 }
 
-/// A new ad that can be sent as it stands.
+/// A new ad, ready to be sent.
 pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
     let payload = Value::from(payload.clone());
     let id = payload["source_id"].as_str().unwrap_or_default();
@@ -192,8 +192,8 @@ pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/{id}"));
 }
 
-/// What to try next.
-pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
+/// Prints commands to try next.
+pub(super) fn print_next_steps(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, ad_server_http::api::versions::SEGMENT);
     line(&styled(BOLD, "\nRead and change the ads above, with a token for the dealers' group:\n"));
@@ -210,6 +210,6 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
 }
 
-pub(super) fn goodbye() {
+pub(super) fn print_goodbye() {
     line("\nStopping.");
 }

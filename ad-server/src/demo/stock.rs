@@ -19,7 +19,7 @@ pub enum Expected {
     Refused,
 }
 
-/// An ad to post.
+/// An ad that the demo posts.
 #[derive(Debug, Clone)]
 pub struct DemoAd {
     /// Vehicle type of the path.
@@ -28,13 +28,13 @@ pub struct DemoAd {
     pub dealer_code: String,
     /// The body of the request.
     pub payload: Value,
-    /// What becomes of it.
+    /// The outcome that the demo shows.
     pub expects: Expected,
 }
 
 /// An ad as the data has it: its images are file names at the image host.
 #[derive(Deserialize)]
-struct Bundled {
+struct BundledAd {
     vehicle_type: &'static str,
     dealer_code: String,
     images: Vec<String>,
@@ -44,10 +44,10 @@ struct Bundled {
 
 /// The stock, with its images at an image host such as `http://127.0.0.1:4711`.
 pub fn stock(image_base: &str) -> Vec<DemoAd> {
-    let bundled: Vec<Bundled> = read(include_str!("data/stock.json"));
+    let bundled: Vec<BundledAd> = read(include_str!("data/stock.json"));
     bundled
         .into_iter()
-        .map(|Bundled { vehicle_type, dealer_code, images, mut payload, expects }| {
+        .map(|BundledAd { vehicle_type, dealer_code, images, mut payload, expects }| {
             let folder = folder(payload.get("source_id").and_then(Value::as_str).unwrap_or_default());
             let urls: Vec<_> = images.iter().map(|file| format!("{image_base}/{folder}/{file}")).collect();
             payload.insert("dealer_code".to_owned(), Value::from(dealer_code.as_str()));
@@ -78,7 +78,6 @@ fn folder(source_id: &str) -> String {
 }
 
 impl DemoAd {
-    /// The client's reference.
     pub fn source_id(&self) -> &str {
         self.payload["source_id"].as_str().unwrap_or_default()
     }
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     /// Checks an ad as the service would.
-    fn check(ad: &DemoAd) -> Result<ad_core::rulebook::Checked, Value> {
+    fn check(ad: &DemoAd) -> Result<ad_core::rulebook::CheckedPayload, Value> {
         let dealers = dealers();
         let dealer = dealers.iter().find(|dealer| dealer.code == ad.dealer_code).unwrap();
         let category = categories::by_vehicle_type(ad.vehicle_type).unwrap();

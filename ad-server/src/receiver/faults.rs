@@ -110,7 +110,7 @@ impl Rule {
         }
     }
 
-    fn meets(&self, call: &MarketplaceCall) -> bool {
+    fn matches(&self, call: &MarketplaceCall) -> bool {
         let is = |wanted: &Option<String>, has: &Option<String>| wanted.is_none() || wanted == has;
         let begins = |prefix: &String| call.source_id.as_ref().is_some_and(|id| id.starts_with(prefix));
         self.marketplace.is_none_or(|market| market == call.market)
@@ -170,7 +170,7 @@ pub(super) struct MarketplaceCall {
     pub(super) registration_number: Option<String>,
 }
 
-/// The rules at work.
+/// The rules, with how often each has matched.
 #[derive(Debug)]
 pub(super) struct Faults {
     sandbox: bool,
@@ -182,12 +182,12 @@ pub(super) struct Faults {
 struct FaultState {
     rules: Rules,
     chance: fastrand::Rng,
-    counts: Counts<Met>,
+    counts: Counts<RuleMatch>,
 }
 
 /// Which rule met which ad.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Met {
+struct RuleMatch {
     /// `None` for the source id itself.
     rule: Option<usize>,
     market: Market,
@@ -215,11 +215,11 @@ impl Faults {
         self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }
 
-    pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
+    pub(super) fn find_rule(&self, call: &MarketplaceCall) -> Option<Rule> {
         let mut state = locked(&self.state);
         for index in 0..state.rules.rules.len() {
             let rule = &state.rules.rules[index];
-            if !rule.meets(call) {
+            if !rule.matches(call) {
                 continue;
             }
             let (per_mille, times) = (rule.per_mille, rule.times);
@@ -228,7 +228,7 @@ impl Faults {
             }
         }
         let rule = by_source_id(call.source_id.as_deref().filter(|_| self.sandbox)?)?;
-        (rule.meets(call) && state.counts(None, rule.times, call)).then_some(rule)
+        (rule.matches(call) && state.counts(None, rule.times, call)).then_some(rule)
     }
 }
 
@@ -245,7 +245,7 @@ impl FaultState {
     fn counts(&mut self, rule: Option<usize>, times: Option<u32>, call: &MarketplaceCall) -> bool {
         let Some(times) = times else { return true };
         let ad = call.source_id.clone().or_else(|| call.registration_number.clone());
-        let met = Met { rule, market: call.market, dealer_code: call.dealer_code.clone(), ad };
+        let met = RuleMatch { rule, market: call.market, dealer_code: call.dealer_code.clone(), ad };
         self.counts.is_among_first(times, met)
     }
 }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     fn met(faults: &Faults, call: &MarketplaceCall) -> Option<Fault> {
-        faults.meet(call).map(|rule| rule.fault)
+        faults.find_rule(call).map(|rule| rule.fault)
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn chance_comes_from_the_seed() {
         let text = "rules = [{fault = \"500\", per_mille = 100}]";
-        let fates = |faults: &Faults| (0..1000).map(|_| faults.meet(&call("a")).is_some()).collect::<Vec<_>>();
+        let fates = |faults: &Faults| (0..1000).map(|_| faults.find_rule(&call("a")).is_some()).collect::<Vec<_>>();
         let (one, same) = (fates(&rules(text)), fates(&rules(text)));
         assert_eq!(one, same);
         let hits = one.iter().filter(|hit| **hit).count();

@@ -43,7 +43,7 @@ where
             let body = request.take_body().into_bytes().await?;
             let call = call(&request, &body, market, &local).await;
             request.set_body(body);
-            let Some((call, rule)) = call.and_then(|call| faults.meet(&call).map(|rule| (call, rule))) else {
+            let Some((call, rule)) = call.and_then(|call| faults.find_rule(&call).map(|rule| (call, rule))) else {
                 return inner.call(request).await;
             };
             tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "fault injected");
@@ -112,7 +112,7 @@ fn answer(rule: &Rule) -> Response {
     }
 }
 
-/// Returns the rules.
+/// `GET`: returns the present rules.
 pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |_| {
         let answer = json_response(StatusCode::OK, &faults.rules());
@@ -120,7 +120,7 @@ pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     })
 }
 
-/// Replaces the rules.
+/// `PUT`: replaces all rules.
 pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |mut request: Request| {
         let faults = Arc::clone(&faults);

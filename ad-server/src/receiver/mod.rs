@@ -26,6 +26,7 @@ use self::{
 use ad_server_base::{
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
+    system::RandomIds,
 };
 use ad_server_http::api::{
     MAX_BODY,
@@ -34,7 +35,7 @@ use ad_server_http::api::{
 };
 use ad_server_outside::marketplace::Local;
 use ad_server_store::{Database, OpenError};
-use ad_server_work::cleanup::{self, Kept};
+use ad_server_work::periodic::{MARKETPLACE_TASKS, MarketplaceParts, PeriodicRunner};
 
 /// Largest body of a call: an ad as large as can be, with its images.
 const MAX_CALL: usize = 2 * MAX_BODY;
@@ -44,13 +45,13 @@ const IDLE: Duration = Duration::from_hours(1);
 /// How the marketplaces are served.
 #[derive(Debug, Clone)]
 pub struct ReceiverOptions {
-    /// Where.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
     /// Where the listings are kept.
     pub database_url: String,
     /// The token that callers need.
     pub token: Secret,
-    /// The initial fault rules.
+    /// The fault rules at the start.
     pub rules: Rules,
     /// Whether source ids can select faults.
     pub sandbox: bool,
@@ -82,10 +83,12 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
-    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Kept::FOR_EVER));
+    let (ids, (_stop, stopped)) = (Arc::new(RandomIds::new(Arc::clone(&clock))), tokio::sync::watch::channel(false));
+    let parts = MarketplaceParts { database: database.clone(), clock };
+    let periodic = PeriodicRunner { ids, metrics: None, stopped }.start(&MARKETPLACE_TASKS, parts);
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
-    cleanup.abort();
+    drop(periodic);
     database.close().await;
     Ok(())
 }
@@ -122,7 +125,7 @@ fn router(
         .at("/faults", get(inject::show(Arc::clone(faults))).put(inject::replace(Arc::clone(faults))));
     let closed = closed.around(move |endpoint, request| {
         let token = Arc::clone(&token);
-        async move { if may_enter(&request, &token) { endpoint.call(request).await } else { Err(unauthorized()) } }
+        async move { if is_authorized(&request, &token) { endpoint.call(request).await } else { Err(unauthorized()) } }
     });
     let route = open.nest_no_strip("/", closed).with(CatchPanic::new());
     let route = Arc::new(route.map_to_response());
@@ -159,15 +162,15 @@ async fn whole(mut request: Request) -> poem::Result<Request> {
     Ok(request)
 }
 
-fn may_enter(request: &Request, token: &Secret) -> bool {
+fn is_authorized(request: &Request, token: &Secret) -> bool {
     let given = request.header("authorization").and_then(|value| value.split_once(' '));
     given.is_some_and(|(scheme, given)| {
-        scheme.eq_ignore_ascii_case("bearer") && same(given.trim().as_bytes(), token.reveal().as_bytes())
+        scheme.eq_ignore_ascii_case("bearer") && is_same_token(given.trim().as_bytes(), token.reveal().as_bytes())
     })
 }
 
-/// Compares in constant time.
-fn same(one: &[u8], other: &[u8]) -> bool {
+/// Compares two tokens in constant time.
+fn is_same_token(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
 }
 

@@ -70,7 +70,11 @@ impl Sandbox {
             token,
             images: Loopback::start(images::host()).await?,
             slow_image: Loopback::start(images::host()).await?,
-            own: addresses.iter().flat_map(|address| same(address)).map(|own| own + images::PATH).collect(),
+            own: addresses
+                .iter()
+                .flat_map(|address| loopback_addresses(address))
+                .map(|own| own + images::PATH)
+                .collect(),
         })
     }
 
@@ -100,7 +104,7 @@ impl Sandbox {
 }
 
 /// An address of the service, and others that lead to the same port of this machine.
-fn same(address: &str) -> Vec<String> {
+fn loopback_addresses(address: &str) -> Vec<String> {
     let url = Url::parse(address).ok();
     let local = url.as_ref().and_then(Url::port_or_known_default).map(|port| {
         let scheme = url.as_ref().map_or("http", Url::scheme);

@@ -1,22 +1,19 @@
-//! `ad_core::ports::Store` over the database.
+//! Implements `ad_core::ports::Store` with SQL statements.
 
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
 use ad_core::{
     categories,
-    lock::locked,
     model::{
         Ad, AdQuery, Content, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery,
         Market, NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, PhotoQuery,
-        Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
-        VehicleQuery,
+        Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     quality, status,
 };
@@ -26,6 +23,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
+    answer::AnswerColumns,
     lists::{self, codes, numbers, sharer},
     photos,
     queue::{record_statement, stored_request},
@@ -37,17 +35,12 @@ use super::{
     },
 };
 
-/// How long new ads look for their keys after one had a key that was used.
-const LOOK_FOR_KEYS: Duration = Duration::from_secs(10);
-
 /// The store in a database. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct DatabaseStore {
     database: Database,
     /// The dealer after which the next claim begins.
     turn: Arc<Mutex<String>>,
-    /// When a write failed because its key was used.
-    key_was_used: Arc<Mutex<Option<Instant>>>,
 }
 
 impl DatabaseStore {
@@ -55,7 +48,7 @@ impl DatabaseStore {
     /// that a process left unindexed when it ended.
     pub fn new(database: Database) -> Self {
         database.index_texts();
-        Self { database, turn: Arc::default(), key_was_used: Arc::default() }
+        Self { database, turn: Arc::default() }
     }
 
     pub(super) fn database(&self) -> &Database {
@@ -74,22 +67,10 @@ impl DatabaseStore {
             Ok(ran) if ran.changed > 0 => Ok(true),
             // Another request has used the key, or uses it at the same moment.
             done => match self.key_used(answer).await? {
-                Some(used) => {
-                    if done.is_err() {
-                        *locked(&self.key_was_used) = Some(Instant::now());
-                    }
-                    Err(used)
-                }
+                Some(used) => Err(used),
                 None => done.map(|_| false),
             },
         }
-    }
-
-    /// Whether new ads look for their keys. For the ad of a repeated request nothing is stored, whether it looks or not, because the
-    /// dealer has used its source id. Keys that are used for another ad are rare mistakes. But such an ad fails together with its
-    /// batch, whose statements are then run one by one; so after one of them, those that follow look first.
-    fn looks_for_keys(&self) -> bool {
-        locked(&self.key_was_used).is_some_and(|used| used.elapsed() < LOOK_FOR_KEYS)
     }
 
     /// The error about the key of an answer, if another answer is kept under it.
@@ -101,7 +82,7 @@ impl DatabaseStore {
     /// Why an ad was not revised.
     async fn not_revised(&self, change: &Revision<'_>) -> Result<StoreError, StoreError> {
         if change.coalesces
-            && let Some(request) = self.underway(change.ad, change.request.plan.as_ref()).await?
+            && let Some(request) = self.find_unfinished(change.ad, change.request.plan.as_ref()).await?
         {
             return Ok(StoreError::Underway(request));
         }
@@ -114,7 +95,7 @@ impl DatabaseStore {
     }
 }
 
-fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>, looks_for_key: bool) -> Result<Statement, StoreError> {
+fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
     let registration_number = ad.content.registration_number();
     let words = status::accepted(ad);
     let statement = sql::CreateAd {
@@ -146,7 +127,6 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>, looks_for_key: boo
         plan: request.plan.as_ref().map(json).transpose()?,
         progress: json(&request.progress)?,
         accepted: request.accepted,
-        looks_for_key,
         keep: AnswerValues::of(*answer)?,
     };
     Ok(Statement::from(statement).for_client_of(&ad.dealer_code))
@@ -184,7 +164,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
 #[async_trait]
 impl Store for DatabaseStore {
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
-        if !self.run(creation(&new, self.looks_for_keys())?, new.answer).await? {
+        if !self.run(creation(&new)?, new.answer).await? {
             return Err(StoreError::Duplicate);
         }
         self.database.index_texts();
@@ -219,14 +199,14 @@ impl Store for DatabaseStore {
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
-        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(sharer(scope));
+        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(dealer_to_charge(scope));
         let found = stored_request(id, &self.database.look_up(statement).await?)?;
         Ok(found.filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         let statement = Statement::from(sql::IsSourceIdUsed { dealer_code, source_id });
-        Columns::is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
+        Columns::read_bool(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
@@ -330,7 +310,7 @@ impl Store for DatabaseStore {
         Ok(())
     }
 
-    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+    async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let statement = sql::TieListing { id: ad, market: market.name(), listing };
         Ok(self.database.run(statement).await?.changed > 0)
     }
@@ -342,19 +322,19 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::IsLive { id: ad }).await?)
+        Columns::read_bool(&self.database.read(sql::IsLive { id: ad }).await?)
     }
 
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
+        Columns::read_bool(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
-    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+    async fn find_unfinished(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
         let statement = queue_sql::Underway { id: ad, plan: plan.map(json).transpose()? };
         Columns::first(&self.database.look_up(statement).await?)
     }
 
-    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+    async fn wait_until_finished(&self, request: Uuid) -> Result<(), StoreError> {
         self.database.wait_for(request).await
     }
 
@@ -368,13 +348,10 @@ impl Store for DatabaseStore {
         let rows = self.database.look_up(Statement::from(find).for_client_of(&key.holder)).await?;
         let kept = |row| {
             let mut columns = Columns::of(row);
-            Ok(KeptAnswer {
-                key: key.clone(),
-                fingerprint: columns.string()?,
-                request_id: columns.id()?,
-                accepted: columns.time()?,
-                answer: RenderedAnswer { status: columns.number()?, headers: columns.json()?, body: columns.string()? },
-            })
+            let (fingerprint, request_id, accepted) = (columns.string()?, columns.id()?, columns.time()?);
+            let (status, headers, body) = (columns.number()?, columns.string()?, columns.string()?);
+            let answer = AnswerColumns { status, headers: &headers, body: &body }.to_string();
+            Ok(KeptAnswer { key: key.clone(), fingerprint, request_id, accepted, answer })
         };
         rows.first().map(kept).transpose()
     }
@@ -405,6 +382,6 @@ impl Store for DatabaseStore {
     }
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
-        Columns::is_so(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
+        Columns::read_bool(&self.database.read(sql::HasDealerImage { dealer_code, checksum }).await?)
     }
 }

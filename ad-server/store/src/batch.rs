@@ -1,7 +1,7 @@
 //! Runs statements that many callers ask for at the same time as one statement of many inputs.
 //!
 //! Most of the cost of a statement is not its rows, but the exchange with the database, the start of its execution and the commit. So
-//! the inputs that arrive while a statement is running go into the next one together, in the order of [`Turns`]. None waits for others to
+//! the inputs that arrive while a statement is running go into the next one together, in the order of [`FairQueue`]. None waits for others to
 //! arrive, but tasks that are ready to run go first.
 
 use std::sync::Arc;
@@ -9,11 +9,8 @@ use std::sync::Arc;
 use ad_core::ports::StoreError;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{
-    statement::Statement,
-    turns::{Turns, Waiting},
-    work::Ran,
-};
+use super::{statement::Statement, work::Ran};
+use ad_server_base::limits::{FairQueue, Waiting};
 
 /// Most inputs of one statement that writes, or reads rows that are small.
 pub(super) const MOST_WRITES: usize = 64;
@@ -27,7 +24,10 @@ pub(super) trait BatchRunner: Send + 'static {
     fn most(&self) -> usize;
 
     /// Runs statements that differ only in their values, and returns the result of each.
-    fn run(&mut self, statements: Vec<Statement>) -> impl Future<Output = Vec<Result<Ran, StoreError>>> + Send;
+    fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> impl Future<Output = Vec<Result<StatementResult, StoreError>>> + Send;
 
     /// Called when no statement is waiting.
     fn rest(&mut self) {}
@@ -42,10 +42,10 @@ pub(super) struct Batches {
 /// A statement, and the caller who waits for it.
 struct BatchItem {
     statement: Statement,
-    answer: oneshot::Sender<Result<Ran, StoreError>>,
+    answer: oneshot::Sender<Result<StatementResult, StoreError>>,
 }
 
-impl Waiting for BatchItem {
+impl QueueItem for BatchItem {
     fn dealer(&self) -> Option<&str> {
         self.statement.dealer()
     }
@@ -58,16 +58,16 @@ impl Waiting for BatchItem {
 /// Items that wait. Their number is bounded by that of the callers.
 struct BatchQueue {
     arriving: mpsc::UnboundedReceiver<BatchItem>,
-    turns: Turns<BatchItem>,
+    waiting: FairQueue<BatchItem>,
 }
 
 impl BatchQueue {
     /// The next items, if some are waiting.
     fn take(&mut self, most: usize) -> Vec<BatchItem> {
         while let Ok(item) = self.arriving.try_recv() {
-            self.turns.add(item);
+            self.waiting.add(item);
         }
-        std::iter::from_fn(|| self.turns.next_wanted()).take(most).collect()
+        std::iter::from_fn(|| self.waiting.next_wanted()).take(most).collect()
     }
 
     /// The next items, as soon as there are some; `None` when there will be none.
@@ -78,7 +78,7 @@ impl BatchQueue {
                 return Some(items);
             }
             let first = self.arriving.recv().await?;
-            self.turns.add(first);
+            self.waiting.add(first);
         }
     }
 }
@@ -87,14 +87,14 @@ impl Batches {
     /// Runs as many batches at the same time as there are runners.
     pub(super) fn start<R: BatchRunner>(runners: impl IntoIterator<Item = R>) -> Self {
         let (queue, arriving) = mpsc::unbounded_channel();
-        let waiting = Arc::new(Mutex::new(BatchQueue { arriving, turns: Turns::default() }));
+        let waiting = Arc::new(Mutex::new(BatchQueue { arriving, waiting: FairQueue::default() }));
         for runner in runners {
             tokio::spawn(serve(runner, Arc::clone(&waiting)));
         }
         Self { queue }
     }
 
-    pub(super) async fn run(&self, statement: Statement) -> Result<Ran, StoreError> {
+    pub(super) async fn run(&self, statement: Statement) -> Result<StatementResult, StoreError> {
         let ended = || StoreError::Unavailable("the database is closed".into());
         let (answer, answered) = oneshot::channel();
         self.queue.send(BatchItem { statement, answer }).map_err(|_| ended())?;
@@ -105,7 +105,7 @@ impl Batches {
 /// Runs batches until all handles are dropped.
 async fn serve<R: BatchRunner>(mut runner: R, queue: Arc<Mutex<BatchQueue>>) {
     while let Some(items) = next(&queue, &mut runner).await {
-        for batch in grouped(items.into_iter(), |one, other| one.statement.is_like(&other.statement)) {
+        for batch in grouped(items.into_iter(), |one, other| one.statement.has_same_text(&other.statement)) {
             let (statements, answers): (Vec<_>, Vec<_>) =
                 batch.into_iter().map(|item| (item.statement, item.answer)).unzip();
             for (answer, outcome) in answers.into_iter().zip(runner.run(statements).await) {

@@ -21,7 +21,7 @@ use super::{
 pub struct StatusFilter {
     /// With one of these statuses.
     pub statuses: Vec<AdStatus>,
-    /// Of this dealer.
+    /// Only ads of the dealer with this code.
     pub dealer_code: Option<String>,
     /// With this code of failure.
     pub code: Option<Code>,
@@ -52,13 +52,10 @@ impl fmt::Display for StatusFilter {
 /// An ad and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdByStatus {
-    /// Its dealer.
     pub dealer_code: String,
-    /// The client's reference.
     pub source_id: String,
-    /// Its status.
     pub status: AdStatus,
-    /// Since when.
+    /// When the status became this.
     pub since: Timestamp,
     /// Why it failed: the code of the first channel that has one, or else of a missing image.
     pub code: Option<Code>,

@@ -10,27 +10,23 @@ use futures_util::{Stream, TryStreamExt};
 use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
-use ad_server_base::shares::{Share, Shares};
-
 use super::{
     event_poller::EventPoller,
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options, PoolUse},
-    postgres::{self, Postgres, Replica, Woken},
+    postgres::{self, NotificationTargets, Postgres, Replica},
     rows::{Columns, FromColumns, Row},
     schema::SchemaState,
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
-    work::{Ran, Work},
+    work::{StatementResult, Work},
 };
-
-/// Size of texts from which a write keeps the database busy for milliseconds.
-const LARGE: usize = 64 * 1024;
-
-/// Maximum number of concurrent large writes.
-const LARGE_WRITES: usize = 4;
+use ad_server_base::limits::{
+    FairPermit, FairSemaphore,
+    table::{LARGE_WRITE, LARGE_WRITES},
+};
 
 /// A database. Clones share everything.
 #[derive(Debug, Clone)]
@@ -41,8 +37,8 @@ pub struct Database {
     event_poller: EventPoller,
     read_timeout: Duration,
     list_connections: u32,
-    large_writes: Shares,
-    look_ups: Shares,
+    large_writes: FairSemaphore,
+    look_ups: FairSemaphore,
 }
 
 #[derive(Debug, Clone)]
@@ -86,8 +82,11 @@ impl Database {
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
-        let woken =
-            Woken { queued: Arc::clone(&queued), finished: finished.clone(), event_poller: event_poller.clone() };
+        let woken = NotificationTargets {
+            queued: Arc::clone(&queued),
+            finished: finished.clone(),
+            event_poller: event_poller.clone(),
+        };
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
             let postgres = Postgres::open(url, options, woken).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
@@ -95,8 +94,8 @@ impl Database {
         } else {
             (Engine::Sqlite(Sqlite::open(url, options).await?), (options.lists, options.readers))
         };
-        let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
-        let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
+        let look_ups = FairSemaphore::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
+        let large_writes = FairSemaphore::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
         Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
     }
@@ -266,8 +265,8 @@ impl Database {
     }
 
     /// A slot for a large write. Each dealer, and the service itself, has one.
-    async fn place(&self, work: &impl Work) -> Option<Share> {
-        if work.text_bytes() < LARGE {
+    async fn place(&self, work: &impl Work) -> Option<FairPermit> {
+        if work.text_bytes() < LARGE_WRITE {
             return None;
         }
         Some(self.large_writes.take(work.dealer().unwrap_or_default(), 1).await)
@@ -284,7 +283,7 @@ impl Database {
 
     /// Runs a statement in a transaction, and returns when it is durable. PostgreSQL runs batch statements of concurrent callers
     /// together.
-    pub async fn run(&self, statement: impl Into<Statement>) -> Result<Ran, StoreError> {
+    pub async fn run(&self, statement: impl Into<Statement>) -> Result<StatementResult, StoreError> {
         let statement = statement.into();
         match &self.engine {
             Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
@@ -295,7 +294,7 @@ impl Database {
         }
     }
 
-    /// A connection to itself.
+    /// A session for work that needs the same connection throughout.
     pub async fn session(&self) -> Result<Session, StoreError> {
         Ok(match &self.engine {
             Engine::Sqlite(sqlite) => Session::Sqlite(sqlite.writer().clone()),
@@ -325,7 +324,7 @@ impl Database {
     pub(super) fn wake(&self) {
         self.queued.notify_one();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.others();
+            postgres.wake.notify_queued();
         }
     }
 
@@ -338,11 +337,11 @@ impl Database {
     pub(super) fn logged(&self) {
         self.event_poller.notify();
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.tell_logged();
+            postgres.wake.notify_logged();
         }
     }
 
-    /// Waits for new events.
+    /// A watch that new events of these dealers wake.
     pub(super) fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.wake.listen();
@@ -354,7 +353,7 @@ impl Database {
     pub(super) fn finished(&self, request: Uuid) {
         self.finished.end(request);
         if let Engine::Postgres(postgres) = &self.engine {
-            postgres.wake.tell_finished(request);
+            postgres.wake.notify_finished(request);
         }
     }
 

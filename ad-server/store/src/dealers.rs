@@ -14,7 +14,7 @@ impl Database {
         self.run(sql::ImportDealers { dealers: json(&dealers)? }).await.map(drop)
     }
 
-    /// All dealers, by code.
+    /// All dealers, in the order of their codes.
     pub async fn dealers(&self) -> Result<Vec<Dealer>, StoreError> {
         Columns::all(&self.read(sql::AllDealers {}).await?)
     }

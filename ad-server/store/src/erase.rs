@@ -23,7 +23,7 @@ const CHECKSUM: usize = 64;
 /// Numbers of what was erased, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
-    /// Ads.
+    /// Number of ads.
     pub ads: u64,
     /// Their log entries, whose messages are replaced.
     pub log_entries: u64,
@@ -42,21 +42,21 @@ impl AddAssign for Erased {
 /// What a dealer, or an ad of it, has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ErasureCounts {
-    /// Ads.
+    /// Number of ads.
     pub ads: u64,
     /// Those of them that are not deleted, or have an unfinished request.
     pub not_deleted: u64,
-    /// Those that are erased.
+    /// Number of ads that are erased already.
     pub erased: u64,
-    /// Log entries.
+    /// Number of log entries.
     pub log_entries: u64,
-    /// Listings on local marketplaces.
+    /// Number of listings on local marketplaces.
     pub listings: u64,
 }
 
 from_columns! { ErasureCounts { ads, not_deleted, erased, log_entries, listings } }
 
-/// Erases some ads.
+/// One transaction of an erasure, with some of the ads.
 pub(super) struct EraseBatch {
     /// Reads the ads, with their images.
     pub(super) erasable: Statement,

@@ -42,7 +42,7 @@ pub(super) struct EventPoller {
 }
 
 /// The result of a poll.
-struct Found {
+struct PollResult {
     /// The newest transaction that could be read.
     newest: i64,
     /// Whether there are entries that cannot be read yet.
@@ -64,13 +64,13 @@ impl EventPoller {
         self.written.notify_one();
     }
 
-    /// Polls until nobody waits.
+    /// Polls until no watch remains.
     async fn run(self, database: Database) {
         let (mut seen, mut retry) = (None, MIN_INTERVAL);
         while !self.ends() {
             let begun = Instant::now();
             let pause = match self.poll(&database, seen).await {
-                Ok(Found { newest, is_pending }) => {
+                Ok(PollResult { newest, is_pending }) => {
                     let is_new = seen.replace(newest) != Some(newest);
                     if is_new || !is_pending {
                         retry = MIN_INTERVAL;
@@ -91,15 +91,15 @@ impl EventPoller {
         }
     }
 
-    /// Wakes those who wait for events of transactions after the one that was seen last; at first everybody.
-    async fn poll(&self, database: &Database, seen: Option<i64>) -> Result<Found, StoreError> {
+    /// Wakes those who wait for events of transactions after the one that was seen last; all of them at first.
+    async fn poll(&self, database: &Database, seen: Option<i64>) -> Result<PollResult, StoreError> {
         let Some(seen) = seen else {
             let newest = database.newest_event().await?.transaction;
             self.watches.wake_all();
             // Whether any are pending was not asked.
-            return Ok(Found { newest, is_pending: true });
+            return Ok(PollResult { newest, is_pending: true });
         };
-        let mut found = Found { newest: seen, is_pending: false };
+        let mut found = PollResult { newest: seen, is_pending: false };
         for row in &database.read(sql::DealersWithEvents { after: seen }).await? {
             let mut columns = Columns::of(row);
             let dealer_code = columns.text()?;
@@ -112,7 +112,7 @@ impl EventPoller {
         Ok(found)
     }
 
-    /// Whether nobody waits. Then the next one to wait starts the task again.
+    /// Whether no watch is registered. If so, the task ends, and the next watch starts it again.
     fn ends(&self) -> bool {
         if !self.watches.is_empty() {
             return false;

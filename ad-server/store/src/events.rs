@@ -11,7 +11,7 @@ use ad_core::{
 
 use super::{
     Columns, Database, Row, Statement, from_columns,
-    lists::sharer,
+    lists::dealer_to_charge,
     sql::events as sql,
     statement::{Dialect, Values},
 };
@@ -35,7 +35,7 @@ impl Database {
             }
             Ok(())
         };
-        self.look_up_each(after(self.dialect(), scope, query).for_client_of(sharer(scope)), take).await?;
+        self.look_up_each(after(self.dialect(), scope, query).for_client_of(dealer_to_charge(scope)), take).await?;
         let is_full = events.len() == query.limit as usize || bytes > PAGE_BYTES;
         Ok(EventPage::new(query, events, is_full, looked_at, last))
     }
@@ -63,7 +63,7 @@ pub(super) fn after(dialect: Dialect, scope: Scope<'_>, query: &EventQuery) -> S
         is_after += " AND log.transaction_id < (
         SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + added FROM log_transactions)";
     }
-    let most = values.add(query.most_looked_at());
+    let most = values.add(query.scan_limit());
     let looked_at = match &query.source_id {
         Some(source_id) => of_source_id(&mut values, scope, source_id, &is_after, &most),
         None => of_dealers(&mut values, scope, &is_after, &most),

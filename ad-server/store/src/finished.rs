@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{Columns, Database, sql::queue as sql};
 
-/// Time between two polls.
+/// Shortest time between two polls.
 const POLL: Duration = Duration::from_millis(100);
 
 /// After a poll, the task pauses for so many times as long as the poll took.
@@ -27,10 +27,10 @@ const REST: u32 = 20;
 
 /// The waits of this process.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FinishedRequests(Arc<Mutex<Waits>>);
+pub(super) struct FinishedRequests(Arc<Mutex<RequestWaits>>);
 
 #[derive(Debug, Default)]
-struct Waits {
+struct RequestWaits {
     of_requests: HashMap<Uuid, Vec<oneshot::Sender<()>>>,
     is_watched: bool,
 }
@@ -49,7 +49,7 @@ impl FinishedRequests {
         }
         // It may have been finished before.
         let rows = database.look_up(sql::IsUnfinished { id: request }).await?;
-        if !Columns::is_so(&rows)? {
+        if !Columns::read_bool(&rows)? {
             return Ok(());
         }
         ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))

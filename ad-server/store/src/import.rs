@@ -34,11 +34,11 @@ const CHUNK: usize = 500;
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "of borrowed ports, which have none")]
 pub struct Importer<'a> {
-    /// The database.
+    /// The database that receives the ads.
     pub database: &'a Database,
     /// The rules that the ads are checked against.
     pub rulebook: &'a Rulebook,
-    /// The dealers.
+    /// Knows the dealers that ads belong to.
     pub directory: &'a dyn DealerDirectory,
     /// The time of the import.
     pub clock: &'a dyn Clock,
@@ -47,7 +47,7 @@ pub struct Importer<'a> {
 }
 
 impl Importer<'_> {
-    /// Imports ads, one JSON object a line, as [`import::read`] takes them. What is wrong with a line is told to `wrong`
+    /// Imports ads, one JSON object a line, as [`import::read`] takes them. Errors of a line are passed to `wrong`
     /// as soon as it is known; then nothing is imported. Returns how many ads were, `None` when there were wrong lines.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("not JSON: {} at column {}", text.strip_suffix(&place).unwrap_or(&text), error.column())
 }
 
-/// Why nothing was imported.
+/// Why no ad was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportAdsError {
     #[error("cannot read the lines: {0}")]

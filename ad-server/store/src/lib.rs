@@ -3,6 +3,7 @@
 //! | Module | Purpose |
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
+//! | `answer` | kept answers, as a text and as columns |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
 //! | `erase`, `retention` | erasure of the data of deleted ads, and of what is older than its retention time |
 //! | `operators` | paused marketplaces and suspended dealers, the audit log |
@@ -13,7 +14,7 @@
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
-//! | `batch`, `turns` | statements of concurrent callers as one statement of many inputs; in which order they are run |
+//! | `batch` | statements of concurrent callers as one statement of many inputs |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `schema` | which migrations a database has, and whether this program can use it |
@@ -23,6 +24,7 @@
 //! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
 
 mod ads;
+pub mod answer;
 mod batch;
 mod by_status;
 mod database;
@@ -53,7 +55,6 @@ pub mod statement;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod turns;
 pub mod webhooks;
 mod work;
 
@@ -64,8 +65,8 @@ pub use dealers::DirectoryVersion;
 pub use erase::{Erased, ErasureCounts};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
-pub use operators::{AskedBy, AuditEntry, DealerQueue, Held, Hold, Promotion};
-pub use options::{OpenError, Options, Schema};
+pub use operators::{AskedBy, AuditEntry, DealerQueue, Hold, HoldTarget, Promotion};
+pub use options::{OpenError, Options, SchemaPolicy};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub(crate) use rows::from_columns;
 pub use schema::SchemaState;

@@ -134,7 +134,7 @@ pub(super) fn codes(scope: Scope<'_>) -> Vec<String> {
 }
 
 /// The dealer on whose behalf a scope waits for resources: the first one of a group.
-pub(super) fn sharer(scope: Scope<'_>) -> &str {
+pub(super) fn dealer_to_charge(scope: Scope<'_>) -> &str {
     match scope {
         Scope::Dealer(code) => code,
         Scope::Dealers(codes) => codes.first().map_or("", String::as_str),
@@ -229,7 +229,7 @@ impl BySourceId {
             }
             Scope::Dealers(_) => self.of_group(dialect, scope, source_id),
         };
-        statement.for_client_of(sharer(scope))
+        statement.for_client_of(dealer_to_charge(scope))
     }
 
     /// Of one dealer, which has one such ad. Those of concurrent clients are read together.

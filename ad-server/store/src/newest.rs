@@ -9,7 +9,7 @@ use ad_core::{
 
 use super::{
     Columns, Database, Statement,
-    lists::{codes, sharer},
+    lists::{codes, dealer_to_charge},
     statement::{Dialect, Values},
 };
 
@@ -36,7 +36,7 @@ impl Database {
     /// # Errors
     /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn newest_events(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let rows = self.look_up(newest(self.dialect(), scope, limit).for_client_of(sharer(scope))).await?;
+        let rows = self.look_up(newest(self.dialect(), scope, limit).for_client_of(dealer_to_charge(scope))).await?;
         Columns::all(&rows)
     }
 

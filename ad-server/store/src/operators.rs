@@ -17,14 +17,14 @@ const MOST_ENTRIES: u32 = 20_000;
 
 /// A hold by an operator: a marketplace is not called, or a dealer cannot change its ads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Held {
-    /// A marketplace is paused.
+pub enum HoldTarget {
+    /// This marketplace is not called.
     Marketplace(Market),
-    /// A dealer is suspended.
+    /// The dealer with this code cannot change its ads.
     Dealer(String),
 }
 
-impl Held {
+impl HoldTarget {
     const MARKETPLACE: &str = "marketplace";
     const DEALER: &str = "dealer";
 
@@ -43,10 +43,9 @@ impl Held {
     }
 }
 
-/// A hold.
+/// Since when something is held, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hold {
-    /// Since when.
     pub since: Timestamp,
     /// Why, in the words of the operator.
     pub reason: String,
@@ -55,9 +54,8 @@ pub struct Hold {
 /// Something that an operator has done by a command or in the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditEntry {
-    /// When.
     pub at: Timestamp,
-    /// Who.
+    /// Name of the operator who did it.
     pub operator: String,
     /// What, such as `marketplaces pause`.
     pub act: String,
@@ -70,19 +68,18 @@ pub struct AuditEntry {
 /// A bump or pole position that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Promotion {
-    /// Bump or boost.
+    /// Either `bump` or `boost`.
     pub action: Action,
-    /// Done or error.
+    /// Either `done` or `error`.
     pub state: ActionState,
-    /// When it was requested.
+    /// When the service accepted the request.
     pub accepted: Timestamp,
-    /// The request.
     pub request_id: Uuid,
     /// The token with which it was requested; `None` if unknown.
     pub asked_by: AskedBy,
 }
 
-/// Who sent a request.
+/// The token with which a request was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskedBy {
     /// Id of the token (`jti`); `None` if unknown.
@@ -99,9 +96,8 @@ impl AuditEntry {
 /// A dealer with unfinished requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DealerQueue {
-    /// The dealer.
     pub dealer_code: String,
-    /// Its unfinished requests.
+    /// Number of its unfinished requests.
     pub unfinished: u64,
     /// Those of them that a worker could take now.
     pub due: u64,
@@ -122,25 +118,25 @@ from_columns! {
 
 impl Database {
     /// Pauses a marketplace or suspends a dealer. Running servers obey within a second.
-    pub async fn hold(&self, target: &Held, hold: &Hold) -> Result<(), StoreError> {
+    pub async fn hold(&self, target: &HoldTarget, hold: &Hold) -> Result<(), StoreError> {
         let Hold { since, reason } = hold;
         self.run(sql::SetHold { kind: target.kind(), name: target.name(), since: *since, reason }).await.map(drop)
     }
 
-    /// Ends a pause or suspension; returns whether there was one. Servers then take up what has waited for a marketplace.
-    pub async fn end_hold(&self, target: &Held) -> Result<bool, StoreError> {
+    /// Ends a pause or suspension; returns whether there was one. Servers then run the requests that waited for the marketplace.
+    pub async fn end_hold(&self, target: &HoldTarget) -> Result<bool, StoreError> {
         Ok(!self.run(sql::RemoveHold { kind: target.kind(), name: target.name() }).await?.rows.is_empty())
     }
 
     /// All paused marketplaces and suspended dealers.
-    pub async fn holds(&self) -> Result<Vec<(Held, Hold)>, StoreError> {
+    pub async fn holds(&self) -> Result<Vec<(HoldTarget, Hold)>, StoreError> {
         let hold = |row: &Row| {
             let mut columns = Columns::of(row);
             let (kind, name) = (columns.string()?, columns.string()?);
             let target = match kind.as_str() {
                 // Kinds and marketplaces of newer versions are ignored.
-                Held::MARKETPLACE => Market::from_name(&name).map(Held::Marketplace),
-                Held::DEALER => Some(Held::Dealer(name)),
+                HoldTarget::MARKETPLACE => Market::from_name(&name).map(HoldTarget::Marketplace),
+                HoldTarget::DEALER => Some(HoldTarget::Dealer(name)),
                 _ => None,
             };
             let hold = columns.read()?;

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, time::Duration};
 
 /// What opening does when the database is missing, or its schema is not that of this program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Schema {
+pub enum SchemaPolicy {
     /// Creates the file of a SQLite database, and migrates the schema.
     #[default]
     Migrate,
@@ -16,7 +16,7 @@ pub enum Schema {
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What to do about a missing database or an old schema.
-    pub schema: Schema,
+    pub schema: SchemaPolicy,
     /// SQLite: how long to wait for another process that writes.
     pub busy_timeout: Duration,
     /// SQLite: most connections for reads of single ads for clients, and as many for reads of the service itself.
@@ -37,7 +37,7 @@ impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
         Self {
-            schema: Schema::default(),
+            schema: SchemaPolicy::default(),
             busy_timeout: Duration::from_secs(5),
             readers: 4,
             // One more than the maximum of one dealer (see `Lists`).
@@ -53,13 +53,13 @@ impl Default for Options {
 /// How the connections for one purpose are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
-    /// The purpose.
+    /// Purpose of the connections, as metrics name it.
     pub name: &'static str,
-    /// Connections in use.
+    /// Number of connections in use.
     pub busy: usize,
     /// Open connections that are not in use.
     pub idle: usize,
-    /// Most connections.
+    /// Most connections for the purpose.
     pub limit: usize,
 }
 
@@ -85,7 +85,7 @@ pub enum OpenError {
     /// The server cannot be used.
     #[error("cannot open the database {name}: {reason}; {advice}")]
     Server {
-        /// Which, without a password.
+        /// Host and database, without a password.
         name: String,
         reason: String,
         advice: &'static str,
@@ -93,7 +93,7 @@ pub enum OpenError {
     /// The server does not answer, or not yet.
     #[error("cannot open the database {name}: {reason}; {advice}")]
     Unreachable {
-        /// Which, without a password.
+        /// Host and database, without a password.
         name: String,
         reason: String,
         advice: &'static str,
@@ -101,7 +101,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether it is transient.
+    /// Whether a retry may succeed.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
     }

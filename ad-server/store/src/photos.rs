@@ -25,7 +25,7 @@ fn claimed(rows: &[Row], until: Timestamp) -> Result<Vec<ClaimedPhotos>, StoreEr
 }
 
 impl Database {
-    /// Claims the ads with images among the next ones behind a number, but for those whose images somebody examines. Returns them with
+    /// Claims the ads with images among the next ones behind a number, but for those whose images another worker examines. Returns them with
     /// the number of the last ad that was looked at; `None` at the end.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl PhotoStore for DatabaseStore {
     ) -> Result<Option<ClaimedPhotos>, StoreError> {
         let database = self.database();
         // A read first: usually nothing is due, and then no transaction is needed.
-        if !Columns::is_so(&database.read(sql::ArePhotosDue { now }).await?)? {
+        if !Columns::read_bool(&database.read(sql::ArePhotosDue { now }).await?)? {
             return Ok(None);
         }
         let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };

@@ -89,7 +89,7 @@ impl Columns<'_> {
     }
 }
 
-/// How the queue stands.
+/// Counts and times of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct QueueSummary {
     /// Accepted requests that are not finished.
@@ -107,9 +107,9 @@ pub struct QueueSummary {
 /// Requests that failed for the same reason and are to be tried again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failing {
-    /// Why.
+    /// Reason of the latest failure, for operators.
     pub reason: String,
-    /// How many.
+    /// Number of requests that failed for it.
     pub requests: u64,
     /// When the oldest was accepted.
     pub oldest: Timestamp,
@@ -120,13 +120,9 @@ pub struct Failing {
 /// An accepted request that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unfinished {
-    /// The request.
     pub request_id: Uuid,
-    /// Its ad's dealer.
     pub dealer_code: String,
-    /// Its ad.
     pub source_id: String,
-    /// When it was accepted.
     pub accepted: Timestamp,
     /// When it is due, or a worker's lease of it ends; `None` behind another request of its ad.
     pub claimable: Option<Timestamp>,
@@ -139,7 +135,7 @@ pub struct Unfinished {
 /// A filter of unfinished requests; `None` matches any.
 #[derive(Debug, Clone, Default)]
 pub struct QueueFilter {
-    /// Of this dealer.
+    /// Only requests of the dealer with this code.
     pub dealer_code: Option<String>,
     /// That failed for this reason.
     pub reason: Option<String>,
@@ -176,7 +172,7 @@ pub enum TakeError {
 }
 
 impl Database {
-    /// How the queue stands.
+    /// Counts and times of the queue.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
@@ -215,7 +211,7 @@ impl Database {
         if let Some(claimed) = Columns::first(&rows)? {
             return Ok(claimed);
         }
-        let is_there = Columns::is_so(&self.read(sql::IsUnfinished { id: request }).await?)?;
+        let is_there = Columns::read_bool(&self.read(sql::IsUnfinished { id: request }).await?)?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
 

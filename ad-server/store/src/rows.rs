@@ -115,7 +115,7 @@ impl<'r> Columns<'r> {
         Self { row, next: 0 }
     }
 
-    /// What each row holds.
+    /// Reads all rows into values.
     pub fn all<T: FromColumns>(rows: &[Row]) -> Result<Vec<T>, StoreError> {
         rows.iter().map(|row| Columns::of(row).read()).collect()
     }
@@ -126,7 +126,7 @@ impl<'r> Columns<'r> {
     }
 
     /// The answer of a statement with one Boolean.
-    pub fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+    pub fn read_bool(rows: &[Row]) -> Result<bool, StoreError> {
         Columns::first(rows).map(Option::unwrap_or_default)
     }
 
@@ -156,7 +156,7 @@ impl<'r> Columns<'r> {
         self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
     }
 
-    /// An owned text.
+    /// Reads a text into a `String`.
     pub fn string(&mut self) -> Result<String, StoreError> {
         self.text().map(Cow::into_owned)
     }

@@ -18,7 +18,7 @@ pub(super) const UPGRADE: &str = "start a newer version, or restore a backup fro
 /// A migration that a database has, with its checksum.
 pub(super) type Applied = (i64, Vec<u8>);
 
-/// Reads [`Applied`].
+/// Reads the migrations of a database as [`Applied`].
 pub(super) const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
 /// Reads the newest migration that a program must know.
 pub(super) const NEEDS: &str = "SELECT needs FROM schema_support";
@@ -48,7 +48,7 @@ pub enum SchemaState {
     Empty,
     /// There are tables of another program.
     Foreign,
-    /// Migrations are missing.
+    /// The database lacks migrations of this program.
     Old {
         /// The newest migration that it has.
         version: i64,
@@ -67,7 +67,7 @@ pub enum SchemaState {
     },
     /// A migration is another one than that which this program knows under the number.
     Different {
-        /// Its number.
+        /// Number of the migration.
         version: i64,
     },
 }

@@ -22,7 +22,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// In title and body.
+    /// A search for a part of title or body.
     pub(super) fn in_content(part: &str) -> Self {
         Self { column: "texts.search", found: "found_search", part: folded(part) }
     }

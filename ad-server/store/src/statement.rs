@@ -88,7 +88,8 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// How many statements are sent to SQLite together: each number has a text of its own, which SQLite compiles and keeps.
+/// Numbers of statements that are sent to SQLite as one, the largest first. Each number has its own text, which SQLite compiles
+/// once and caches.
 pub(super) const TOGETHER: [usize; 2] = [8, 2];
 
 /// The texts of a statement, with `$1`, `$2`, … instead of names.
@@ -333,7 +334,7 @@ impl Statement {
     }
 
     /// Whether it differs only in its values.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn has_same_text(&self, other: &Self) -> bool {
         match (&self.sql, &other.sql) {
             (StatementSql::Constant(one), StatementSql::Constant(other)) => std::ptr::eq(*one, *other),
             _ => false,
@@ -350,7 +351,7 @@ impl Statement {
     /// How many of these are sent to SQLite together.
     pub(super) fn together(statements: &[&Self]) -> usize {
         let Some(first) = statements.first().filter(|first| !first.is_batch(Dialect::Sqlite)) else { return 1 };
-        let alike = statements.iter().take_while(|other| first.is_like(other)).count();
+        let alike = statements.iter().take_while(|other| first.has_same_text(other)).count();
         TOGETHER.into_iter().find(|times| *times <= alike).unwrap_or(1)
     }
 
@@ -420,7 +421,7 @@ impl Statement {
         sqlx::query_with(statements[0].text(Dialect::Sqlite), arguments)
     }
 
-    /// The same for PostgreSQL.
+    /// As the batch for SQLite, with each value as an array.
     pub(super) fn batch_for_postgres(statements: &[Self]) -> PostgresQuery {
         /// The values of all statements at one position.
         macro_rules! column {

@@ -12,7 +12,7 @@ use super::{Columns, Database, from_columns, rows::json, sql::directory as sql};
 pub struct TokenRecord {
     /// Its id, the `jti` claim.
     pub jti: String,
-    /// `dealer_code` or `dealer_group`.
+    /// Claim that gives the scope: `dealer_code` or `dealer_group`.
     pub scope_type: Option<String>,
     /// The dealer or the group.
     pub scope: Option<String>,

@@ -13,10 +13,10 @@ pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
 /// Work that is done in a transaction.
 pub trait Work: Send + Sync + 'static {
-    /// Its result.
+    /// Result of the transaction.
     type Answer: Send + 'static;
 
-    /// How PostgreSQL runs it.
+    /// Isolation level in PostgreSQL.
     const ISOLATION: Isolation = Isolation::RepeatableRead;
 
     /// The dealer whose client waits for it; `None` for work of the service itself. SQLite's writer serves dealers in turn.
@@ -35,7 +35,7 @@ pub trait Work: Send + Sync + 'static {
     }
 
     /// The answer to a work that is one statement.
-    fn answer(_ran: Ran) -> Option<Self::Answer> {
+    fn answer(_ran: StatementResult) -> Option<Self::Answer> {
         None
     }
 
@@ -56,7 +56,7 @@ pub enum Isolation {
 }
 
 impl Work for Statement {
-    type Answer = Ran;
+    type Answer = StatementResult;
 
     const ISOLATION: Isolation = Isolation::SingleStatement;
 
@@ -72,18 +72,18 @@ impl Work for Statement {
         Some(self)
     }
 
-    fn answer(ran: Ran) -> Option<Ran> {
+    fn answer(ran: StatementResult) -> Option<StatementResult> {
         Some(ran)
     }
 
-    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Ran> {
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<StatementResult> {
         link.run(self).await
     }
 }
 
 /// The result of a statement.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub struct StatementResult {
     /// Rows that were inserted, updated or deleted, by all parts of the statement together; in PostgreSQL, the number of its
     /// last part. Not meaningful where a part is a `SELECT`: SQLite repeats the number of the part before it.
     pub changed: u64,
@@ -91,7 +91,7 @@ pub struct Ran {
     pub rows: Vec<Row>,
 }
 
-impl Ran {
+impl StatementResult {
     /// Results for so many inputs of a batch.
     pub(super) fn of_batch(inputs: usize) -> Vec<Self> {
         std::iter::repeat_with(Self::default).take(inputs).collect()
@@ -117,9 +117,9 @@ pub enum Link<'c> {
 ad_server_base::debug_by_name!(Link<'_>);
 
 impl Link<'_> {
-    /// Runs a statement.
-    pub async fn run(&mut self, statement: &Statement) -> sqlx::Result<Ran> {
-        let mut ran = Ran::default();
+    /// Runs a statement within the transaction.
+    pub async fn run(&mut self, statement: &Statement) -> sqlx::Result<StatementResult> {
+        let mut ran = StatementResult::default();
         match self {
             Self::Sqlite(connection) => {
                 let mut results = connection.fetch_many(statement.for_sqlite());
@@ -148,12 +148,15 @@ impl Link<'_> {
 }
 
 /// Runs statements of SQLite that differ only in their values, as many as possible in one exchange with the connection's thread.
-pub(super) async fn run_alike(connection: &mut SqliteConnection, statements: &[&Statement]) -> sqlx::Result<Vec<Ran>> {
+pub(super) async fn run_grouped(
+    connection: &mut SqliteConnection,
+    statements: &[&Statement],
+) -> sqlx::Result<Vec<StatementResult>> {
     let mut rans = Vec::with_capacity(statements.len());
     while let rest @ [first, ..] = &statements[rans.len()..] {
         let together = &rest[..Statement::together(rest)];
         let (begin, parts, mut done) = (rans.len(), first.parts(), 0);
-        rans.extend(Ran::of_batch(together.len()));
+        rans.extend(StatementResult::of_batch(together.len()));
         let mut results = connection.fetch_many(Statement::together_for_sqlite(together));
         while let Some(result) = results.try_next().await? {
             let ran = rans.get_mut(begin + done / parts);
@@ -171,11 +174,14 @@ pub(super) async fn run_alike(connection: &mut SqliteConnection, statements: &[&
 }
 
 /// Runs one statement of PostgreSQL for the inputs of these, and gives each of them its rows.
-pub(super) async fn run_batch(connection: &mut PgConnection, statements: &[Statement]) -> sqlx::Result<Vec<Ran>> {
-    let mut rans = Ran::of_batch(statements.len());
+pub(super) async fn run_batch(
+    connection: &mut PgConnection,
+    statements: &[Statement],
+) -> sqlx::Result<Vec<StatementResult>> {
+    let mut rans = StatementResult::of_batch(statements.len());
     let mut rows = connection.fetch(Statement::batch_for_postgres(statements));
     while let Some(row) = rows.try_next().await? {
-        Ran::add(&mut rans, Row::Postgres(row))?;
+        StatementResult::add(&mut rans, Row::Postgres(row))?;
     }
     Ok(rans)
 }

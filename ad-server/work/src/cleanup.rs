@@ -1,20 +1,17 @@
-//! Removes what is kept for a limited time, in the background and a little at a time, so that no write waits for it.
+//! Removes what is kept for a limited time, a little at a time, so that no write waits for it.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use ad_core::ports::{Clock, StoreError};
 
 use ad_server_outside::marketplace;
 use ad_server_store::Database;
 
-/// Pause between two runs, unless rows are kept for a shorter time.
-const EVERY: Duration = Duration::from_mins(1);
-
 /// Most rows of one kind that one statement removes.
-const BATCH: u32 = 500;
+pub const BATCH: u32 = 500;
 
 /// Pause between two statements, for the writes of others.
-const PAUSE: Duration = Duration::from_millis(20);
+pub const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long rows are kept.
 #[derive(Debug, Clone, Copy)]
@@ -26,22 +23,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Nothing of it is removed.
-    pub const FOR_EVER: Self = Self { answers: Duration::MAX, deliveries: Duration::MAX };
-}
-
-/// Removes expired rows, for ever.
-pub async fn run(database: Database, clock: Arc<dyn Clock>, kept: Kept) {
-    loop {
-        tokio::time::sleep(EVERY.min(kept.answers).min(kept.deliveries)).await;
-        if let Err(error) = clean(&database, &*clock, kept).await {
-            tracing::warn!(%error, "cannot remove expired rows; will be retried");
-        }
+    pub fn shortest(self) -> Duration {
+        self.answers.min(self.deliveries)
     }
 }
 
 /// Removes all that has expired.
-async fn clean(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(), StoreError> {
+pub async fn run(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(), StoreError> {
     while database.remove_answers(clock.now() - kept.answers, BATCH).await? >= u64::from(BATCH) {
         tokio::time::sleep(PAUSE).await;
     }

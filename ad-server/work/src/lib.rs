@@ -2,18 +2,18 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
+//! | [`periodic`] | what a process does every so often: one table |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`webhook_worker`] | sends events to the endpoints of integrators |
 //! | [`photos`] | examines images of published ads and makes their renditions |
 //! | [`cleanup`] | removes what is kept for a limited time |
 //! | [`retention`] | erases what is older than its retention time |
-//! | [`scoring`] | computes the quality scores of ads that an earlier version has stored |
 //! | [`operators`] | what operators do and see, by commands and in the console |
 
 pub mod cleanup;
 pub mod operators;
+pub mod periodic;
 pub mod photos;
 pub mod retention;
-pub mod scoring;
 pub mod webhook_worker;
 pub mod worker;

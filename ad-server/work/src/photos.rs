@@ -28,10 +28,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Pause when there is nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Pause after a failure.
+/// Pause after a database or image store failed.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Examines images.
+/// Examines stored images: decodes them and makes their renditions.
 #[derive(Clone)]
 pub struct PhotoWorker {
     pub store: Arc<dyn PhotoStore>,
@@ -53,9 +53,9 @@ pub enum PhotoError {
 /// How many images of an ad were examined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Examined {
-    /// All of them.
+    /// Number of all images of the ad.
     pub images: usize,
-    /// Those decoded now.
+    /// Number of images that were decoded now.
     pub made: usize,
     /// Those that cannot be decoded, among them those that were known.
     pub undecodable: usize,
@@ -128,7 +128,7 @@ impl PhotoWorker {
             if extended.elapsed() > CLAIM / 3 {
                 let later = self.clock.now() + CLAIM;
                 if !self.store.extend_photos(ad, until, later).await? {
-                    // The ad has other images, or somebody else has it. What was found counts all the same.
+                    // The ad has other images, or another worker has claimed it. The facts found are still valid.
                     break;
                 }
                 (until, extended) = (later, Instant::now());

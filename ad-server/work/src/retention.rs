@@ -1,5 +1,5 @@
-//! Erases deleted ads and messages of logs, and removes entries of the audit log, when their retention time is over. It runs in the
-//! background, a little at a time, so that no write waits for it. Without a setting, nothing is erased.
+//! Erases deleted ads and messages of logs, and removes entries of the audit log, when their retention time is over. It works
+//! a little at a time, so that no write waits for it. Without a setting, nothing is erased.
 
 use std::{future::ready, sync::Arc, time::Duration};
 
@@ -9,9 +9,6 @@ use crate::operators::{ErasureError, remove_erased_images};
 use ad_server_base::telemetry::{Metrics, metrics::Expired};
 use ad_server_outside::media::Media;
 use ad_server_store::{Database, Erased};
-
-/// Pause between two runs, unless something is kept for a shorter time.
-const EVERY: Duration = Duration::from_mins(10);
 
 /// Pause between two transactions, for the writes of others.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -31,7 +28,8 @@ pub struct RetentionTimes {
 }
 
 impl RetentionTimes {
-    fn shortest(self) -> Option<Duration> {
+    /// `None` if everything is kept for ever.
+    pub fn shortest(self) -> Option<Duration> {
         [self.deleted_ads, self.log_messages, self.audit_log].into_iter().flatten().min()
     }
 }
@@ -48,18 +46,8 @@ pub struct Retention {
 ad_server_base::debug_by_name!(Retention);
 
 impl Retention {
-    /// Runs for ever; ends at once if everything is kept for ever.
-    pub async fn run(self) {
-        let Some(shortest) = self.times.shortest() else { return };
-        loop {
-            tokio::time::sleep(EVERY.min(shortest)).await;
-            if let Err(error) = self.erase().await {
-                tracing::warn!(%error, "cannot erase what is older than its retention time; will be retried");
-            }
-        }
-    }
-
-    async fn erase(&self) -> Result<(), ErasureError> {
+    /// Erases all whose time is over.
+    pub async fn erase(&self) -> Result<(), ErasureError> {
         if let Some(kept) = self.times.deleted_ads {
             self.erase_ads(kept).await?;
         }

@@ -4,7 +4,7 @@
 //! requests, and it polls every `POLL` for those that were missed or left by a dead worker. The worker limits the requests of one
 //! dealer, and handles a clock that is set back, which would otherwise prolong leases and pauses.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::Timestamp,
@@ -14,10 +14,11 @@ use ad_core::{
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     sync::{Notify, watch},
-    task::{Id, JoinError, JoinSet},
+    task::{JoinError, JoinSet},
     time::{Instant, interval_at, sleep, timeout},
 };
 
+use ad_server_base::limits::ConcurrencyLimit;
 use ad_server_base::telemetry::in_request;
 
 /// Time between two polls of the queue when nothing wakes the worker.
@@ -30,15 +31,14 @@ const GRACE: Duration = Duration::from_secs(20);
 const SET_BACK: Duration = Duration::from_secs(2);
 
 /// Time after which all writes that were in progress when the clock was set back have ended.
-const ONCE_MORE: Duration = Duration::from_secs(10);
+const SECOND_RELEASE: Duration = Duration::from_secs(10);
 
 /// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
 
-/// Runs accepted requests.
+/// Claims accepted requests and runs them concurrently.
 #[derive(Debug)]
 pub struct Worker {
-    /// Runs each request.
     pub pipeline: Pipeline,
     /// Notified when a request is accepted.
     pub queued: Arc<Notify>,
@@ -50,26 +50,24 @@ pub struct Worker {
     pub busy: Gauge,
 }
 
-/// State of the clock.
+/// What was last seen of the clock.
 struct Time {
     then: Timestamp,
     since: Instant,
-    once_more: Option<Instant>,
+    second_release: Option<Instant>,
     look: Instant,
 }
 
 impl Time {
     fn new(then: Timestamp) -> Self {
         let since = Instant::now();
-        Self { then, since, once_more: None, look: since }
+        Self { then, since, second_release: None, look: since }
     }
 }
 
-#[derive(Default)]
 struct RunningRequests {
     tasks: JoinSet<()>,
-    dealers: HashMap<Id, String>,
-    of_dealer: HashMap<String, usize>,
+    of_dealers: ConcurrencyLimit<String>,
     /// The dealers at their maximum when no other dealer had due requests. There is nothing to claim until one of them has fewer, or a
     /// new request arrives.
     nothing_but: Vec<String>,
@@ -77,36 +75,27 @@ struct RunningRequests {
 
 impl RunningRequests {
     fn start(&mut self, pipeline: &Pipeline, claimed: Claimed) {
-        let dealer = claimed.stored.ad.dealer_code.clone();
-        *self.of_dealer.entry(dealer.clone()).or_default() += 1;
+        // The store does not hand out more than a dealer may have.
+        let slot = self.of_dealers.try_take(Some(claimed.stored.ad.dealer_code.clone()));
         let accepted_in = claimed.request.progress.origin.trace.clone();
-        let task = self.tasks.spawn(in_request(claimed.request.id, accepted_in, run(pipeline.clone(), claimed)));
-        self.dealers.insert(task.id(), dealer);
-    }
-
-    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
-        let id = match ended {
-            Ok((id, ())) => id,
-            Err(error) => {
-                tracing::error!(%error, "request task panicked; will be retried");
-                error.id()
-            }
-        };
-        let Some(dealer) = self.dealers.remove(&id) else { return };
-        if let Some(running) = self.of_dealer.get_mut(&dealer) {
-            *running -= 1;
-            if *running == 0 {
-                self.of_dealer.remove(&dealer);
-            }
-        }
+        let run = in_request(claimed.request.id, accepted_in, run(pipeline.clone(), claimed));
+        self.tasks.spawn(async move {
+            let _slot = slot;
+            run.await;
+        });
     }
 
     /// Dealers for which this number of further requests would exceed the maximum.
-    fn full(&self, per_dealer: usize, more: usize) -> Vec<String> {
-        let full = self.of_dealer.iter().filter(|(_, running)| **running + more > per_dealer);
-        let mut full: Vec<String> = full.map(|(dealer, _)| dealer.clone()).collect();
+    fn full(&self, more: usize) -> Vec<String> {
+        let mut full = self.of_dealers.nearly_full(more);
         full.sort_unstable();
         full
+    }
+}
+
+fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "request task panicked; will be retried");
     }
 }
 
@@ -114,10 +103,11 @@ impl Worker {
     /// Runs until `stop`, then finishes the running requests. Those that take too long are claimed by another worker when their leases
     /// end.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut running = RunningRequests::default();
+        let of_dealers = ConcurrencyLimit::new(usize::MAX, self.per_dealer);
+        let mut running = RunningRequests { tasks: JoinSet::new(), of_dealers, nothing_but: Vec::new() };
         let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
-            self.keep_time(&mut time).await;
+            self.detect_clock_change(&mut time).await;
             let pause = self.claim(&mut running).await;
             self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
@@ -125,17 +115,17 @@ impl Worker {
                 _ = stop.changed() => break,
                 () = self.queued.notified(), if is_free => running.nothing_but.clear(),
                 () = sleep(pause), if is_free => running.nothing_but.clear(),
-                Some(ended) = running.tasks.join_next_with_id() => {
-                    running.ended(ended);
+                Some(ended) = running.tasks.join_next() => {
+                    log_panic(ended);
                     // One claim for several free slots costs less than one for each.
                     while running.tasks.len() > self.concurrency * 3 / 4 {
-                        let Some(ended) = running.tasks.join_next_with_id().await else { break };
-                        running.ended(ended);
+                        let Some(ended) = running.tasks.join_next().await else { break };
+                        log_panic(ended);
                     }
                 }
             }
-            while let Some(ended) = running.tasks.try_join_next_with_id() {
-                running.ended(ended);
+            while let Some(ended) = running.tasks.try_join_next() {
+                log_panic(ended);
             }
         }
         self.busy.set(0);
@@ -154,7 +144,7 @@ impl Worker {
         let now = self.pipeline.ports().clock.now();
         // Only a part of a dealer's maximum at once, so that other dealers have their turn in between.
         let per_dealer = self.per_dealer.div_ceil(3);
-        let full = running.full(self.per_dealer, per_dealer);
+        let full = running.full(per_dealer);
         if !full.is_empty() && full == running.nothing_but {
             return POLL;
         }
@@ -178,20 +168,20 @@ impl Worker {
         }
     }
 
-    /// Sees whether the clock was set back since the last time. What was written by it before is then taken up at once;
-    /// a moment later once more, for what was on its way meanwhile. Whatever is to wait longer than anything may was
-    /// written by a clock that has been set back while nobody looked.
-    async fn keep_time(&self, time: &mut Time) {
+    /// Detects that the clock was set back, and then releases all waiting requests, whose times are too far ahead: at once, and
+    /// again after [`SECOND_RELEASE`] for those that were being recorded meanwhile. Every [`LOOK`] it also releases requests
+    /// that would wait longer than any lease or pause: the clock was set back while no worker ran.
+    async fn detect_clock_change(&self, time: &mut Time) {
         let now = self.pipeline.ports().clock.now();
         let behind = (time.then + time.since.elapsed()) - now;
         (time.then, time.since) = (now, Instant::now());
         if behind > SET_BACK {
             tracing::warn!(seconds = behind.as_secs(), "clock was set back; all waiting requests are due now");
             self.release(now, now).await;
-            time.once_more = Some(time.since + ONCE_MORE);
-        } else if time.once_more.is_some_and(|due| due <= time.since) {
+            time.second_release = Some(time.since + SECOND_RELEASE);
+        } else if time.second_release.is_some_and(|due| due <= time.since) {
             self.release(now, now).await;
-            time.once_more = None;
+            time.second_release = None;
         } else if time.look <= time.since {
             let settings = self.pipeline.settings();
             let longest = settings.lease.max(settings.images.within).max(settings.marketplaces.within);

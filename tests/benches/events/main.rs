@@ -21,17 +21,17 @@ use site::Site;
 use steady::{at_rate, percentile};
 use support::{CLIENTS, client, cores, median};
 
-/// As in the programs.
+/// The allocator of the programs.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Dealers who write.
+/// Number of dealers whose ads are written.
 const DEALERS: usize = 100;
 /// Of them, those with a stream and a webhook.
 const WITH_READERS: usize = 10;
-/// Ads of a turn.
+/// Ads that are written in each turn.
 const LOAD: usize = 4000;
-/// Turns of each side.
+/// Number of turns of each side.
 const TURNS: usize = 9;
 /// Least part of the rate without readers that is left with them, and of that of an earlier version.
 const WITH_TEN: f64 = 0.9;

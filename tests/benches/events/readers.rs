@@ -22,7 +22,7 @@ use crate::site::Site;
 /// Open streams. They end with the value.
 pub(crate) struct Streams {
     readers: JoinSet<()>,
-    /// Events that came.
+    /// Number of events received.
     pub(crate) events: Arc<AtomicUsize>,
     /// Milliseconds from when each event was written until it came, if that was asked for.
     pub(crate) latencies: Arc<Mutex<Vec<f64>>>,

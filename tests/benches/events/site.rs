@@ -68,7 +68,6 @@ impl Site {
         Self { folder, url, processes: Vec::new(), keys: None, sequence: AtomicUsize::new(0), car }
     }
 
-    /// Starts another process.
     pub(crate) async fn add_process(&mut self) {
         let args = [ARGS, &["--database-url", &self.url]].concat();
         self.processes.push(Process::start(self.folder.path(), &args, &[]).await);

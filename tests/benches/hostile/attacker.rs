@@ -20,7 +20,7 @@ use crate::{
     process::{Arguments, READY},
 };
 
-/// Connections of an attack.
+/// Number of connections of an attack.
 pub(crate) const CONNECTIONS: usize = 64;
 /// The attacker's address. The bystander has another, as another dealer has.
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -169,7 +169,6 @@ impl Attacker {
         request.bytes(&self.token)
     }
 
-    /// The attacker's token.
     pub(crate) fn token(&self) -> &str {
         &self.token
     }

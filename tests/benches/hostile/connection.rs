@@ -8,7 +8,6 @@ use tokio::{
     net::TcpStream,
 };
 
-/// A request.
 pub(crate) struct Request {
     pub(crate) method: &'static str,
     pub(crate) path: String,
@@ -34,7 +33,6 @@ impl Request {
         Self { key: Some(key.into()), ..self }
     }
 
-    /// Head and body.
     pub(crate) fn bytes(&self, token: &str) -> Vec<u8> {
         let Self { method, path, body, key } = self;
         let length = body.len();
@@ -56,7 +54,6 @@ pub(crate) struct Answer {
     pub(crate) keeps_open: bool,
 }
 
-/// A connection.
 pub(crate) struct Connection(BufReader<TcpStream>);
 
 impl Connection {

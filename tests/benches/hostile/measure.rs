@@ -20,7 +20,6 @@ const HEAD_START: Duration = Duration::from_millis(500);
 /// Bytes of memory at which a server is killed, so that the machine survives the attack.
 const DEADLY: u64 = 4_000_000_000;
 
-/// What was measured.
 pub(crate) struct Row {
     pub(crate) attack: &'static Attack,
     pub(crate) quiet: Seen,

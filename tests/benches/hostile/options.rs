@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use crate::{Attack, attacks::ATTACKS};
 
-/// What is asked for.
 pub(crate) enum Command {
-    /// Measure.
     Run(Options),
     /// Print the names of the attacks.
     List,
 }
 
-/// What is measured.
 pub(crate) struct Options {
     pub(crate) sqlite: bool,
     pub(crate) postgres: bool,

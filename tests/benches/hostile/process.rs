@@ -81,7 +81,7 @@ impl Process {
         matches!(line, Ok(Ok(Some(line))) if line == READY)
     }
 
-    /// Lets it attack.
+    /// Lets the process begin its attack.
     pub(crate) async fn release(&mut self) {
         // When it has ended already, that shows in its answers.
         drop(self.stdin.write_all(b"go\n").await);

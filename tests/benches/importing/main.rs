@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 const CAR: &str = include_str!("../../data/payloads/car-v4.json");
 
-/// Ads of one measurement.
+/// Number of ads of one measurement.
 const ADS: usize = 10_000;
 /// Requests that are out at the same time.
 const PARALLEL: usize = 32;

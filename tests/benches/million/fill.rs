@@ -244,7 +244,6 @@ impl Filling {
         }
     }
 
-    /// Its size in bytes.
     async fn size(&mut self) -> sqlx::Result<u64> {
         let bytes: i64 = match self {
             Self::Sqlite(connection) => {

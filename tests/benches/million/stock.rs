@@ -13,7 +13,7 @@ const BOAT: &str = include_str!("../../data/payloads/boat-v4.json");
 pub(super) const COMPARED: usize = 1000;
 /// Most ads of the largest dealer: PostgreSQL reads all texts of a dealer in a search, and 250,000 take longer than a read may.
 const LARGEST: usize = 50_000;
-/// 1 January 2024.
+/// The first ad is created on 1 January 2024.
 const START: i64 = 1_704_067_200_000;
 /// The ads were created over two years.
 const SPAN: i64 = 2 * 365 * 86_400_000;
@@ -35,7 +35,6 @@ impl Dealer {
     }
 }
 
-/// Dealers with their ads.
 pub(super) struct Stock {
     /// The first is compared; it is the same in every stock.
     pub(super) dealers: Vec<Dealer>,

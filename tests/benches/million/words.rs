@@ -18,7 +18,6 @@ impl Dice {
         mixed % limit
     }
 
-    /// One of several.
     pub(super) fn of<'a>(&mut self, values: &[&'a str]) -> &'a str {
         values[self.below(values.len())]
     }

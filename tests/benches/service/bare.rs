@@ -70,7 +70,6 @@ impl Bare {
         .await
     }
 
-    /// Answers with these bytes.
     pub(super) async fn from_memory(bytes: Bytes) -> Self {
         Self::serve(Route::new().at("/", get(send.data(bytes)))).await
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{CAR, rate, with_body};
 
 const REQUESTS: usize = 1_000_000;
-/// Requests between two looks.
+/// Requests between two readings of the memory.
 const STEP: usize = 50_000;
 
 pub(super) async fn watch() {

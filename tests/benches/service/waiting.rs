@@ -78,7 +78,6 @@ fn print(name: &str, mut latencies: Vec<f64>, server: &Server) {
     println!("{name:<36}{p50:>12.2}{p99:>12.2}{:>14}", server.memory() >> 20);
 }
 
-/// Requests to a server.
 pub(super) struct ServerCars {
     base: String,
     token: HeaderValue,

@@ -8,7 +8,7 @@ use std::{
 
 use ad_core::service::Access;
 use ad_server::{
-    app::{self, Running},
+    app::{self, RunningService},
     auth::{self, IssueRequest},
     config::Settings,
     store::Database,
@@ -17,8 +17,7 @@ use reqwest::{Method, Request};
 
 /// The service in this process.
 pub(crate) struct Service {
-    /// What runs.
-    pub(crate) running: Running,
+    pub(crate) running: RunningService,
     base: String,
 }
 

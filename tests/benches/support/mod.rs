@@ -92,7 +92,6 @@ impl Connection {
         }
     }
 
-    /// Reads an answer whole.
     async fn read_answer(&mut self) {
         self.answer.clear();
         let (mut end, length) = loop {

@@ -12,7 +12,6 @@ use std::{net::SocketAddr, time::Duration};
 
 use ad_tests::{Client, Options, Seen, Server};
 
-/// Options with these arguments.
 fn options(args: &[&str]) -> Options {
     Options { args: args.iter().map(|arg| (*arg).to_owned()).collect(), ..Options::default() }
 }
@@ -22,7 +21,6 @@ async fn other_dealer(server: &Server) -> Client {
     server.client_of(&["--dealer-code", "south-cars"]).await.from_address([127, 0, 0, 2].into())
 }
 
-/// Where a server listens.
 fn address(server: &Server) -> SocketAddr {
     server.client.base.split_once("://").unwrap().1.parse().unwrap()
 }

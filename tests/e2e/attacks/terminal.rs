@@ -28,7 +28,7 @@ struct Hostile(Kind);
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// Everything succeeds.
+    /// All requests succeed.
     Accepts,
     /// 400 by fields.
     Fields,

@@ -1,6 +1,6 @@
 //! `list` with every filter, and `export`.
 
-use ad_core::parameters::AD_PARAMETERS;
+use ad_parameters::AD_PARAMETERS;
 use ad_tests::{Cli, Server};
 use serde_json::json;
 

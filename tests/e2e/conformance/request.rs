@@ -24,13 +24,11 @@ pub(super) enum Who {
     Writer,
     /// `north-cars` with the permission `promote` only.
     Promoter,
-    /// No token.
     Nobody,
     /// This text as a token.
     Bearer(&'static str),
 }
 
-/// One request.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) who: Who,
@@ -70,27 +68,22 @@ impl Request {
     }
 }
 
-/// GET.
 pub(super) fn get(path: impl Into<String>) -> Request {
     Request::new(Method::GET, path, None)
 }
 
-/// DELETE.
 pub(super) fn delete(path: impl Into<String>) -> Request {
     Request::new(Method::DELETE, path, None)
 }
 
-/// POST of JSON.
 pub(super) fn post(path: impl Into<String>, body: &Value) -> Request {
     Request::new(Method::POST, path, Some(body))
 }
 
-/// PATCH of JSON.
 pub(super) fn patch(path: impl Into<String>, body: &Value) -> Request {
     Request::new(Method::PATCH, path, Some(body))
 }
 
-/// PUT of JSON.
 pub(super) fn put(path: impl Into<String>, body: &Value) -> Request {
     Request::new(Method::PUT, path, Some(body))
 }
@@ -120,7 +113,7 @@ pub(super) const TYPES: [(&str, u16); 16] = [
     ("construction", 1323),
 ];
 
-/// Those of registered vehicles.
+/// Vehicle types of registered vehicles.
 pub(super) fn registered() -> impl Iterator<Item = &'static str> {
     TYPES[..9].iter().map(|(vehicle_type, _)| *vehicle_type)
 }
@@ -130,7 +123,7 @@ pub(super) fn registered_and_created() -> impl Iterator<Item = &'static str> {
     registered().filter(|vehicle_type| *vehicle_type != "trailer")
 }
 
-/// The others.
+/// Vehicle types of unregistered vehicles.
 pub(super) fn unregistered() -> impl Iterator<Item = &'static str> {
     TYPES[9..].iter().map(|(vehicle_type, _)| *vehicle_type)
 }

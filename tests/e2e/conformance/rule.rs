@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{request::Request, trial::Trial};
 
-/// Where a rule stands.
+/// The document of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Document {
     /// `interface.md`.
@@ -46,7 +46,6 @@ pub(super) struct Case {
     pub(super) expected: Value,
 }
 
-/// One rule.
 pub(super) struct Rule {
     pub(super) document: Document,
     /// Section, table or number, such as `Price object`.

@@ -29,10 +29,8 @@ pub(super) struct Trial {
     findings: Mutex<Findings>,
 }
 
-/// An accepted request.
 #[derive(Debug, Clone)]
 pub(super) struct Accepted {
-    /// Body of the answer.
     pub(super) body: Value,
     /// The id that the log has for it.
     pub(super) request_id: String,

@@ -1,14 +1,13 @@
-//! Spoiling what is valid.
+//! Changes that make valid payloads invalid.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-/// One of several.
 pub(super) fn pick<'a, T>(rng: &mut Rng, items: &'a [T]) -> &'a T {
     &items[rng.usize(..items.len())]
 }
 
-/// Texts that nobody means.
+/// Texts with unusual characters and lengths.
 pub(super) fn odd_text(rng: &mut Rng) -> String {
     let texts = [
         "",

@@ -33,7 +33,6 @@ pub(super) enum Caller {
     Stranger,
 }
 
-/// What is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) method: Method,

@@ -37,7 +37,7 @@ pub(super) struct World {
     pub(super) ids: Vec<String>,
     /// The last request that created an ad.
     pub(super) request_id: String,
-    /// A webhook that exists.
+    /// Id of an existing webhook.
     pub(super) webhook_id: String,
     /// An event that the webhook has a delivery of.
     pub(super) event_id: String,
@@ -88,7 +88,6 @@ impl World {
         world
     }
 
-    /// Trailers of both versions.
     async fn import_trailers(&mut self) {
         let mut lines = String::new();
         for version in ["v3", "v4"] {

@@ -1,4 +1,4 @@
-//! Clocks that jump.
+//! Clocks that are set back or forward.
 
 use std::time::Duration;
 

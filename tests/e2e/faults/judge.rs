@@ -10,7 +10,6 @@ use super::{
     load::{Known, Race, title},
 };
 
-/// What is counted.
 #[derive(Debug, Default)]
 struct Counts {
     accepted: usize,

@@ -26,7 +26,7 @@ const LAST: &str = "last";
 /// How long readers may take to see what was written before.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// How events are read.
+/// Page, long poll or stream.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
     Pages,

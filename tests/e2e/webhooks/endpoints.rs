@@ -1,4 +1,4 @@
-//! Managing endpoints.
+//! Create, change and delete endpoints of webhooks.
 
 use super::*;
 

@@ -87,14 +87,14 @@ fn blocked(ad: &Ad, category: &Category) -> Option<AdDifference> {
         let what = if is_registered { "a registered vehicle" } else { "a V3 ad that cannot be converted" };
         return block(
             format!("the ad is deleted at the service; {what} cannot be revived, and its source_id cannot be reused"),
-            vec![format!("use a new source_id in the file, such as {}", another(id))],
+            vec![format!("use a new source_id in the file, such as {}", similar_id(id))],
         );
     }
     if conversion == Conversion::Migration {
         let into = stored.into_iter().flat_map(Category::targets).any(|(_, target)| target.id == category.id);
         let migrate =
             format!("migrate it with its payload in the file: ad-cli migrate-v4 --payloads FILE {}", quoted(id));
-        let anew = format!("or use a new source_id in the file, such as {}; the V3 ad is then deleted", another(id));
+        let anew = format!("or use a new source_id in the file, such as {}; the V3 ad is then deleted", similar_id(id));
         let hints = if into { vec![migrate, anew] } else { vec![anew.trim_start_matches("or ").to_owned()] };
         return block("it is a V3 ad, which an update cannot convert to V4".to_owned(), hints);
     }
@@ -104,14 +104,14 @@ fn blocked(ad: &Ad, category: &Category) -> Option<AdDifference> {
             format!(
                 "the category is {is} at the service and {category} in the file; the category of an ad cannot change"
             ),
-            vec![format!("use a new source_id in the file, such as {}; the old ad is then deleted", another(id))],
+            vec![format!("use a new source_id in the file, such as {}; the old ad is then deleted", similar_id(id))],
         );
     }
     None
 }
 
 /// A source id that is like this one.
-fn another(id: &str) -> String {
+fn similar_id(id: &str) -> String {
     format!("\"{id}-2\"")
 }
 

@@ -24,11 +24,11 @@ const LONGEST: usize = 59;
 /// A field that changes. Absent and `null` are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// Dotted path.
+    /// Dotted path from the ad.
     pub field: String,
-    /// What it is.
+    /// The value before the change.
     pub old: Value,
-    /// What it becomes.
+    /// The value after the change.
     pub new: Value,
 }
 
@@ -120,7 +120,7 @@ pub fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A value as people write it, shortened.
-pub fn short(value: &Value) -> String {
+pub(super) fn shorten_value(value: &Value) -> String {
     shortened(&readable(value), LONGEST).into_owned()
 }
 

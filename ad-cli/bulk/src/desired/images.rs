@@ -32,7 +32,7 @@ pub fn missing(comparison: &Comparison, ad: &Ad, images: &[String]) -> Option<Mi
     (is_less && ad.state == AdState::Created).then_some(Missing { images, wanted })
 }
 
-/// Why the service does not show these images, if its log tells: it is still at it, or has failed.
+/// Why the service does not show these images, if its log says so: it is still fetching them, or has failed.
 pub fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String]) -> Option<String> {
     let latest = log.last()?.request_id;
     if Outcome::of(log.iter().filter(|entry| entry.request_id == latest)).is_none() {

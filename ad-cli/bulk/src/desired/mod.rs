@@ -9,7 +9,7 @@ use ad_core::{categories::Category, rulebook::Rulebook};
 use serde_json::{Map, Value};
 
 pub use compare::{AdDifference, Comparison, compare, quoted};
-pub use contents::{Change, IMAGES, differences, put, same, short, shown, stored, take};
+pub use contents::{Change, IMAGES, differences, put, same, shorten_value, shown, stored, take};
 pub use images::{Missing, missing, why_missing};
 
 /// Maximum number of removals of a dealer's ads without permission: a number or a part of the stock, whichever is less.
@@ -18,14 +18,14 @@ const REMOVED_PART: u64 = 10;
 
 /// What makes an ad equal to a payload.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Desired {
-    /// Nothing: it is equal.
+pub enum RequiredUpdate {
+    /// The ad is equal to the payload.
     Unchanged,
-    /// An update.
+    /// A PATCH makes it equal.
     Update {
         /// The body of the PATCH.
         patch: Map<String, Value>,
-        /// The fields that change.
+        /// The fields that the PATCH changes.
         changes: Vec<Change>,
     },
     /// No update can; why, as a sentence.
@@ -33,7 +33,12 @@ pub enum Desired {
 }
 
 /// Compares an ad at the service to a payload. Images that the service could not fetch are not sent again.
-pub fn desired(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>, category: &'static Category) -> Desired {
+pub fn compare_ad(
+    rulebook: &Rulebook,
+    ad: &Ad,
+    payload: &Map<String, Value>,
+    category: &'static Category,
+) -> RequiredUpdate {
     let images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
     let mut comparison = compare(rulebook, ad, &images, payload, category);
     if let Some(missing) = missing(&comparison, ad, &images) {
@@ -41,16 +46,16 @@ pub fn desired(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>, categ
     }
     let Comparison { difference, .. } = comparison;
     match difference {
-        AdDifference::Unchanged => Desired::Unchanged,
-        AdDifference::Update { revives: true, .. } => Desired::Impossible("the ad is deleted".to_owned()),
-        AdDifference::Update { patch, changes, .. } => Desired::Update { patch, changes },
-        AdDifference::Blocked { reason, .. } => Desired::Impossible(reason),
+        AdDifference::Unchanged => RequiredUpdate::Unchanged,
+        AdDifference::Update { revives: true, .. } => RequiredUpdate::Impossible("the ad is deleted".to_owned()),
+        AdDifference::Update { patch, changes, .. } => RequiredUpdate::Update { patch, changes },
+        AdDifference::Blocked { reason, .. } => RequiredUpdate::Impossible(reason),
         AdDifference::Rejected(errors) => {
             let errors = errors.violations().into_iter().map(|(path, violation)| {
                 let texts: Vec<_> = violation.texts().into_iter().collect();
                 format!("{path}: {}", texts.join(" "))
             });
-            Desired::Impossible(errors.collect::<Vec<_>>().join("; "))
+            RequiredUpdate::Impossible(errors.collect::<Vec<_>>().join("; "))
         }
     }
 }

@@ -4,7 +4,7 @@ use ad_core::model::Action;
 
 use crate::{
     Client, Exclude, Target,
-    cli::acts::{self, Act, ManyArgs},
+    cli::acts::{self, ConfirmedAction, ManyArgs},
     terminal::{ConfirmArgs, Context, Failure},
 };
 
@@ -35,9 +35,9 @@ Examples:
   ad-cli sold ABC123 DEF456
   ad-cli sold car-1 --yes --wait";
 
-/// Runs `delete` or `sold`.
+/// Runs `delete`, and `sold`, which is the same.
 pub(crate) async fn delete(context: &Context, args: &ActionArgs) -> Result<(), Failure> {
-    let act = Act {
+    let act = ConfirmedAction {
         verb: "Delete",
         consequence: Some("This is permanent: their source ids can never be used again."),
         charged: None,
@@ -55,7 +55,7 @@ Examples:
 
 pub(crate) async fn pole_position(context: &Context, args: &ActionArgs) -> Result<(), Failure> {
     let consequence = Some("Each pole position is charged.");
-    let act = Act { verb: "Give pole position to", consequence, charged: None };
+    let act = ConfirmedAction { verb: "Give pole position to", consequence, charged: None };
     let order = async |client: &Client, target: Target<'_>| client.v4().pole_position(target).await;
     acts::each(context, &args.many, args.confirm, act, order).await
 }
@@ -91,7 +91,7 @@ pub(crate) async fn bump(context: &Context, BumpArgs { action, exclude }: &BumpA
         Some(Marketplace::Primary) => Exclude::Primary,
         Some(Marketplace::Secondary) => Exclude::Secondary,
     };
-    let act = Act { verb: "Bump", consequence: Some("Each bump is charged."), charged: Some(Action::Bump) };
+    let act = ConfirmedAction { verb: "Bump", consequence: Some("Each bump is charged."), charged: Some(Action::Bump) };
     let order = async |client: &Client, target: Target<'_>| client.v4().bump(target, exclude).await;
     acts::each(context, &action.many, action.confirm, act, order).await
 }
@@ -114,6 +114,6 @@ pub(crate) struct RetryArgs {
 pub(crate) async fn retry(context: &Context, args: &RetryArgs) -> Result<(), Failure> {
     // A repeated retry does no harm.
     let confirm = ConfirmArgs { yes: true, dry_run: args.dry_run };
-    let act = Act { verb: "Retry", consequence: None, charged: None };
+    let act = ConfirmedAction { verb: "Retry", consequence: None, charged: None };
     acts::each(context, &args.many, confirm, act, async |client, target| client.v4().retry(target).await).await
 }

@@ -19,13 +19,13 @@ ids, dealer codes, values and --set, the script asks the service, which has 1 se
 
 Example:
   ad-cli completions bash")]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<(), Failure> {
     let script = complete::script(&args.shell.to_string())
         .ok_or_else(|| Failure::failed(format!("there is no script for {}", args.shell)))?;
     Ok(context.out.bytes(&script)?)

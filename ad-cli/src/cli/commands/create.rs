@@ -8,9 +8,9 @@ use crate::{
     ErrorKind,
     bulk::check::Checker,
     cli::{
-        acts::{Done, WaitArgs},
-        single::Single,
-        through::Through,
+        acts::{Done, WaitOptions},
+        single::SinglePayload,
+        through::ApiOptions,
     },
     terminal::{Context, Failure},
 };
@@ -25,12 +25,12 @@ Examples:
   ad-cli create car.json --dry-run
   ad-cli create car.json --wait
   cat car.json | ad-cli create -")]
-pub(crate) struct Args {
+pub(crate) struct CreateArgs {
     /// File with the payload, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Skip local validation; the service validates in any case
     #[arg(long)]
     no_check: bool,
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "wait")]
     dry_run: bool,
     #[command(flatten)]
-    wait: WaitArgs,
+    wait: WaitOptions,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let payload = Single::read(context, &args.file)?;
+pub(crate) async fn run(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
+    let payload = SinglePayload::read(context, &args.file)?;
     let checker = Checker::new(args.through.version(), args.through.category()).with_http_images();
     if !args.no_check {
         payload.check(context, &checker)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     ErrorKind, Me, Scope,
-    cli::claims::{Claims, Validity, away},
+    cli::claims::{Claims, Validity, approximate_distance},
     terminal::{Cell, Column, Context, Exit, Failure, Tone, counted, plain},
 };
 
@@ -33,16 +33,16 @@ const MOST_SKEW: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+enum CheckResult {
     Ok,
     Warning,
     Failed,
 }
 
 #[derive(Debug, Serialize)]
-struct Examined {
+struct DoctorCheck {
     check: &'static str,
-    result: Verdict,
+    result: CheckResult,
     details: String,
 }
 
@@ -62,23 +62,27 @@ pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
     context.out.table(COLUMNS, &checks)?;
     // The message is in the last row.
     ended.map_err(|failure| failure.shown(context.out))?;
-    if checks.iter().any(|check| check.result == Verdict::Failed) { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
+    if checks.iter().any(|check| check.result == CheckResult::Failed) {
+        Err(Failure::Shown(Exit::Failed))
+    } else {
+        Ok(())
+    }
 }
 
 /// Makes the checks until one fails that the others need.
-async fn examine(context: &Context, checks: &mut Vec<Examined>) -> Result<(), Failure> {
-    let mut say = |check, result, details: String| checks.push(Examined { check, result, details });
+async fn examine(context: &Context, checks: &mut Vec<DoctorCheck>) -> Result<(), Failure> {
+    let mut say = |check, result, details: String| checks.push(DoctorCheck { check, result, details });
     let connection = context.connection();
-    let connection = connection.inspect_err(|failure| say("settings", Verdict::Failed, failure.to_string()))?;
+    let connection = connection.inspect_err(|failure| say("settings", CheckResult::Failed, failure.to_string()))?;
     let from = connection.profile.as_ref().map_or("AD_TOKEN".to_owned(), |name| format!("profile {name}"));
     let client = context.client_for(&connection.url, &connection.token)?;
-    say("settings", Verdict::Ok, format!("{}, token from {from}", client.url()));
+    say("settings", CheckResult::Ok, format!("{}, token from {from}", client.url()));
     let began = Instant::now();
     let service = client.version().await;
-    let service = service.inspect_err(|error| say("connection", Verdict::Failed, error.to_string()))?;
+    let service = service.inspect_err(|error| say("connection", CheckResult::Failed, error.to_string()))?;
     let tls = if client.url().starts_with("https://") { "with TLS" } else { "without TLS" };
     let (version, took) = (&service.body, began.elapsed().as_millis());
-    say("connection", Verdict::Ok, format!("version {version} of the service answers in {took} ms, {tls}"));
+    say("connection", CheckResult::Ok, format!("version {version} of the service answers in {took} ms, {tls}"));
     if let Some(theirs) = service.time {
         let (verdict, details) = clock(context.now(), theirs);
         say("clock", verdict, details);
@@ -86,55 +90,56 @@ async fn examine(context: &Context, checks: &mut Vec<Examined>) -> Result<(), Fa
     let me = client.me().await.inspect_err(|error| {
         let why = match (error.kind(), Claims::of(&connection.token)) {
             (ErrorKind::Unauthorised(_), Some(claims)) if claims.validity(context.now()) == Validity::Expired => {
-                let end = claims.expires().map(|end| away(end, context.now())).unwrap_or_default();
+                let end = claims.expires().map(|end| approximate_distance(end, context.now())).unwrap_or_default();
                 format!("it expired {end}")
             }
             _ => error.to_string(),
         };
-        say("token", Verdict::Failed, why);
+        say("token", CheckResult::Failed, why);
     })?;
     let (verdict, details) = token(&me, context.now());
     say("token", verdict, details);
-    say("permissions", Verdict::Ok, me.permissions.join(", "));
+    say("permissions", CheckResult::Ok, me.permissions.join(", "));
     for (check, result, details) in dealers(&me) {
         say(check, result, details);
     }
     Ok(())
 }
 
-fn clock(ours: Timestamp, theirs: Timestamp) -> (Verdict, String) {
+fn clock(ours: Timestamp, theirs: Timestamp) -> (CheckResult, String) {
     let skew = if ours > theirs { ours - theirs } else { theirs - ours };
     // The time of the answer has no fractions.
     if skew <= MOST_SKEW {
-        return (Verdict::Ok, "in step with the service".to_owned());
+        return (CheckResult::Ok, "in step with the service".to_owned());
     }
     let way = if ours > theirs { "ahead of" } else { "behind" };
-    (Verdict::Warning, format!("{} s {way} the service; set the clock of this machine", skew.as_secs()))
+    (CheckResult::Warning, format!("{} s {way} the service; set the clock of this machine", skew.as_secs()))
 }
 
-fn token(me: &Me, now: Timestamp) -> (Verdict, String) {
+fn token(me: &Me, now: Timestamp) -> (CheckResult, String) {
     let scope = match &me.scope {
         Scope::Dealer(code) => format!("dealer {code}"),
         Scope::Group(group) => format!("group {group}"),
     };
     match me.token.expires {
-        Some(end) if end - now < Duration::from_hours(24 * 7) => {
-            (Verdict::Warning, format!("{scope}; expires {}; ask customer support for a new one", away(end, now)))
-        }
-        Some(end) => (Verdict::Ok, format!("{scope}; expires {}", away(end, now))),
-        None => (Verdict::Ok, format!("{scope}; does not expire")),
+        Some(end) if end - now < Duration::from_hours(24 * 7) => (
+            CheckResult::Warning,
+            format!("{scope}; expires {}; ask customer support for a new one", approximate_distance(end, now)),
+        ),
+        Some(end) => (CheckResult::Ok, format!("{scope}; expires {}", approximate_distance(end, now))),
+        None => (CheckResult::Ok, format!("{scope}; does not expire")),
     }
 }
 
-fn dealers(me: &Me) -> Vec<(&'static str, Verdict, String)> {
+fn dealers(me: &Me) -> Vec<(&'static str, CheckResult, String)> {
     if me.dealers.is_empty() {
-        return vec![("dealer", Verdict::Failed, "the service knows no dealer of this token".to_owned())];
+        return vec![("dealer", CheckResult::Failed, "the service knows no dealer of this token".to_owned())];
     }
     let of = |dealer: &crate::DealerAccess| {
         let bump: Vec<_> = dealer.bump.iter().map(|market| market.name()).collect();
         let bump =
             if bump.is_empty() { "may not bump".to_owned() } else { format!("may bump on {}", bump.join(" and ")) };
-        ("dealer", Verdict::Ok, format!("{} ({}): {}, {bump}", dealer.code, dealer.name, counted(dealer.ads, "ad")))
+        ("dealer", CheckResult::Ok, format!("{} ({}): {}, {bump}", dealer.code, dealer.name, counted(dealer.ads, "ad")))
     };
     me.dealers.iter().map(of).collect()
 }

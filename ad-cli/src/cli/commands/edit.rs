@@ -40,7 +40,7 @@ confirmation. If they are invalid, the editor opens again. An unchanged file cha
 Examples:
   ad-cli edit car-1
   ad-cli edit ABC123 --wait")]
-pub(crate) struct Args {
+pub(crate) struct EditArgs {
     #[command(flatten)]
     change: ChangeArgs,
     /// Do not ask for confirmation
@@ -49,14 +49,14 @@ pub(crate) struct Args {
 }
 
 /// What the editor shows and what it is compared with.
-struct Edited<'a> {
+struct EditedAd<'a> {
     context: &'a Context,
     ad: &'a Ad,
     category: &'static Category,
     before: Map<String, Value>,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let read = acts::read(&client, args.change.target.target()).await?;
     let ad = &read.body;
@@ -68,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             .hint(format!("to migrate it: ad-cli migrate-v4 {}", ad.source_id)));
     };
     let mut done = Done::new(context, &client, &args.change.wait)?;
-    let edited = Edited { context, ad, category, before: payload_of(ad) };
+    let edited = EditedAd { context, ad, category, before: payload_of(ad) };
     let Some(patch) = edited.patch().await? else {
         context.out.note("nothing was changed");
         return Ok(());
@@ -89,7 +89,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     done.end()
 }
 
-impl Edited<'_> {
+impl EditedAd<'_> {
     /// What was changed, once it is valid; `None` if nothing was.
     async fn patch(&self) -> Result<Option<Map<String, Value>>, Failure> {
         let failed = |error: io::Error| Failure::failed(format!("cannot use a temporary file: {error}"));

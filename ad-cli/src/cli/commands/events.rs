@@ -23,7 +23,7 @@ Examples:
   ad-cli events --types \"ad.*.error\" --output ndjson
   ad-cli events --after CURSOR --source-id car-1
   ad-cli events --limit 100")]
-pub(crate) struct Args {
+pub(crate) struct EventsArgs {
     /// Keep printing new events until Ctrl-C
     #[arg(long, short)]
     follow: bool,
@@ -87,7 +87,7 @@ const COLUMNS: &[Column] = &[
 
 const MOST_EVENTS: u32 = 1000;
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &EventsArgs) -> Result<(), Failure> {
     let client = context.client()?;
     if args.follow {
         return follow(context, &client, &args.selection.query(After::Now)).await;
@@ -95,7 +95,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.live_rows(COLUMNS);
     let mut query = args.selection.query(After::Oldest);
     let mut left = args.limit.unwrap_or(u32::MAX);
-    let progress = Counter::between(context.out, "event");
+    let progress = Counter::between_rows(context.out, "event");
     loop {
         query.limit = Some(left.min(MOST_EVENTS));
         let page = progress.run(client.events(&query)).await??.body;

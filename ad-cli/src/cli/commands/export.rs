@@ -29,7 +29,7 @@ Examples:
   ad-cli export > ads.ndjson
   ad-cli export --state created --output csv > ads.csv
   ad-cli export --payloads > stock.ndjson && ad-cli sync plan stock.ndjson")]
-pub(crate) struct Args {
+pub(crate) struct ExportArgs {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     payloads: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     let state = args.state.as_deref().and_then(AdState::from_name).map(AdFilter::State);

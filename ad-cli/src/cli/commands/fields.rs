@@ -24,7 +24,7 @@ Examples:
   ad-cli fields car                all fields of a car
   ad-cli fields car mileage        fields with `mileage` in their name or description
   ad-cli fields car --required     required fields")]
-pub(crate) struct Args {
+pub(crate) struct FieldsArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType, hide_possible_values = true)]
     r#type: Option<&'static Category>,
@@ -69,7 +69,7 @@ struct FieldRow {
     values: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &FieldsArgs) -> Result<(), Failure> {
     let Some(category) = args.r#type else { return types(context) };
     let name = category.vehicle_type.unwrap_or_default();
     let catalogue = Catalogue::embedded();

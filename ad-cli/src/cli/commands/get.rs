@@ -84,7 +84,7 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
         context.out.show(&heading)?;
         let paths: Vec<_> = vehicle.iter().map(|(path, _)| path.as_str()).collect();
         let vehicle: Vec<_> =
-            vehicle.iter().map(|(path, value)| (short(path, &paths), readable(value).into())).collect();
+            vehicle.iter().map(|(path, value)| (short_name(path, &paths), readable(value).into())).collect();
         context.out.named(2, &vehicle)?;
     }
     Ok(())
@@ -120,7 +120,7 @@ fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
 }
 
 /// The name of a field, where no other field of the vehicle has it; `update --set` takes it too.
-fn short<'a>(path: &'a str, paths: &[&str]) -> &'a str {
+fn short_name<'a>(path: &'a str, paths: &[&str]) -> &'a str {
     let name = path.rsplit('.').next().unwrap_or(path);
     let is_only = paths.iter().filter(|other| other.rsplit('.').next() == Some(name)).count() == 1;
     if is_only { name } else { path }

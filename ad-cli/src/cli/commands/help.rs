@@ -15,7 +15,7 @@ use crate::{
 Examples:
   ad-cli help
   ad-cli help sync apply")]
-pub(crate) struct Args {
+pub(crate) struct HelpArgs {
     /// The command
     command: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub(in crate::cli) fn template() -> String {
     text + "\nOptions of every command:\n{options}{after-help}"
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {
     let mut command = definition();
     for name in &args.command {
         let Some(next) = command.find_subcommand(name) else {

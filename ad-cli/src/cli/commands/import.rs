@@ -9,7 +9,7 @@ use crate::{
     bulk::import::{Imported, Options, Record, Resume, Task},
     cli::{
         input::{Input, MappingArg},
-        through::Through,
+        through::ApiOptions,
     },
     terminal::{self, Column, Context, Exit, Failure, ImportReport, ad_table, causes::Causes, counted, grouped},
 };
@@ -39,14 +39,14 @@ Examples:
   ad-cli import stock.xlsx --mapping stock.toml
   ad-cli import stock.json --report report.json --rate 20
   ad-cli import stock.ndjson --rejects rejects.ndjson")]
-pub(crate) struct Args {
+pub(crate) struct ImportArgs {
     /// The file, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     mapping: MappingArg,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Resume an interrupted import of this file
     #[arg(long)]
     resume: bool,
@@ -108,9 +108,9 @@ const REPORT: ImportReport<'_, Record> = ImportReport {
     row: &|record| record,
 };
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Failure> {
     if args.dry_run {
-        return validate::run(context, &validate::Args::of(&args.file, &args.mapping, &args.through)).await;
+        return validate::run(context, &validate::ValidateArgs::of(&args.file, &args.mapping, &args.through)).await;
     }
     context.out.check_fields(ALL_COLUMNS, &[])?;
     let input = Input::open(context, &args.file, &args.mapping, true).await?;
@@ -184,7 +184,7 @@ fn note_causes(context: &Context, imported: &mut Imported) -> Result<(), Failure
 }
 
 /// Says what to do about ads that are not published.
-fn what_next(context: &Context, args: &Args, is_table: bool, rejected: u64, failed: u64) {
+fn what_next(context: &Context, args: &ImportArgs, is_table: bool, rejected: u64, failed: u64) {
     if rejected > 0 && is_table {
         context.out.note(&format!("correct the rejected rows, then: {} --accept-changes", resume_command(args)));
     } else if rejected > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
@@ -196,8 +196,8 @@ fn what_next(context: &Context, args: &Args, is_table: bool, rejected: u64, fail
     }
 }
 
-/// The command that goes on.
-fn resume_command(args: &Args) -> String {
+/// The command line that resumes the import.
+fn resume_command(args: &ImportArgs) -> String {
     let journal = args.journal.as_ref().map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
     let file =
         if args.file.as_os_str() == "-" { "- < the same input".to_owned() } else { args.file.display().to_string() };

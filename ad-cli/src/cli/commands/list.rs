@@ -3,15 +3,15 @@
 use ad_core::{
     categories::Category,
     model::{AdState, MAX_LIMIT, VIEW_FIELDS},
-    parameters::{AD_PARAMETERS, Parameter},
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters, Parameter};
 use serde_json::value::RawValue;
 
 use crate::{
     AdFilter, AdQuery,
     cli::{
         claims::Claims,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
         through::VehicleType,
     },
     terminal::{Column, Context, Counter, Failure, ad_table, counted, grouped},
@@ -29,7 +29,7 @@ Examples:
   ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long)]
     deleted: bool,
     #[command(flatten)]
-    filters: Given<AdQuery>,
+    filters: GivenParameters<AdQuery>,
 }
 
 /// Filters that may mean deleted ads, so that none are left out.
@@ -55,7 +55,7 @@ impl Table for AdQuery {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
     }
@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.rows(columns(&query, context.out.is_for_people(), is_group));
     let progress = Counter::new(context.out, "ad");
     if args.all {
-        // As few requests as possible, unless somebody wants it otherwise.
+        // As few requests as possible, unless `--limit` says otherwise.
         if args.filters.get("limit").is_none() {
             query.page.limit = MAX_LIMIT;
         }

@@ -1,16 +1,14 @@
 //! `ad-cli log`: what has been done to an ad.
 
-use ad_core::{
-    model::{MAX_LIMIT, Page},
-    parameters::{LOG_PARAMETERS, Parameter},
-};
+use ad_core::model::{MAX_LIMIT, Page};
+use ad_parameters::{FromParameters, LOG_PARAMETERS, Parameter};
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 
 use crate::{
     After, Client, EventQuery, LogQuery, Target,
     cli::{
         acts,
-        parameters::{self, Given, Table},
+        parameters::{self, GivenParameters, Table},
     },
     terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
 };
@@ -24,7 +22,7 @@ Examples:
   ad-cli log car-1 --all
   ad-cli log car-1 --state error
   ad-cli log car-1 --follow")]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// Source id of the ad, or its plate
     source_id: String,
     /// Keep printing new entries until Ctrl-C
@@ -34,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset", "follow"])]
     all: bool,
     #[command(flatten)]
-    filters: Given<LogQuery>,
+    filters: GivenParameters<LogQuery>,
 }
 
 impl Table for LogQuery {
@@ -55,7 +53,7 @@ const COLUMNS: &[Column] = &[
 const LATEST: u32 = 20;
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let query = LogQuery::parse(LOG_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     // Whose log it is, also where the plate was given.
     let one = LogQuery { page: Page { limit: 1, offset: 0 }, ..query.clone() };

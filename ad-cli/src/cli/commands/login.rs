@@ -1,4 +1,4 @@
-//! `ad-cli login`: keep where the service is and who calls.
+//! `ad-cli login`: save server URL and token in a profile.
 
 use std::io::{self, IsTerminal};
 
@@ -6,7 +6,7 @@ use ad_core::model::Page;
 
 use crate::{
     AdQuery, ErrorKind,
-    cli::claims::{Claims, Validity, away},
+    cli::claims::{Claims, Validity, approximate_distance},
     terminal::{
         Context, Failure, output,
         profiles::{Profile, Profiles},
@@ -23,13 +23,13 @@ read.
 Examples:
   ad-cli login --url https://ads.example.com
   ad-cli login --url https://ads.example.com --profile north < token.txt")]
-pub(crate) struct Args {
+pub(crate) struct LoginArgs {
     /// Save the profile without checking the token at the service
     #[arg(long)]
     no_check: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failure> {
     let mut profiles = Profiles::of_user()?;
     let name = context.profile().to_owned();
     let url = address(context, profiles.get(&name))?;
@@ -41,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::unauthorised("invalid token: expected three parts separated by dots"));
     };
     if claims.validity(context.now()) == Validity::Expired {
-        let end = claims.expires().map(|end| away(end, context.now())).unwrap_or_default();
+        let end = claims.expires().map(|end| approximate_distance(end, context.now())).unwrap_or_default();
         return Err(
             Failure::unauthorised(format!("the token expired {end}")).hint("ask customer support for a new token")
         );
@@ -59,9 +59,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
     }
     profiles.put(&name, Profile { url: client.url().to_owned(), token })?;
-    let until = claims
-        .expires()
-        .map_or("until it is revoked".to_owned(), |end| format!("until {end} ({})", away(end, context.now())));
+    let until = claims.expires().map_or("until it is revoked".to_owned(), |end| {
+        format!("until {end} ({})", approximate_distance(end, context.now()))
+    });
     let path = profiles.path().display();
     context.out.note(&format!("Profile {name:?}: {} as {}, {until}. Saved in {path}", client.url(), claims.scope()));
     if token_of_environment()?.is_some() {
@@ -80,11 +80,11 @@ fn address(context: &Context, known: Option<&Profile>) -> Result<String, Failure
         return known.ok_or_else(|| Failure::usage("no server URL").hint("set it: --url URL"));
     }
     let shown = known.as_ref().map(|url| format!(" [{url}]")).unwrap_or_default();
-    let typed = asked(&format!("Server URL{shown}: "))?;
+    let typed = prompt(&format!("Server URL{shown}: "))?;
     if typed.is_empty() { known.ok_or_else(|| Failure::usage("no server URL")) } else { Ok(typed) }
 }
 
-fn asked(question: &str) -> Result<String, Failure> {
+fn prompt(question: &str) -> Result<String, Failure> {
     output::ask(question).map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))
 }
 
@@ -96,7 +96,7 @@ fn token() -> Result<String, Failure> {
         rpassword::prompt_password("Token (not echoed): ")
             .map_err(|error| Failure::usage(format!("cannot prompt for the token: {error}")))?
     } else {
-        asked("")?
+        prompt("")?
     };
     let token = typed.trim();
     if token.is_empty() {

@@ -14,13 +14,13 @@ use crate::{
 Examples:
   ad-cli man | man -l -
   ad-cli man --folder ~/.local/share/man/man1")]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// Write a manual page for each command to this folder, which is created if missing
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<(), Failure> {
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();
         Man::new(definition()).render(&mut page)?;

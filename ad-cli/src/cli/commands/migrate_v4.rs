@@ -31,7 +31,7 @@ Examples:
   ad-cli migrate-v4 rib-1 --dry-run
   ad-cli migrate-v4 --all
   ad-cli migrate-v4 --payloads boats.ndjson rib-1 rib-2")]
-pub(crate) struct Args {
+pub(crate) struct MigrateV4Args {
     /// Source ids of the ads
     #[arg(value_name = "SOURCE_ID", required_unless_present = "all")]
     source_ids: Vec<String>,
@@ -52,10 +52,10 @@ pub(crate) struct Args {
     dealer_code: Option<String>,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &MigrateV4Args) -> Result<(), Failure> {
     use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Rejected, Stays};
     context.out.check_names(conversion::FIELDS.iter().copied())?;
-    let prepared = args.payloads.as_deref().map(prepared).transpose()?.unwrap_or_default();
+    let prepared = args.payloads.as_deref().map(read_payloads).transpose()?.unwrap_or_default();
     let client = context.client()?;
     let rulebook = Rulebook::default();
     let mut rows = context.out.rows(conversion::COLUMNS);
@@ -105,7 +105,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// The payloads of a file, by the source id of their ads.
-fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>>, Failure> {
+fn read_payloads(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>>, Failure> {
     let source = Source::open(path)?;
     let name = source.name.clone();
     let mut payloads = HashMap::new();

@@ -26,7 +26,7 @@ Examples:
   ad-cli new van --source-id 4711 > van.json
   ad-cli new boat --full > boat.json     all fields
   ad-cli new car | ad-cli validate -")]
-pub(crate) struct Args {
+pub(crate) struct NewArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType)]
     r#type: &'static Category,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 /// What a short example keeps though nothing demands it: buyers do.
 const WANTED: &[&str] = &["price", "body", "category_fields.brand", "category_fields.model"];
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
     if !category.is_in(version) {

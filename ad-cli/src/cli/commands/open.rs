@@ -18,7 +18,7 @@ Examples:
   ad-cli open ABC123            the same, by its plate
   ad-cli open redoc
   ad-cli open openapi --print")]
-pub(crate) struct Args {
+pub(crate) struct OpenArgs {
     /// Source id or plate of an ad, or a page of the documentation: swagger, redoc or openapi
     #[arg(value_name = "SOURCE_ID|PAGE", default_value = "swagger")]
     what: String,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 const PAGES: [(&str, &str); 3] =
     [("swagger", "/docs/swagger-ui/"), ("redoc", "/docs/redoc/"), ("openapi", "/openapi.json")];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &OpenArgs) -> Result<(), Failure> {
     let page = PAGES.iter().find(|(name, _)| *name == args.what);
     let url = match page {
         // Checks that the address is one; no token is needed.

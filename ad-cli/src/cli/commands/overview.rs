@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     AdFilter, AdOrder, AdQuery, Client,
     bulk::Identity,
-    cli::claims::away,
+    cli::claims::approximate_distance,
     terminal::{Context, Counter, Failure, Styled, Tone, ad_table, counted, grouped},
 };
 
@@ -167,18 +167,18 @@ pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelRe
         text.block(indent, &channel.text);
     }
     if channel.who_acts != WhoActs::Nobody {
-        text.block(indent, &format!("who acts: {}", who(channel.who_acts)));
+        text.block(indent, &format!("who acts: {}", who_acts_label(channel.who_acts)));
     }
     if let Some(what_to_do) = &channel.what_to_do {
         text.block(indent, &format!("what to do: {what_to_do}"));
     }
     if let Some(next) = channel.next_attempt {
         let attempts = channel.attempts;
-        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", away(next, now)));
+        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", approximate_distance(next, now)));
     }
 }
 
-fn who(who: WhoActs) -> String {
+fn who_acts_label(who: WhoActs) -> String {
     who.name().replace('_', " ")
 }
 
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn everybody_has_a_turn() {
         for acts in WhoActs::NAMES {
-            assert!(TURNS.iter().any(|(turn, _)| who(*turn) == acts.replace('_', " ")), "{acts}");
+            assert!(TURNS.iter().any(|(turn, _)| who_acts_label(*turn) == acts.replace('_', " ")), "{acts}");
         }
     }
 }

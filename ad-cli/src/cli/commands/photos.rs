@@ -11,7 +11,7 @@ use crate::{
     bulk::payloads::{Chunks, Source, parse},
     cli::{
         acts::{self, DealerArgs},
-        images::{Found, Images},
+        images::{FetchedImage, ImageChecker},
         input::{Input, MappingArg},
     },
     terminal::{Cell, Column, Context, Counter, Exit, Failure, Rows, Tone, counted, grouped},
@@ -22,7 +22,7 @@ const AT_ONCE: usize = 8;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  ad-cli photos check stock.ndjson\n  ad-cli photos check car-1")]
-pub(crate) struct Args {
+pub(crate) struct PhotosArgs {
     #[command(subcommand)]
     step: PhotosCommand,
 }
@@ -83,16 +83,16 @@ struct PhotoRow {
     photo: Photo,
     problem: Option<String>,
     #[serde(flatten)]
-    found: Found,
+    found: FetchedImage,
 }
 
 fn result(problem: &Value) -> Cell {
     problem.as_str().map_or_else(|| Cell::toned("fetched", Tone::Good), |problem| Cell::toned(problem, Tone::Bad))
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Failure> {
     let PhotosCommand::Check { what, ad, mapping, dealer, http_images } = &args.step;
-    let images = Images::new(*http_images)
+    let images = ImageChecker::new(*http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
     let mut report =
@@ -128,12 +128,12 @@ fn explain_files(path: &Path) -> Result<(), Failure> {
 }
 
 struct Report<'a> {
-    images: Images,
+    images: ImageChecker,
     rows: Rows,
     progress: &'a Counter,
     fetched: u64,
     failed: u64,
-    /// Ads without images.
+    /// Number of ads without images.
     without: u64,
 }
 

@@ -17,13 +17,13 @@ Examples:
   ad-cli price car-1 329900
   ad-cli price ABC123 309900 --reduced
   ad-cli price car-1 329900 --dry-run")]
-pub(crate) struct Args {
+pub(crate) struct PriceArgs {
     #[command(flatten)]
     change: ChangeArgs,
     /// Price in whole currency units, such as 329900
     #[arg(value_parser = amount)]
     amount: Number,
-    /// It is the reduced price
+    /// Set the reduced price and keep the list price
     #[arg(long)]
     reduced: bool,
 }
@@ -39,7 +39,7 @@ fn amount(text: &str) -> Result<Number, &'static str> {
     serde_json::from_str(text).map_err(|_| WRONG)
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &PriceArgs) -> Result<(), Failure> {
     let decide = |ad: &Ad, _: Option<&_>| prices(&ad.source_id, &ad.price, &args.amount, args.reduced);
     change::change(context, Sending::of(&args.change), decide, change::rejected_fields).await
 }

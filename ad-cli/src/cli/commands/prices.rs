@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: &TargetArgs) -> Result<(), Fail
     Ok(context.out.table(COLUMNS, &prices.history)?)
 }
 
-/// What the history comes to.
+/// A summary of the history.
 fn write(text: &mut Styled, prices: &PriceHistory) {
     text.toned(Tone::Strong, &prices.source_id).end_line();
     text.block(2, &format!("prices since {}", minute_of(prices.recorded_since)));

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    cli::claims::{Claims, Validity, away},
+    cli::claims::{Claims, Validity, approximate_distance},
     terminal::{Cell, Column, Context, Failure, Tone, plain, profiles::Profiles},
 };
 
@@ -55,7 +55,7 @@ pub(crate) fn list(context: &Context) -> Result<(), Failure> {
     for (name, profile) in profiles.all() {
         let claims = Claims::of(&profile.token);
         let expires = claims.as_ref().and_then(Claims::expires);
-        let shown = |end| if context.out.is_for_people() { away(end, now) } else { end.to_string() };
+        let shown = |end| if context.out.is_for_people() { approximate_distance(end, now) } else { end.to_string() };
         rows.push(&ProfileRow {
             name,
             in_use: name == context.profile(),

@@ -13,7 +13,7 @@ of its answer, and the request_id of its log entries.
 Examples:
   ad-cli log car-1 --verbose          ids of the requests of an ad
   ad-cli request 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90")]
-pub(crate) struct Args {
+pub(crate) struct RequestArgs {
     /// Id of the request
     #[arg(value_name = "REQUEST_ID")]
     id: Uuid,
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &RequestArgs) -> Result<(), Failure> {
     let status = context.client()?.request(args.id).await?.body;
     if !context.out.is_for_people() {
         return Ok(context.out.record(&status)?);

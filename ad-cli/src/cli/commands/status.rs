@@ -25,7 +25,7 @@ Examples:
   ad-cli status car-1
   ad-cli list --status failed,partly_live
   ad-cli status car-1 --output json | jq \".[0].channels\"")]
-pub(crate) struct Args {
+pub(crate) struct StatusArgs {
     #[command(flatten)]
     shown: ShownArgs,
     /// Without ids: details of at most so many ads
@@ -46,7 +46,7 @@ struct StatusRow {
     quality: Option<Quality>,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<(), Failure> {
     let client = context.client()?;
     if args.shown.source_ids.is_empty() {
         return overview::run(context, &client, args.shown.dealer.dealer_code.as_deref(), args.most).await;

@@ -22,7 +22,7 @@ Examples:
   ad-cli sync plan stock.xlsx --mapping stock.toml
   ad-cli sync plan stock.ndjson --save plan.ndjson && ad-cli sync apply plan.ndjson
   ad-cli sync apply stock.ndjson --yes --watch")]
-pub(crate) struct Args {
+pub(crate) struct SyncArgs {
     #[command(subcommand)]
     step: SyncCommand,
 }
@@ -67,7 +67,7 @@ Exit code 0: the ads are equal to the file. 1: some ads failed. 3: some ads were
     },
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &SyncArgs) -> Result<(), Failure> {
     match &args.step {
         SyncCommand::Plan { file, stock, .. } if stock.watch => sync::watch(context, file, stock, None).await,
         SyncCommand::Plan { file, stock, save } => sync::plan(context, file, stock, save.as_deref()).await,

@@ -14,7 +14,7 @@ use ad_core::{
 
 use crate::{
     cli::{
-        sheet::{Column, columns, csv, mapping, xlsx},
+        sheet::{SheetColumn, columns, csv, mapping, xlsx},
         through::VehicleType,
     },
     terminal::{Context, Failure},
@@ -32,7 +32,7 @@ Examples:
   ad-cli template car --xlsx
   ad-cli template van --csv --out vans.csv
   ad-cli import car.xlsx --dry-run")]
-pub(crate) struct Args {
+pub(crate) struct TemplateArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType)]
     r#type: &'static Category,
@@ -55,7 +55,7 @@ struct Form {
     csv: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &TemplateArgs) -> Result<(), Failure> {
     let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     if category.id == TRAILER {
         return Err(Failure::usage("trailers cannot be created").hint("choose another type: ad-cli fields"));
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     let rulebook = Rulebook::default();
     let example = category.example(ApiVersion::V4, &rulebook);
-    let columns: Vec<Column> = columns(category, &rulebook, example);
+    let columns: Vec<SheetColumn> = columns(category, &rulebook, example);
     let bytes = if args.form.xlsx {
         xlsx::bytes(name, &columns, &rulebook.catalogue)
             .map_err(|error| Failure::failed(format!("cannot make {}: {error}", sheet.display())))?
@@ -86,7 +86,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a new file.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| file.write_all(bytes));
     written.map_err(|error| match error.kind() {

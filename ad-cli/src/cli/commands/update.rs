@@ -11,7 +11,7 @@ use crate::{
     cli::{
         change::{self, ChangeArgs, Sending},
         setting::{self, Setting},
-        single::Single,
+        single::SinglePayload,
     },
     terminal::{Context, Failure},
 };
@@ -27,7 +27,7 @@ Examples:
   ad-cli update car-1 --set color=red --unset video_url --wait
   ad-cli update car-1 --set body=\"New text\"
   ad-cli update car-1 changes.json")]
-pub(crate) struct Args {
+pub(crate) struct UpdateArgs {
     #[command(flatten)]
     change: ChangeArgs,
     /// File with the fields to change, or - for stdin
@@ -60,13 +60,13 @@ fn etag(text: &str) -> Result<String, &'static str> {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &UpdateArgs) -> Result<(), Failure> {
     if args.file.is_none() && args.set.is_empty() && args.unset.is_empty() {
         return Err(Failure::usage("nothing to change")
             .hint("set fields with --set PATH=VALUE, or clear them with --unset PATH")
             .hint("or name a file with the fields to change"));
     }
-    let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
+    let file = args.file.as_deref().map(|path| SinglePayload::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
     let decide = |ad: &Ad, category: Option<&Category>| {
         let now = Value::Object(as_written(ad));

@@ -18,7 +18,7 @@ use crate::{
     },
     cli::{
         input::{Input, MappingArg},
-        through::Through,
+        through::ApiOptions,
     },
     terminal::{
         Context, Exit, Failure, Findings,
@@ -43,27 +43,27 @@ Examples:
   ad-cli validate stock.ndjson --output csv > errors.csv
   ad-cli validate cars.ndjson boats.ndjson
   ad-cli new car | ad-cli validate -")]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     /// The files, or - for stdin
     #[arg(value_name = "FILE|-", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     mapping: MappingArg,
     #[command(flatten)]
-    through: Through,
+    through: ApiOptions,
     /// Also send each locally valid payload to the `validate` operation of the service, which stores nothing
     #[arg(long)]
     online: bool,
 }
 
-impl Args {
+impl ValidateArgs {
     /// To validate one file without the service.
-    pub(super) fn of(file: &Path, mapping: &MappingArg, through: &Through) -> Self {
+    pub(super) fn of(file: &Path, mapping: &MappingArg, through: &ApiOptions) -> Self {
         Self { files: vec![file.to_owned()], mapping: mapping.clone(), through: through.clone(), online: false }
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Failure> {
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
     let mut report = Findings::new("", context.out);
@@ -103,7 +103,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 async fn one(
     context: &Context,
     file: &Path,
-    args: &Args,
+    args: &ValidateArgs,
     client: Option<&Client>,
     report: &mut Findings,
     causes: &mut Causes,
@@ -167,7 +167,7 @@ async fn online(
         for piece in pieces {
             let (mut verdict, _) = checker.check(piece, totals.payloads);
             if verdict.is_valid() {
-                asked(checker, client, piece, &mut verdict).await?;
+                ask_service(checker, client, piece, &mut verdict).await?;
             }
             totals.add(&verdict);
             show(&verdict)?;
@@ -178,7 +178,12 @@ async fn online(
 }
 
 /// Adds what the service has to say about a payload.
-async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &mut Verdict) -> Result<(), Failure> {
+async fn ask_service(
+    checker: &Checker,
+    client: &Client,
+    piece: Piece<'_>,
+    verdict: &mut Verdict,
+) -> Result<(), Failure> {
     let object: Map<String, Value> = parse(piece.text).unwrap_or_default();
     let vehicle_type = checker.category(&object).and_then(|category| category.vehicle_type);
     let ads = match (checker.version, vehicle_type) {

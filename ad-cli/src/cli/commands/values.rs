@@ -22,7 +22,7 @@ Examples:
   ad-cli values car                      fields with allowed values
   ad-cli values car body_type            values of a field
   ad-cli values car brand vol            values that contain `vol`")]
-pub(crate) struct Args {
+pub(crate) struct ValuesArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType, hide_possible_values = true)]
     r#type: &'static Category,
@@ -47,7 +47,7 @@ pub(crate) struct ModelsArgs {
 
 const COLUMNS: &[Column] = &[Column::new("ID", "id"), Column::new("NAME", "name")];
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &ValuesArgs) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded();
     let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, name) };

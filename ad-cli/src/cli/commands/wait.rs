@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Target,
     bulk::{AdOutcome, follow::wait_for_ad},
-    cli::acts::{self, TargetArgs, goes_on, reasons},
+    cli::acts::{self, TargetArgs, interrupted_wait, reasons},
     terminal::{Column, Context, Exit, Failure, ad_table, duration, until_interrupted},
 };
 
@@ -22,20 +22,20 @@ or the request is unfinished after --within.
 Examples:
   ad-cli create car.json && ad-cli wait car-1
   ad-cli wait car-1 --until published --within 10m")]
-pub(crate) struct Args {
+pub(crate) struct WaitArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Expected state; any other outcome is a failure
     #[arg(long, value_name = "STATE", value_enum)]
-    until: Option<Until>,
+    until: Option<WaitTarget>,
     /// How long to wait, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
     within: Duration,
 }
 
-/// What an ad may have to come to.
+/// The state of an ad to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Until {
+enum WaitTarget {
     /// Published on the marketplaces
     Published,
     /// Deleted
@@ -50,14 +50,14 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &WaitArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let wait = async {
         let ad = acts::read(&client, args.target.target()).await?.body;
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         wait_for_ad(&client, target, args.within, reasons(context)).await
     };
-    let (waited, ad) = until_interrupted(wait).await.ok_or_else(|| goes_on(&args.target.source_id))??;
+    let (waited, ad) = until_interrupted(wait).await.ok_or_else(|| interrupted_wait(&args.target.source_id))??;
     let outcome = waited.outcome();
     let row = json!({
         "source_id": ad.source_id, "outcome": outcome, "message": waited.message(),
@@ -66,8 +66,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     context.out.table(COLUMNS, [row])?;
     let is_wanted = match args.until {
         None => outcome.is_good(),
-        Some(Until::Published) => matches!(outcome, AdOutcome::Published | AdOutcome::Bumped | AdOutcome::Boosted),
-        Some(Until::Deleted) => outcome == AdOutcome::Deleted,
+        Some(WaitTarget::Published) => matches!(outcome, AdOutcome::Published | AdOutcome::Bumped | AdOutcome::Boosted),
+        Some(WaitTarget::Deleted) => outcome == AdOutcome::Deleted,
     };
     if is_wanted { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -17,7 +17,7 @@ needs the permission webhooks; listen needs read.
 Examples:
   ad-cli webhooks create https://example.com/hooks
   ad-cli webhooks listen --forward-to http://127.0.0.1:3000/hooks")]
-pub(crate) struct Args {
+pub(crate) struct WebhooksArgs {
     #[command(subcommand)]
     command: WebhookCommand,
 }
@@ -177,7 +177,7 @@ const DELIVERIES: &[Column] = &[
         .wrapped(),
 ];
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: WebhooksArgs) -> Result<(), Failure> {
     let (client, out) = (context.client()?, context.out);
     let webhooks = client.webhooks();
     check_fields(context, &args.command)?;

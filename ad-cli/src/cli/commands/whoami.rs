@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    cli::claims::{Claims, Validity, away},
+    cli::claims::{Claims, Validity, approximate_distance},
     terminal::{Context, Failure, counted},
 };
 
@@ -16,13 +16,13 @@ Exit code 4: the token has expired, or the service rejects it.
 Examples:
   ad-cli whoami
   ad-cli whoami --online")]
-pub(crate) struct Args {
+pub(crate) struct WhoamiArgs {
     /// Ask the service, which also knows the token's dealers, their ads and the rate limit
     #[arg(long)]
     online: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Failure> {
     let connection = context.connection()?;
     let claims = Claims::of(&connection.token).ok_or_else(|| {
         Failure::unauthorised("invalid token: expected three parts separated by dots").hint("run: ad-cli login")
@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let validity = claims.validity(now);
     let people = context.out.is_for_people();
     let expires = match claims.expires() {
-        Some(end) if people => Some(format!("{end} ({})", away(end, now))),
+        Some(end) if people => Some(format!("{end} ({})", approximate_distance(end, now))),
         Some(end) => Some(end.to_string()),
         None => people.then(|| "never".to_owned()),
     };

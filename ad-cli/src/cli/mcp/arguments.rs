@@ -40,7 +40,6 @@ enum Kind {
 /// How several values are passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Several {
-    /// There is one value.
     No,
     Repeated,
     /// In one value, separated by commas.
@@ -50,7 +49,7 @@ enum Several {
 /// A call as a command line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Line {
-    /// Options and values.
+    /// Arguments of the command, without the program.
     pub(super) words: Vec<String>,
     pub(super) stdin: Option<String>,
 }

@@ -33,7 +33,7 @@ use self::{
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
-use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, signalled};
+use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, wait_for_signal};
 
 /// Calls that run at the same time; others wait.
 const AT_ONCE: u32 = 4;
@@ -54,7 +54,7 @@ Examples:
   ad-cli mcp
   ad-cli mcp --allow-write
   ad-cli mcp --allow-write --allow-promote 5 --profile north")]
-pub(crate) struct Args {
+pub(crate) struct McpArgs {
     #[command(flatten)]
     access: Access,
     /// Time limit of a call, such as 90s, 10m or 1h
@@ -74,7 +74,7 @@ struct Access {
 }
 
 /// Serves a client on stdin and stdout until it closes the connection.
-pub(crate) async fn serve(context: &Context, &Args { access, time_limit }: &Args) -> Result<(), Failure> {
+pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &McpArgs) -> Result<(), Failure> {
     // Here, a command finds no files of the user.
     let folder = tempfile::tempdir().and_then(|folder| std::env::set_current_dir(folder.path()).map(|()| folder));
     let _folder = folder.map_err(|error| Failure::failed(format!("cannot work in a temporary folder: {error}")))?;
@@ -106,7 +106,7 @@ pub(crate) async fn serve(context: &Context, &Args { access, time_limit }: &Args
     tokio::pin!(session);
     let ended = tokio::select! {
         ended = &mut session => ended.map(drop),
-        () = signalled() => {
+        () = wait_for_signal() => {
             stop.cancel();
             let _ended = session.await;
             Err(ServerInitializeError::Cancelled)
@@ -201,7 +201,7 @@ struct Server {
     left: Mutex<u32>,
     time_limit: Duration,
     running: Arc<Semaphore>,
-    /// Ends all calls.
+    /// Cancelled at the end of the session; ends all calls.
     stop: CancellationToken,
     tools: Vec<Offer>,
 }

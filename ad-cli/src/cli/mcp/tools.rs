@@ -2,13 +2,12 @@
 
 use super::Access;
 
-/// What a tool does, which determines the access that it needs and what clients are told about it.
+/// What a tool does, which determines the access that it needs and the annotations that clients get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     Reads,
     /// Adds something, or starts something again.
     Adds,
-    /// Replaces or deletes something.
     Replaces,
     /// Is charged for each ad.
     Charges,
@@ -33,7 +32,6 @@ pub(super) struct Payload {
 pub(super) enum Count {
     /// One or none: an object.
     Optional,
-    /// One: an object.
     One,
     /// Several: an array of objects.
     Several,

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::Column;
+use super::SheetColumn;
 use crate::bulk::plain;
 
 /// The header and the example row. Spreadsheets of most of Europe open semicolons as columns, and the mark at the beginning makes them read
 /// UTF-8.
-pub(in crate::cli) fn bytes(columns: &[Column]) -> io::Result<Vec<u8>> {
+pub(in crate::cli) fn bytes(columns: &[SheetColumn]) -> io::Result<Vec<u8>> {
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer("\u{feff}".as_bytes().to_vec());
     out.write_record(columns.iter().map(|column| &column.header))?;
     out.write_record(columns.iter().map(|column| column.example.as_ref().map(plain).unwrap_or_default()))?;

@@ -25,7 +25,7 @@ const IMAGES: usize = 10;
 const SEPARATOR: char = ',';
 
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct SheetColumn {
     pub(super) header: String,
     /// Path of the field in a mapping.
     target: String,
@@ -42,14 +42,14 @@ pub(super) fn columns(
     category: &'static Category,
     rulebook: &Rulebook,
     mut example: Map<String, Value>,
-) -> Vec<Column> {
+) -> Vec<SheetColumn> {
     let rows = known(category);
     let short = shorten(category, ApiVersion::V4, rulebook, &rows, &example);
     example.insert("visible".to_owned(), Value::Bool(false));
     let mut columns = Vec::new();
     for row in rows.iter().filter(|row| !row.place.contains("[]") && row.place != "category_id") {
         let field = row.field;
-        let column = |target: String, example: Option<&Value>| Column {
+        let column = |target: String, example: Option<&Value>| SheetColumn {
             header: String::new(),
             wanted: field.required || at(&short, &row.place).is_some(),
             target,
@@ -64,7 +64,7 @@ pub(super) fn columns(
                     let prices = example.get("price").and_then(Value::as_array).into_iter().flatten();
                     let amount = prices.filter(|price| price["type"] == kind).map(|price| &price["amount"]).next();
                     let column = column(format!("price.{kind}"), amount);
-                    columns.push(Column {
+                    columns.push(SheetColumn {
                         kind: Kind::Decimal { min: 0.0, max: 1e12, decimals: Some(2), numeric_text: false },
                         wanted: kind == price::LIST,
                         doc: "Amount in whole units of the dealer's currency",
@@ -76,7 +76,11 @@ pub(super) fn columns(
                 for number in 0..IMAGES {
                     // The example's addresses do not exist.
                     let column = column(row.place.clone(), None);
-                    columns.push(Column { header: format!("Photo {}", number + 1), wanted: number == 0, ..column });
+                    columns.push(SheetColumn {
+                        header: format!("Photo {}", number + 1),
+                        wanted: number == 0,
+                        ..column
+                    });
                 }
             }
             Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields => {}
@@ -89,7 +93,7 @@ pub(super) fn columns(
 }
 
 /// Sets the headers: the last part of the path, or more of it if two columns would have the same.
-fn name(columns: &mut [Column]) {
+fn name(columns: &mut [SheetColumn]) {
     let last = |target: &str| target.rsplit('.').next().unwrap_or(target).to_owned();
     let mut uses: HashMap<String, usize> = HashMap::new();
     for column in columns.iter().filter(|column| column.header.is_empty()) {
@@ -119,7 +123,7 @@ fn cell(value: &Value) -> Value {
     }
 }
 
-impl Column {
+impl SheetColumn {
     fn is_image(&self) -> bool {
         matches!(self.kind, Kind::List { item: Kind::ImageAddress, .. })
     }
@@ -173,7 +177,7 @@ impl Column {
     }
 }
 
-pub(super) fn mapping(vehicle_type: &str, columns: &[Column]) -> String {
+pub(super) fn mapping(vehicle_type: &str, columns: &[SheetColumn]) -> String {
     let mut text = format!(
         "# The mapping of a sheet that `ad-cli template {vehicle_type}` wrote: field of the ad = column of the sheet.\n\n\
          [vehicle]\ntype = \"{vehicle_type}\"\n\n[fields]\n"

@@ -4,7 +4,7 @@ use ad_core::catalogue::Catalogue;
 use rust_xlsxwriter::{DataValidation, Format, Formula, Note, Workbook, XlsxError, utility::column_number_to_name};
 use serde_json::Value;
 
-use super::Column;
+use super::SheetColumn;
 use crate::bulk::plain;
 
 /// The sheet with the allowed values, which is hidden.
@@ -18,7 +18,7 @@ const NARROWEST: usize = 12;
 
 pub(in crate::cli) fn bytes(
     vehicle_type: &str,
-    columns: &[Column],
+    columns: &[SheetColumn],
     catalogue: &Catalogue,
 ) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    plan::{Act, Plan, Step},
+    plan::{Plan, Step, StepKind},
     stock::no_room,
 };
 use crate::{
@@ -34,7 +34,7 @@ const SIDE_BY_SIDE: usize = 8;
 
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct AppliedStep {
-    pub(super) act: Act,
+    pub(super) act: StepKind,
     #[serde(flatten)]
     pub(super) ad: Identity,
     pub(super) line: Option<u64>,
@@ -62,7 +62,7 @@ pub(super) async fn apply(
     let sender = Sender { client, stopped: RefCell::default(), stop };
     let mut rows: Vec<_> = plan.steps.iter().map(|step| AppliedStep::new(step, AdOutcome::NotSent)).collect();
     let Plan { steps, spool, .. } = plan;
-    for phase in Act::PHASES {
+    for phase in StepKind::PHASES {
         let of_phase = steps.iter().enumerate().filter(|(_, step)| phase.contains(&step.act));
         let requests = of_phase.map(|(index, step)| {
             let body = step.body.map(|span| spool.object(span)).transpose().map_err(no_room());
@@ -138,10 +138,12 @@ impl Sender<'_> {
     async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Result<Option<String>, String>, Error> {
         let target = step.ad.target();
         let ads = match (&step.vehicle_type, step.act) {
-            (Some(vehicle_type), Act::Create | Act::Update | Act::Revive) => self.client.typed(vehicle_type),
+            (Some(vehicle_type), StepKind::Create | StepKind::Update | StepKind::Revive) => {
+                self.client.typed(vehicle_type)
+            }
             _ => self.client.v4(),
         };
-        if step.act == Act::Create {
+        if step.act == StepKind::Create {
             return Ok(Ok(ads.create(body).await?.request_id));
         }
         let written = write_if(
@@ -149,7 +151,7 @@ impl Sender<'_> {
             target,
             |ad| changed(step, ad).map_or(Ok(()), Err),
             async |ads| match step.act {
-                Act::Delete => ads.delete(target).await,
+                StepKind::Delete => ads.delete(target).await,
                 _ => ads.update(target, body).await,
             },
         );
@@ -166,9 +168,9 @@ impl Sender<'_> {
 fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let is_deleted = ad.state == AdState::Deleted;
     match step.act {
-        Act::Update if is_deleted => return Some("the ad was deleted after the plan was made".to_owned()),
-        Act::Revive if !is_deleted => return Some("the ad was revived after the plan was made".to_owned()),
-        Act::Delete => {
+        StepKind::Update if is_deleted => return Some("the ad was deleted after the plan was made".to_owned()),
+        StepKind::Revive if !is_deleted => return Some("the ad was revived after the plan was made".to_owned()),
+        StepKind::Delete => {
             return (step.updated != Some(ad.updated) && !is_deleted)
                 .then(|| format!("the ad was changed at {}, after the plan was made", ad.updated));
         }
@@ -179,7 +181,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let changes = step.changes.iter().filter_map(|change| {
         let value = at(&now, &change.field).unwrap_or(&Value::Null);
         let is_other = !desired::same(value, &change.old) && !desired::same(value, &change.new);
-        is_other.then(|| format!("{} is now {}", change.field, desired::short(value)))
+        is_other.then(|| format!("{} is now {}", change.field, desired::shorten_value(value)))
     });
     let changes: Vec<_> = changes.collect();
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
@@ -240,7 +242,7 @@ fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);
     // Deleting an ad whose deletion is in progress adds no log entry.
-    outcome.or_else(|| (row.act == Act::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
+    outcome.or_else(|| (row.act == StepKind::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
 }
 
 #[cfg(test)]
@@ -276,17 +278,17 @@ mod tests {
             changes,
             body: None,
         };
-        assert_eq!(changed(&step(Act::Update, vec![color("red")]), &planned), None);
+        assert_eq!(changed(&step(StepKind::Update, vec![color("red")]), &planned), None);
         let done = ad(|ad| ad["category_fields"]["color"] = json!("blue"));
-        assert_eq!(changed(&step(Act::Update, vec![color("red")]), &done), None, "it is as wanted");
-        let told = changed(&step(Act::Update, vec![color("green")]), &planned).unwrap();
+        assert_eq!(changed(&step(StepKind::Update, vec![color("red")]), &done), None, "it is as wanted");
+        let told = changed(&step(StepKind::Update, vec![color("green")]), &planned).unwrap();
         assert_eq!(told, "changed after the plan was made: category_fields.color is now red");
-        assert!(changed(&step(Act::Revive, vec![]), &planned).unwrap().contains("revived"));
-        assert_eq!(changed(&step(Act::Delete, vec![]), &planned), None);
+        assert!(changed(&step(StepKind::Revive, vec![]), &planned).unwrap().contains("revived"));
+        assert_eq!(changed(&step(StepKind::Delete, vec![]), &planned), None);
         let later = ad(|ad| ad["updated"] = json!("2026-01-15T11:00:00.000Z"));
-        assert!(changed(&step(Act::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
+        assert!(changed(&step(StepKind::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
         let deleted = ad(|ad| ad["state"] = json!("deleted"));
-        assert!(changed(&step(Act::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
-        assert_eq!(changed(&step(Act::Delete, vec![]), &deleted), None, "that is what was wanted");
+        assert!(changed(&step(StepKind::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
+        assert_eq!(changed(&step(StepKind::Delete, vec![]), &deleted), None, "that is what was wanted");
     }
 }

@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use show::difference;
 
 use self::{
-    plan::{Act, Plan, Planner},
-    stock::{Reader, Scope},
+    plan::{Plan, Planner, StepKind},
+    stock::{Reader, StockScope},
 };
 use crate::{
     Client,
@@ -59,7 +59,7 @@ pub(crate) struct StockArgs {
 pub(crate) struct ApplyOptions {
     /// Whether to show the plan only.
     pub(crate) dry_run: bool,
-    /// Nobody is asked.
+    /// Whether to apply without a confirmation.
     pub(crate) yes: bool,
     /// How long to wait for outcomes; `None`: not at all.
     pub(crate) within: Option<Duration>,
@@ -96,7 +96,7 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
     let (client, mut plan) = if let Some(mut plan) = saved::load(file)? {
         let client = context.client()?;
         plan.about.allowed = plan.about.allowed.max(stock.allow_removals);
-        saved::fits(context, &plan, &client).await?;
+        saved::check_unchanged(context, &plan, &client).await?;
         saved::is_current(&plan, &client).await?;
         (client, plan)
     } else {
@@ -104,12 +104,12 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
     };
     if how.dry_run {
         show::plan(context.out, &plan)?;
-        may_be_done(&plan)?;
+        check_permitted(&plan)?;
         context.out.note("nothing was changed (--dry-run)");
         return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Rejected)) };
     }
     show_first(context, &plan)?;
-    may_be_done(&plan)?;
+    check_permitted(&plan)?;
     if !how.yes && !plan.steps.is_empty() {
         if file.as_os_str() == "-" || !can_ask() {
             return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
@@ -120,7 +120,7 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
         saved::is_current(&plan, &client).await?;
     }
     // From here on, Ctrl-C stops gracefully.
-    carry_out(context, &client, &mut plan, how, &stop_on_interrupt(context)).await
+    apply_plan(context, &client, &mut plan, how, &stop_on_interrupt(context)).await
 }
 
 /// Plans and, if requested, applies the plan, now and whenever the file changes.
@@ -139,8 +139,8 @@ pub(crate) async fn watch(
         show::check_applied_fields(context.out)?;
         let (client, mut plan) = planned(context, file, stock).await?;
         show_first(context, &plan)?;
-        may_be_done(&plan)?;
-        carry_out(context, &client, &mut plan, how, &stop).await
+        check_permitted(&plan)?;
+        apply_plan(context, &client, &mut plan, how, &stop).await
     })
     .await
 }
@@ -151,7 +151,7 @@ async fn planned(context: &Context, file: &Path, args: &StockArgs) -> Result<(Cl
     let connection = context.connection()?;
     let client = context.client_for(&connection.url, &connection.token)?;
     let settings = RuleSettings { http_images: *http_images, ..RuleSettings::default() };
-    let scope = Scope::of(&connection.token)?;
+    let scope = StockScope::of(&connection.token)?;
     let rulebook = Rulebook { settings, ..Rulebook::default() };
     let input = Input::open(context, file, mapping, *http_images).await?;
     let checker = input.checker(Checker::new(ApiVersion::V4, None));
@@ -185,7 +185,7 @@ fn show_first(context: &Context, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Whether a plan is within what is allowed.
-fn may_be_done(plan: &Plan) -> Result<(), Failure> {
+fn check_permitted(plan: &Plan) -> Result<(), Failure> {
     let Some(deletions) = plan.deletions_beyond_limit() else { return Ok(()) };
     Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan, deletions))).hint(format!(
         "check that the file contains the whole stock; to allow the deletions: --allow-removals {deletions}"
@@ -203,13 +203,13 @@ fn too_many(plan: &Plan, deletions: u64) -> String {
 
 /// `Make these changes (212 requests, of which 206 are deletions, permanent)?`
 fn question(plan: &Plan) -> String {
-    let deletions = plan.count(&[Act::Delete]);
+    let deletions = plan.count(&[StepKind::Delete]);
     let permanent =
         if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
     format!("Make these changes ({}{permanent})?", counted(plan.steps.len() as u64, "request"))
 }
 
-async fn carry_out(
+async fn apply_plan(
     context: &Context,
     client: &Client,
     plan: &mut Plan,

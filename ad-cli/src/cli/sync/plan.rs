@@ -10,7 +10,7 @@ use ad_files::spool::{Span, Spool};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::stock::{Left, Reader, Stock, Wanted, Why};
+use super::stock::{DesiredAd, Reader, SkipReason, SkippedAd, Stock};
 use crate::{
     Ad, AdFilter, AdQuery, Client, Target,
     bulk::{
@@ -24,7 +24,7 @@ use crate::{
 /// What is done with an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Act {
+pub(super) enum StepKind {
     Update,
     /// It revives a deleted ad by an update.
     Revive,
@@ -32,14 +32,14 @@ pub(super) enum Act {
     Delete,
 }
 
-impl Act {
+impl StepKind {
     /// Updates, creates, deletions, in the order of execution.
     pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Step {
-    pub(super) act: Act,
+    pub(super) act: StepKind,
     #[serde(flatten)]
     pub(super) ad: Identity,
     pub(super) vehicle_type: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct Dealer {
     pub(super) code: String,
     /// Ads that are not deleted.
     pub(super) ads: u64,
-    /// Those that would be.
+    /// Ads that the plan deletes.
     pub(super) deletions: u64,
 }
 
@@ -72,8 +72,7 @@ impl Dealer {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct About {
-    /// The file, for messages.
+pub(super) struct PlanHeader {
     pub(super) name: String,
     /// The file, for reading it again; `None` for stdin.
     pub(super) path: Option<PathBuf>,
@@ -81,22 +80,22 @@ pub(super) struct About {
     pub(super) mapping: Option<String>,
     #[serde(default)]
     pub(super) http_images: bool,
-    /// What its payloads come to.
+    /// Digest of its payloads.
     pub(super) digest: String,
-    /// The service.
+    /// Address of the service.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
-    /// Permitted deletions.
+    /// Number of deletions that the user has permitted.
     pub(super) allowed: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) about: About,
-    /// Updates, creates, deletions.
+    pub(super) about: PlanHeader,
+    /// In this order: updates, creates, deletions.
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<SkippedAd>,
     pub(super) notes: Vec<(Identity, String)>,
     /// Notes about the whole plan.
     pub(super) remarks: Vec<String>,
@@ -106,13 +105,13 @@ pub(super) struct Plan {
 
 impl Plan {
     /// How many steps of these kinds there are.
-    pub(super) fn count(&self, acts: &[Act]) -> u64 {
+    pub(super) fn count(&self, acts: &[StepKind]) -> u64 {
         self.steps.iter().filter(|step| acts.contains(&step.act)).count() as u64
     }
 
     /// Number of deletions beyond those permitted.
     pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
-        let deletions = self.count(&[Act::Delete]);
+        let deletions = self.count(&[StepKind::Delete]);
         (deletions > self.about.allowed && self.about.dealers.iter().any(Dealer::exceeds_deletion_limit))
             .then_some(deletions)
     }
@@ -137,20 +136,20 @@ impl<'a> Planner<'a> {
     pub(super) async fn plan(mut self, path: Option<PathBuf>, allowed: u64) -> Result<Plan, Failure> {
         let mut dealers = Vec::new();
         for dealer_code in self.stock.dealers() {
-            let before = self.plan.count(&[Act::Delete]);
+            let before = self.plan.count(&[StepKind::Delete]);
             let ads = self.dealer(&dealer_code).await?;
-            let deletions = self.plan.count(&[Act::Delete]) - before;
+            let deletions = self.plan.count(&[StepKind::Delete]) - before;
             dealers.push(Dealer { code: dealer_code, ads, deletions });
         }
         self.creates()?;
         let Self { client, mut stock, mut plan, unnameable, .. } = self;
-        let (unknown, deletions) = (stock.unknown(), plan.count(&[Act::Delete]));
+        let (unknown, deletions) = (stock.unknown(), plan.count(&[StepKind::Delete]));
         if !unknown.is_empty() && deletions > 0 {
-            plan.steps.retain(|step| step.act != Act::Delete);
+            plan.steps.retain(|step| step.act != StepKind::Delete);
             for dealer in &mut dealers {
                 dealer.deletions = 0;
             }
-            plan.remarks.push(held(deletions, &unknown));
+            plan.remarks.push(withheld_deletions(deletions, &unknown));
         }
         if unnameable > 0 {
             plan.remarks.push(format!(
@@ -159,12 +158,12 @@ impl<'a> Planner<'a> {
                 if unnameable == 1 { "is" } else { "are" },
             ));
         }
-        plan.steps.sort_by_key(|step| (Act::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
+        plan.steps.sort_by_key(|step| (StepKind::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
         plan.left.append(&mut stock.left);
         plan.left.sort_by_key(|left| left.line);
         let (name, digest, url) = (stock.name, stock.digest, client.url().to_owned());
         Ok(Plan {
-            about: About { name, path, digest, url, dealers, allowed, ..About::default() },
+            about: PlanHeader { name, path, digest, url, dealers, allowed, ..PlanHeader::default() },
             spool: stock.spool,
             ..plan
         })
@@ -187,15 +186,15 @@ impl<'a> Planner<'a> {
     async fn ad(&mut self, ad: &Ad) -> Result<(), Failure> {
         let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
         if let Some(wanted) = self.stock.wanted.remove(&identity) {
-            return self.wanted(ad, identity, &wanted).await;
+            return self.plan_existing(ad, identity, &wanted).await;
         }
         // Its payload has errors, which are reported with it.
-        if ad.state == AdState::Deleted || self.stock.leaves(&identity) {
+        if ad.state == AdState::Deleted || self.stock.may_be_invalid(&identity) {
             return Ok(());
         }
         let category = categories::by_id(ad.category_id);
         if category.is_some_and(|it| it.is_in(ApiVersion::V4) || it.targets().next().is_some()) {
-            self.plan.steps.push(step(Act::Delete, identity, ad, Vec::new(), None));
+            self.plan.steps.push(step(StepKind::Delete, identity, ad, Vec::new(), None));
         } else {
             self.unnameable += 1;
         }
@@ -203,7 +202,7 @@ impl<'a> Planner<'a> {
     }
 
     /// An existing ad that the file contains.
-    async fn wanted(&mut self, ad: &Ad, identity: Identity, wanted: &Wanted) -> Result<(), Failure> {
+    async fn plan_existing(&mut self, ad: &Ad, identity: Identity, wanted: &DesiredAd) -> Result<(), Failure> {
         let payload = self.stock.payload(wanted)?;
         let rulebook = &self.reader.rulebook;
         let mut images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
@@ -223,21 +222,21 @@ impl<'a> Planner<'a> {
                 self.plan.unchanged.push(identity);
             }
             AdDifference::Update { patch, changes, revives } => {
-                let act = if revives { Act::Revive } else { Act::Update };
+                let act = if revives { StepKind::Revive } else { StepKind::Update };
                 let body = Some(self.stock.keep(&patch)?);
                 self.plan.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
             }
             AdDifference::Blocked { reason, hints } => {
                 let Identity { source_id, dealer_code } = identity;
-                let why = Why::Blocked { reason, hints };
-                self.plan.left.push(Left { source_id: Some(source_id), dealer_code, category, line, why });
+                let why = SkipReason::Blocked { reason, hints };
+                self.plan.left.push(SkippedAd { source_id: Some(source_id), dealer_code, category, line, why });
             }
             AdDifference::Rejected(errors) => {
                 let text = self.stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
                 let verdict = self.reader.checker.rejected(&errors, piece, wanted.index);
                 let Identity { source_id, dealer_code } = identity;
-                self.plan.left.push(Left { line, ..Left::rejected(Some(source_id), dealer_code, verdict) });
+                self.plan.left.push(SkippedAd { line, ..SkippedAd::rejected(Some(source_id), dealer_code, verdict) });
             }
         }
         Ok(())
@@ -259,7 +258,7 @@ impl<'a> Planner<'a> {
             let line = Some(wanted.place.line);
             match self.reader.new_ad(self.stock.payload(&wanted)?, &wanted, &text) {
                 Ok(title) => self.plan.steps.push(Step {
-                    act: Act::Create,
+                    act: StepKind::Create,
                     ad,
                     vehicle_type: wanted.category.vehicle_type.map(str::to_owned),
                     title,
@@ -269,7 +268,9 @@ impl<'a> Planner<'a> {
                     body: Some(wanted.payload),
                 }),
                 Err(verdict) => {
-                    self.plan.left.push(Left { line, ..Left::rejected(Some(ad.source_id), ad.dealer_code, verdict) });
+                    self.plan
+                        .left
+                        .push(SkippedAd { line, ..SkippedAd::rejected(Some(ad.source_id), ad.dealer_code, verdict) });
                 }
             }
         }
@@ -284,7 +285,7 @@ fn unpublished(ad: &Ad) -> Option<String> {
         .then(|| format!("it is not published, or not yet; to show its log: ad-cli log {}", quoted(&ad.source_id)))
 }
 
-fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Span>) -> Step {
+fn step(act: StepKind, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Span>) -> Step {
     let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
     Step {
         act,
@@ -298,7 +299,7 @@ fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Optio
     }
 }
 
-fn held(count: u64, unknown: &[u64]) -> String {
+fn withheld_deletions(count: u64, unknown: &[u64]) -> String {
     let lines: Vec<_> = unknown.iter().take(5).map(u64::to_string).collect();
     let more = if unknown.len() > 5 { " and more" } else { "" };
     format!(

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    plan::{About, Act, Plan, Step},
+    plan::{Plan, PlanHeader, Step, StepKind},
     stock::{self, no_room},
 };
 use crate::{
@@ -34,12 +34,12 @@ struct Header<T> {
     ad_cli_plan: u32,
     #[serde(flatten)]
     about: T,
-    /// How many lines follow.
+    /// Number of the lines that follow.
     steps: usize,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct PlanLine<'a> {
     #[serde(flatten)]
     step: &'a Step,
     body: Option<&'a Map<String, Value>>,
@@ -68,7 +68,7 @@ fn lines(plan: &mut Plan) -> Result<Vec<u8>, Failure> {
     lines.push(b'\n');
     for step in &plan.steps {
         let body = step.body.map(|span| plan.spool.object(span)).transpose().map_err(no_room())?;
-        serde_json::to_writer(&mut lines, &Line { step, body: body.as_ref() }).map_err(io::Error::other)?;
+        serde_json::to_writer(&mut lines, &PlanLine { step, body: body.as_ref() }).map_err(io::Error::other)?;
         lines.push(b'\n');
     }
     Ok(lines)
@@ -92,7 +92,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     let broken = |line: usize, error: &dyn std::fmt::Display| {
         Failure::usage(format!("{name}:{line}: invalid plan: {error}")).hint("make a new plan: ad-cli sync plan")
     };
-    let header: Header<About> = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
+    let header: Header<PlanHeader> = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
     if header.ad_cli_plan != VERSION {
         return Err(broken(1, &format!("version {} instead of {VERSION}", header.ad_cli_plan)));
     }
@@ -101,7 +101,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
         let line = line.map_err(|error| broken(index + 2, &error))?;
         let mut step: Step = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
         let Body { body } = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
-        if body.is_some() == (step.act == Act::Delete) {
+        if body.is_some() == (step.act == StepKind::Delete) {
             return Err(broken(index + 2, &"step and body do not match"));
         }
         step.body = body.map(|body| spool.add_line(&body)).transpose().map_err(no_room())?;
@@ -114,11 +114,11 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
 }
 
 /// Checks that file and service are those of the plan.
-pub(super) async fn fits(context: &Context, plan: &Plan, client: &Client) -> Result<(), Failure> {
+pub(super) async fn check_unchanged(context: &Context, plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
         Failure::rejected(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
     };
-    let About { url, path, digest, mapping, http_images, .. } = &plan.about;
+    let PlanHeader { url, path, digest, mapping, http_images, .. } = &plan.about;
     if url != client.url() {
         return Err(anew(format!("the plan is for {url}, not for {}", client.url())));
     }

@@ -5,24 +5,24 @@ use serde_json::{Value, json};
 
 use super::{
     apply::AppliedStep,
-    plan::{Act, Plan, Step},
-    stock::{Left, Why},
+    plan::{Plan, Step, StepKind},
+    stock::{SkipReason, SkippedAd},
 };
 use crate::{
     bulk::{
         AdOutcome, Identity,
         check::Finding,
-        desired::{Change, IMAGES, short},
+        desired::{Change, IMAGES, shorten_value},
     },
     terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, tally},
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.
-const ACTS: [(Act, Tone, &str, &str, &str, &str); 4] = [
-    (Act::Update, Tone::Warning, "~", "To update", "to update", "updated"),
-    (Act::Revive, Tone::Warning, "~", "To revive", "to revive", "revived"),
-    (Act::Create, Tone::Good, "+", "To create", "to create", "created"),
-    (Act::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
+const ACTS: [(StepKind, Tone, &str, &str, &str, &str); 4] = [
+    (StepKind::Update, Tone::Warning, "~", "To update", "to update", "updated"),
+    (StepKind::Revive, Tone::Warning, "~", "To revive", "to revive", "revived"),
+    (StepKind::Create, Tone::Good, "+", "To create", "to create", "created"),
+    (StepKind::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
 ];
 
 /// The columns of the ads of a plan, for programs.
@@ -88,10 +88,10 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Shows the errors of payloads.
-pub(super) fn rejected(out: Output, name: &str, left: &[Left]) -> Result<(), Failure> {
+pub(super) fn rejected(out: Output, name: &str, left: &[SkippedAd]) -> Result<(), Failure> {
     let mut findings = Findings::new(name, out);
     for left in left {
-        if let Why::Rejected(verdict) = &left.why {
+        if let SkipReason::Rejected(verdict) = &left.why {
             findings.show(verdict)?;
         }
     }
@@ -125,10 +125,10 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-fn left_row(left: &Left) -> PlanRow<'_> {
+fn left_row(left: &SkippedAd) -> PlanRow<'_> {
     let (message, findings) = match &left.why {
-        Why::Blocked { reason, hints } => (format!("{reason}; {}", hints.join("; ")), &[][..]),
-        Why::Rejected(verdict) => {
+        SkipReason::Blocked { reason, hints } => (format!("{reason}; {}", hints.join("; ")), &[][..]),
+        SkipReason::Rejected(verdict) => {
             let texts: Vec<_> = verdict.findings.iter().map(Finding::text).collect();
             (texts.join("; "), verdict.findings.as_slice())
         }
@@ -151,17 +151,17 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
     let several = plan.about.dealers.len() > 1;
     for (act, tone, mark, title, ..) in ACTS {
         let steps = plan.steps.iter().filter(|step| step.act == act);
-        under(&mut text, tone, title, steps, |text, step| {
+        titled_list(&mut text, tone, title, steps, |text, step| {
             text.push("  ").toned(tone, mark).push(" ");
-            of_step(text, step, several);
+            write_step(text, step, several);
         });
     }
     let blocked = plan.left.iter().filter_map(|left| match &left.why {
-        Why::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
-        Why::Rejected(_) => None,
+        SkipReason::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
+        SkipReason::Rejected(_) => None,
     });
-    under(&mut text, Tone::Bad, "Skipped", blocked, of_blocked);
-    under(&mut text, Tone::Warning, "Notes", plan.notes.iter(), |text, (ad, note)| {
+    titled_list(&mut text, Tone::Bad, "Skipped", blocked, write_blocked);
+    titled_list(&mut text, Tone::Warning, "Notes", plan.notes.iter(), |text, (ad, note)| {
         text.push("  ").toned(Tone::Strong, &ad.source_id).push(": ").push(note).end_line();
     });
     for remark in &plan.remarks {
@@ -172,7 +172,7 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
 }
 
 /// Items under a title, if there are any.
-fn under<T>(
+fn titled_list<T>(
     text: &mut Styled,
     tone: Tone,
     title: &str,
@@ -186,7 +186,7 @@ fn under<T>(
     items.for_each(|item| show(text, item));
 }
 
-fn of_step(text: &mut Styled, step: &Step, several: bool) {
+fn write_step(text: &mut Styled, step: &Step, several: bool) {
     let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
     about.extend(step.ad.dealer_code.as_deref().filter(|_| several));
     text.toned(Tone::Strong, &step.ad.source_id).push(&format!(" ({}){}", about.join(", "), line(step.line)));
@@ -196,7 +196,7 @@ fn of_step(text: &mut Styled, step: &Step, several: bool) {
     }
 }
 
-fn of_blocked(text: &mut Styled, (left, reason, hints): (&Left, &str, &[String])) {
+fn write_blocked(text: &mut Styled, (left, reason, hints): (&SkippedAd, &str, &[String])) {
     text.push("  ").toned(Tone::Strong, left.source_id.as_deref().unwrap_or_default());
     text.push(&format!("{}: {reason}", line(left.line))).end_line();
     for hint in hints {
@@ -232,7 +232,7 @@ pub(crate) fn difference(change: &Change) -> String {
         };
         return format!("{} → {} ({how})", counted(old.len() as u64, "image"), counted(new.len() as u64, "image"));
     }
-    format!("{} → {}", short(old), short(new))
+    format!("{} → {}", shorten_value(old), shorten_value(new))
 }
 
 fn images(value: &Value) -> Option<Vec<&str>> {
@@ -244,7 +244,7 @@ fn images(value: &Value) -> Option<Vec<&str>> {
 }
 
 /// Shows the outcomes of a plan: to people only the failures, to programs all.
-pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[Left]) -> Result<(), Failure> {
+pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[SkippedAd]) -> Result<(), Failure> {
     if out.is_for_people() {
         let told: Vec<_> =
             rows.iter().filter(|row| out.is_verbose() || !row.outcome.is_good() || row.message.is_some()).collect();

@@ -36,13 +36,13 @@ const MOST_TOLD: usize = 10;
 
 /// Whose ads the token may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum StockScope {
     Dealer(String),
     /// Those of the dealers of a group; each payload says whose it is.
     Group,
 }
 
-impl Scope {
+impl StockScope {
     /// By what the token says of itself.
     pub(super) fn of(token: &str) -> Result<Self, Failure> {
         match Claims::of(token) {
@@ -76,7 +76,7 @@ impl Scope {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct DesiredAd {
     pub(super) index: u64,
     pub(super) place: Place,
     pub(super) payload: Span,
@@ -85,40 +85,41 @@ pub(super) struct Wanted {
 
 /// An ad that is not changed, with the reason.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct SkippedAd {
     pub(super) source_id: Option<String>,
     pub(super) dealer_code: Option<String>,
     pub(super) category: Option<&'static Category>,
     pub(super) line: Option<u64>,
-    pub(super) why: Why,
+    pub(super) why: SkipReason,
 }
 
-impl Left {
+impl SkippedAd {
     /// An ad whose payload has mistakes.
     pub(super) fn rejected(source_id: Option<String>, dealer_code: Option<String>, verdict: Verdict) -> Self {
         let line = verdict.findings.first().map(|finding| finding.place.line);
-        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Rejected(verdict) }
+        Self { source_id, dealer_code, category: verdict.category, line, why: SkipReason::Rejected(verdict) }
     }
 }
 
 /// Why an ad is left as it is.
 #[derive(Debug)]
-pub(super) enum Why {
-    /// Its payload has mistakes.
+pub(super) enum SkipReason {
     Rejected(Verdict),
     /// What is wanted cannot be.
-    Blocked { reason: String, hints: Vec<String> },
+    Blocked {
+        reason: String,
+        hints: Vec<String>,
+    },
 }
 
-/// What a file wants.
+/// The desired state of a stock, read from a file.
 #[derive(Debug, Default)]
 pub(super) struct Stock {
-    /// The file, for messages.
     pub(super) name: String,
     pub(super) digest: String,
-    pub(super) wanted: HashMap<Identity, Wanted>,
+    pub(super) wanted: HashMap<Identity, DesiredAd>,
     /// Ads whose payloads have mistakes.
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<SkippedAd>,
     pub(super) spool: Spool,
     /// The position of each ad, valid or not.
     seen: HashMap<Identity, Place>,
@@ -133,7 +134,7 @@ impl Stock {
     }
 
     /// Whether an invalid payload may be about this ad.
-    pub(super) fn leaves(&self, ad: &Identity) -> bool {
+    pub(super) fn may_be_invalid(&self, ad: &Identity) -> bool {
         self.anybodys.contains(&ad.source_id) || self.seen.contains_key(ad) && !self.wanted.contains_key(ad)
     }
 
@@ -142,7 +143,7 @@ impl Stock {
         self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
 
-    pub(super) fn text(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Failure> {
+    pub(super) fn text(&mut self, wanted: &DesiredAd) -> Result<Vec<u8>, Failure> {
         Ok(self.spool.text(wanted.payload).map_err(no_room())?)
     }
 
@@ -151,7 +152,7 @@ impl Stock {
         Ok(self.spool.add_line(body).map_err(no_room())?)
     }
 
-    pub(super) fn payload(&mut self, wanted: &Wanted) -> Result<Map<String, Value>, Failure> {
+    pub(super) fn payload(&mut self, wanted: &DesiredAd) -> Result<Map<String, Value>, Failure> {
         let text = self.text(wanted)?;
         parse(&text).map_err(|error| Failure::failed(error.message))
     }
@@ -163,7 +164,7 @@ pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
 }
 
 pub(super) struct Reader {
-    pub(super) scope: Scope,
+    pub(super) scope: StockScope,
     pub(super) checker: Checker,
     pub(super) rulebook: Rulebook,
 }
@@ -206,7 +207,7 @@ impl Reader {
     fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
         let Ok(payload) = parse(piece.text) else {
             let (verdict, _) = self.checker.check(piece, index);
-            stock.left.push(Left::rejected(None, None, verdict));
+            stock.left.push(SkippedAd::rejected(None, None, verdict));
             return Ok(None);
         };
         let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -229,7 +230,7 @@ impl Reader {
         let (source_id, dealer_code, verdict) = match (checked, source_id, dealer.ok()) {
             (Ok(category), Some(source_id), Some(dealer_code)) => {
                 let payload = stock.spool.add(piece.text).map_err(no_room())?;
-                let wanted = Wanted { index, place: piece.place, payload, category };
+                let wanted = DesiredAd { index, place: piece.place, payload, category };
                 stock.wanted.insert(Identity { source_id, dealer_code: Some(dealer_code) }, wanted);
                 return Ok(None);
             }
@@ -237,7 +238,7 @@ impl Reader {
             (Ok(_), source_id, dealer_code) => (source_id, dealer_code, self.checker.check(piece, index).0),
             (Err(verdict), source_id, dealer_code) => (source_id, dealer_code, verdict),
         };
-        stock.left.push(Left::rejected(source_id, dealer_code, verdict));
+        stock.left.push(SkippedAd::rejected(source_id, dealer_code, verdict));
         Ok(None)
     }
 
@@ -270,7 +271,7 @@ impl Reader {
     pub(super) fn new_ad(
         &self,
         payload: Map<String, Value>,
-        wanted: &Wanted,
+        wanted: &DesiredAd,
         text: &[u8],
     ) -> Result<Option<String>, Verdict> {
         let checked = self.rulebook.create_unsent(ApiVersion::V4, None, payload);
@@ -286,7 +287,7 @@ pub(super) fn digest(source: Source) -> Result<String, Failure> {
     each(source, |_, _| Ok(())).map(|(_, digest)| digest)
 }
 
-/// Shows each payload of a file that can be read to its end; returns how many there are, and what they come to.
+/// Shows each payload of a file that can be read to its end; returns their number and a digest of them.
 fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failure>) -> Result<(u64, String), Failure> {
     let name = source.name.clone();
     let (mut count, mut hasher) = (0, Sha256::new());

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::terminal::{Context, Exit, Failure};
 
-/// Time between two looks.
+/// Interval at which the file is examined.
 const LOOK: Duration = Duration::from_millis(300);
 
 /// Number of polls with the same result after which a file counts as complete.
@@ -22,9 +22,9 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// Identifies a state of a file; `None` while it does not exist.
-type Stamp = Option<(u64, Option<SystemTime>)>;
+type FileState = Option<(u64, Option<SystemTime>)>;
 
-fn stamp(path: &Path) -> Stamp {
+fn stamp(path: &Path) -> FileState {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.len(), metadata.modified().ok()))
 }
@@ -38,7 +38,7 @@ pub(super) async fn watch(
     mut run: impl AsyncFnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut pause = FIRST_PAUSE;
-    while let Some(seen) = settled(path, stop).await {
+    while let Some(seen) = wait_until_complete(path, stop).await {
         let result = run().await;
         if stop.is_cancelled() {
             return result;
@@ -66,10 +66,10 @@ pub(super) async fn watch(
 }
 
 /// Waits until the file exists and is complete; `None` if the command is stopped first.
-async fn settled(path: &Path, stop: &CancellationToken) -> Option<Stamp> {
+async fn wait_until_complete(path: &Path, stop: &CancellationToken) -> Option<FileState> {
     let (mut last, mut looks) = (stamp(path), 1);
     while last.is_none() || looks < QUIET_LOOKS {
-        if !look_again(stop).await {
+        if !wait_for_poll(stop).await {
             return None;
         }
         let now = stamp(path);
@@ -80,15 +80,15 @@ async fn settled(path: &Path, stop: &CancellationToken) -> Option<Stamp> {
 }
 
 /// Waits until the file has changed or the time is over.
-async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &CancellationToken) {
+async fn changed(path: &Path, seen: FileState, most: Option<Duration>, stop: &CancellationToken) {
     let mut waited = Duration::ZERO;
-    while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(stop).await {
+    while stamp(path) == seen && most.is_none_or(|most| waited < most) && wait_for_poll(stop).await {
         waited += LOOK;
     }
 }
 
 /// Waits for the next poll; `false` if the command is stopped.
-async fn look_again(stop: &CancellationToken) -> bool {
+async fn wait_for_poll(stop: &CancellationToken) -> bool {
     tokio::select! {
         () = tokio::time::sleep(LOOK) => {}
         () = stop.cancelled() => {}

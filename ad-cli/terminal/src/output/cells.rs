@@ -24,7 +24,7 @@ pub struct Column {
 /// What people see of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The text.
+    /// The text, without colours and padding.
     pub text: String,
     /// Its meaning, which determines the colour.
     pub tone: Option<Tone>,

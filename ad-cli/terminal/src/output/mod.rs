@@ -82,13 +82,13 @@ impl ColorWhen {
 /// The meaning of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// It went well.
+    /// Success: green.
     Good,
     /// In progress, or needs attention.
     Warning,
-    /// It went wrong.
+    /// Failure: red.
     Bad,
-    /// It matters less.
+    /// A detail: dimmed.
     Faint,
     /// A heading, or what one looks for first.
     Strong,
@@ -116,8 +116,8 @@ fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
 
 /// How much is written to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Talk {
-    /// Nothing but errors.
+pub enum Verbosity {
+    /// Errors only (`--quiet`).
     Quiet,
     /// What people want to know.
     Usual,
@@ -131,7 +131,7 @@ pub struct Output {
     format: Format,
     colors_out: bool,
     colors_err: bool,
-    talk: Talk,
+    talk: Verbosity,
     /// Paths of the fields that are wanted; none for all.
     fields: &'static [String],
     streams: Streams,
@@ -139,7 +139,7 @@ pub struct Output {
 
 impl Output {
     /// For a terminal or for programs, as `color` and what the streams are say.
-    pub fn new(format: Format, color: ColorWhen, talk: Talk, streams: Streams) -> Self {
+    pub fn new(format: Format, color: ColorWhen, talk: Verbosity, streams: Streams) -> Self {
         let (colors_out, colors_err) = (color.on(streams.stdout()), color.on(streams.stderr()));
         Self { format, colors_out, colors_err, talk, fields: &[], streams }
     }
@@ -208,14 +208,14 @@ impl Output {
         self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())
     }
 
-    /// Whether output is verbose.
+    /// Whether details are shown (`--verbose`).
     pub fn is_verbose(self) -> bool {
-        self.talk == Talk::Verbose
+        self.talk == Verbosity::Verbose
     }
 
     /// Whether stderr can show progress bars.
-    pub fn moves(self) -> bool {
-        self.talk > Talk::Quiet && self.streams.stderr().is_terminal()
+    pub fn shows_progress(self) -> bool {
+        self.talk > Verbosity::Quiet && self.streams.stderr().is_terminal()
     }
 
     /// Answers with a text for people.
@@ -322,21 +322,21 @@ impl Output {
         self.bytes(table::named(fields, indent, terminal, colors).as_bytes())
     }
 
-    /// Says something besides.
+    /// Writes a note to stderr, unless `--quiet` is given.
     pub fn note(self, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say(&self.fitted(text, 0));
         }
     }
 
     /// The same, under a heading.
     pub fn headed_note(self, heading: &str, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say_headed(Tone::Strong, heading, text);
         }
     }
 
-    /// Prints a detail (`--verbose`).
+    /// Writes a dimmed detail to stderr, with `--verbose` only.
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
             self.say(&painted(&self.fitted(text, 0), Some(Tone::Faint), self.colors_err));
@@ -345,7 +345,7 @@ impl Output {
 
     /// Says what should be looked at.
     pub fn warning(self, text: &str) {
-        if self.talk > Talk::Quiet {
+        if self.talk > Verbosity::Quiet {
             self.say_headed(Tone::Warning, "warning:", text);
         }
     }

@@ -17,7 +17,7 @@ use super::{
     table,
 };
 
-/// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
+/// Writes the rows of an answer. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
 #[derive(derive_more::Debug)]
 pub struct Rows {
     columns: Cow<'static, [Column]>,
@@ -96,7 +96,7 @@ impl Rows {
         self
     }
 
-    /// Adds a row.
+    /// Writes one row, or buffers it until the columns' widths are known.
     pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         match &mut self.selection {
             Some(selection) => {
@@ -151,7 +151,7 @@ impl Rows {
         self.out.flush()
     }
 
-    /// Ends the answer.
+    /// Writes what is buffered, and the end of the document.
     pub fn end(mut self) -> io::Result<()> {
         let Screen { terminal, colors } = self.screen;
         match &mut self.form {

@@ -19,7 +19,7 @@ pub struct UnknownField {
 
 #[derive(Debug)]
 pub(super) struct Selection {
-    /// Dotted paths.
+    /// Dotted paths, as `--fields` has them.
     fields: &'static [String],
     /// First names of the paths of the columns.
     known: BTreeSet<String>,

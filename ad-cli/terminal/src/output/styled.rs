@@ -51,7 +51,7 @@ impl Styled {
         textwrap::core::display_width(line) + length <= self.width
     }
 
-    /// Ends the line.
+    /// Ends the line with a line feed.
     pub fn end_line(&mut self) {
         self.text.push('\n');
     }

@@ -13,10 +13,10 @@ use super::{
     painted,
 };
 
-/// Cells between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// Least widths of shortened ids: what is left still tells ads apart.
+/// Least widths of shortened ids, which still identify ads.
 const LEAST_UUID: usize = 9;
 const LEAST_ID: usize = 14;
 
@@ -90,17 +90,17 @@ pub(super) fn rendered(columns: &[Column], rows: &[Vec<Cell>], width: Option<usi
 }
 
 /// The columns that are shown, by their places, with their widths.
-type Layout = Vec<(usize, usize)>;
+type TableLayout = Vec<(usize, usize)>;
 
 /// The widest layout that fits; `None` if the rows have to be records.
-fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Option<Layout> {
+fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Option<TableLayout> {
     let natural = |(place, column): (usize, &Column)| {
         let cells = rows.iter().map(|row| display_width(&row[place].text));
         (place, cells.max().unwrap_or(0).max(display_width(&column.heading())))
     };
-    let mut layout: Layout = columns.iter().enumerate().map(natural).collect();
+    let mut layout: TableLayout = columns.iter().enumerate().map(natural).collect();
     let Some(width) = width else { return Some(layout) };
-    let excess = |layout: &Layout| total(layout).saturating_sub(width);
+    let excess = |layout: &TableLayout| total(layout).saturating_sub(width);
     // What a column can do without: of an id its end, of a text the length of its lines.
     let least = |place: usize, now: usize| {
         let column = &columns[place];
@@ -111,7 +111,7 @@ fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Optio
         };
         now.min(least.max(display_width(&column.heading())))
     };
-    let narrowed = |layout: &Layout| {
+    let narrowed = |layout: &TableLayout| {
         let mut layout = layout.clone();
         for shortens in [true, false] {
             for at in 0..layout.len() {
@@ -144,11 +144,11 @@ fn least_of_id(id: &str) -> usize {
     display_width(id).min(least)
 }
 
-fn total(layout: &Layout) -> usize {
+fn total(layout: &TableLayout) -> usize {
     layout.iter().map(|(_, width)| width).sum::<usize>() + GAP * layout.len().saturating_sub(1)
 }
 
-fn table(columns: &[Column], rows: &[Vec<Cell>], layout: &Layout, colors: bool, out: &mut String) {
+fn table(columns: &[Column], rows: &[Vec<Cell>], layout: &TableLayout, colors: bool, out: &mut String) {
     let header: Vec<_> = columns.iter().map(|column| Cell::toned(column.heading(), Tone::Strong)).collect();
     for row in std::iter::once(&header).chain(rows) {
         let cells: Vec<_> = layout

@@ -3,12 +3,12 @@ use crate::{
     categories::{all, typed},
     fields::FieldErrors,
     model::{Ad, AdState, Dealer, Timestamp},
-    rulebook::{Checked, SourceId, WriteContext},
+    rulebook::{CheckedPayload, SourceId, WriteContext},
 };
 
 const VERSIONS: [ApiVersion; 2] = [ApiVersion::V3, ApiVersion::V4];
 
-fn stored(category: &Category, version: ApiVersion, checked: Checked) -> Ad {
+fn stored(category: &Category, version: ApiVersion, checked: CheckedPayload) -> Ad {
     Ad {
         id: uuid::Uuid::nil(),
         source_id: checked.source_id,
@@ -30,7 +30,7 @@ fn created(
     rulebook: &Rulebook,
     category: &'static Category,
     version: ApiVersion,
-    then: impl Fn(WriteContext<'_>, &Ad) -> Result<Checked, FieldErrors>,
+    then: impl Fn(WriteContext<'_>, &Ad) -> Result<CheckedPayload, FieldErrors>,
 ) {
     let dealer = Dealer::named("north-cars");
     let write = WriteContext { category, version, dealer: Some(&dealer) };

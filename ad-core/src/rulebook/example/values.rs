@@ -43,7 +43,7 @@ impl ExampleValues {
         self.only.or(known)
     }
 
-    /// The price.
+    /// The price of the example, in whole SEK.
     pub(super) fn amount(self) -> u64 {
         self.text("amount").and_then(|text| text.parse().ok()).unwrap_or(49_900)
     }

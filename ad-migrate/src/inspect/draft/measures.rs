@@ -2,7 +2,7 @@
 
 use ad_core::synonyms::names::Names;
 
-use super::{Line, Writer, quoted};
+use super::{DraftEntry, Writer, quoted};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
     mapping::{convert::currency_sign, units},
@@ -51,7 +51,7 @@ const CO2: &str = "category_fields.powertrain.environmental.co2_emission";
 /// Kilometres that a vehicle is usually driven in a year, at least and at most; a tenth of it in mil.
 const YEARLY: (f64, f64) = (4_000.0, 45_000.0);
 
-/// Fewest mileages from which their unit can be told.
+/// Fewest mileages from which their unit is inferred.
 const ENOUGH: usize = 20;
 
 /// What the file shows about a unit.
@@ -67,7 +67,7 @@ enum Found {
 }
 
 impl Writer<'_> {
-    pub(super) fn mileage(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn mileage(&mut self, index: usize, line: &mut DraftEntry) {
         let found = self.unit_of(index, MILEAGE);
         let yearly = self.yearly(index);
         let of_range = yearly.and_then(|yearly| match yearly {
@@ -101,12 +101,12 @@ impl Writer<'_> {
         Some(values.median()? / (years.greatest - years.median()? + 1.0).max(1.0))
     }
 
-    pub(super) fn power(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn power(&mut self, index: usize, line: &mut DraftEntry) {
         let found = self.unit_of(index, POWER);
         Self::unit(found, line, "Which unit has the power: \"hp\" or \"kw\"?");
     }
 
-    pub(super) fn displacement(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn displacement(&mut self, index: usize, line: &mut DraftEntry) {
         let numbers = &self.column(index).numbers;
         let found = match self.unit_of(index, DISPLACEMENT) {
             // Nothing has an engine of 40 litres or of 30 cubic centimetres.
@@ -128,7 +128,7 @@ impl Writer<'_> {
         line.options.push(format!("decimal = \"{mark}\""));
     }
 
-    pub(super) fn weight(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn weight(&mut self, index: usize, line: &mut DraftEntry) {
         let found = match self.unit_of(index, WEIGHT) {
             // English files may have pounds.
             Found::Nothing if self.column(index).numbers.are_from(100.0) && self.is_metric() => Found::Unit("kg"),
@@ -137,7 +137,7 @@ impl Writer<'_> {
         Self::unit(found, line, "Which unit has the weight: \"kg\" or \"t\"?");
     }
 
-    fn unit(found: Found, line: &mut Line, question: &str) {
+    fn unit(found: Found, line: &mut DraftEntry, question: &str) {
         match found {
             Found::Unit(unit) => line.options.push(format!("unit = \"{unit}\"")),
             Found::Beside(option) => line.options.push(option),
@@ -160,7 +160,7 @@ impl Writer<'_> {
     }
 
     /// Consumption, range and the like, which have one unit in the contract and others in files.
-    pub(super) fn environment(&self, index: usize, line: &mut Line) {
+    pub(super) fn environment(&self, index: usize, line: &mut DraftEntry) {
         let (least, most, unit) = match line.field {
             CONSUMPTION => (1.5, 25.0, "l/100km"),
             RANGE => (10.0, 2_000.0, "km"),
@@ -223,7 +223,7 @@ impl Writer<'_> {
         all.map(|(at, _)| at).min_by_key(|at| if *at > index { at - index } else { 1000 + index - at })
     }
 
-    pub(super) fn price(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn price(&mut self, index: usize, line: &mut DraftEntry) {
         let name = self.seen.names[index].clone();
         let beside = self.beside(index, names::is_currency).or_else(|| self.currencies_beside(index));
         if let Some(beside) = beside {
@@ -268,7 +268,7 @@ impl Writer<'_> {
     }
 
     /// The decimal separator of prices and mileages, if values are ambiguous.
-    pub(super) fn decimal(&self, index: usize, line: &mut Line) {
+    pub(super) fn decimal(&self, index: usize, line: &mut DraftEntry) {
         let numbers = &self.column(index).numbers;
         let is_number = line.field.starts_with("price.") || line.field == field::MILEAGE;
         let [points, commas] = numbers.ambiguous;
@@ -288,7 +288,7 @@ impl Writer<'_> {
         line.options.push(format!("decimal = \"{}\"", if is_comma { ',' } else { '.' }));
     }
 
-    pub(super) fn date(&mut self, index: usize, line: &mut Line) {
+    pub(super) fn date(&mut self, index: usize, line: &mut DraftEntry) {
         let column = self.column(index);
         if column.share(ValueLook::Month) > column.share(ValueLook::Date) {
             return line.ask("Its dates have no day, but the field needs full dates. Should it be left out?");

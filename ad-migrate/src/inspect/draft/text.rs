@@ -2,10 +2,10 @@
 
 use ad_core::printable;
 
-use super::{DraftMap, Line, TypeValue, Writer, quoted};
+use super::{DraftEntry, DraftMap, TypeValue, Writer, quoted};
 use crate::{inspect::names, readers::Detected};
 
-impl Line {
+impl DraftEntry {
     /// The entry, in its short form if it has no options.
     fn text(&self) -> String {
         let Self { field, from, options, .. } = self;
@@ -57,7 +57,7 @@ impl Writer<'_> {
             }));
         }
         text.push("\n[fields]".to_owned());
-        let mut lines: Vec<&Line> = self.lines.iter().collect();
+        let mut lines: Vec<&DraftEntry> = self.lines.iter().collect();
         lines.sort_by_key(|line| (line.field.starts_with("category_fields."), !line.is_used()));
         for line in lines {
             let questions = line.question.iter().map(|question| format!("? {question}"));

@@ -1,20 +1,26 @@
 //! What is reported about a field of a row.
 
-use super::Work;
+use super::RowMapper;
 use crate::{
     finding::{Finding, Severity},
     mapping::{
-        convert::{Bad, Cure, short},
-        plan::Made,
+        convert::{BadValue, Cure, short},
+        plan::PlannedEntry,
         rule::Rule,
         values,
     },
     readers::ColumnId,
 };
 
-impl Work<'_> {
+impl RowMapper<'_> {
     /// Reports several different values for a field that takes one.
-    pub(super) fn warn_of_others(&mut self, made: &Made, column: ColumnId, first: &str, cells: &[(ColumnId, &str)]) {
+    pub(super) fn warn_of_others(
+        &mut self,
+        made: &PlannedEntry,
+        column: ColumnId,
+        first: &str,
+        cells: &[(ColumnId, &str)],
+    ) {
         let others = cells.iter().filter(|(of, text)| *of == column && *text != first).count();
         if others > 0 {
             let message = format!("The column has {} values; the first is used.", others + 1);
@@ -35,7 +41,7 @@ impl Work<'_> {
     }
 
     /// Reports why a field could not be made.
-    pub(super) fn bad(&mut self, rule: &Rule, bad: Bad, text: &str) {
+    pub(super) fn report_bad(&mut self, rule: &Rule, bad: BadValue, text: &str) {
         let text_shown = short(text).into_owned();
         let line = (bad.cure == Cure::ValueMap)
             .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));

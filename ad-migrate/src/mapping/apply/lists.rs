@@ -3,7 +3,7 @@
 use ad_core::categories::ad_fields::MOST_IMAGES;
 use serde_json::Value;
 
-use crate::mapping::convert::Bad;
+use crate::mapping::convert::BadValue;
 
 /// Items of a list that are compared to find equal ones; the rules check the rest.
 const MOST_COMPARED: usize = 1000;
@@ -32,11 +32,11 @@ pub(super) fn remove_repeated(values: &mut Vec<Value>) {
     }
 }
 
-pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), Bad> {
+pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), BadValue> {
     let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
     let names = count(|text| !has_scheme(text));
     if names > 0 {
-        return Err(Bad::new(
+        return Err(BadValue::new(
             "images are file names, not addresses",
             format!("{names} of {} images are file names.", values.len()),
             "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
@@ -44,14 +44,14 @@ pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> 
     }
     let plain = count(|text| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")));
     if plain > 0 && !may_be_http {
-        return Err(Bad::new(
+        return Err(BadValue::new(
             "image address is not https",
             format!("{plain} of {} images have an address that begins with http://.", values.len()),
             "Use addresses that begin with https://.",
         ));
     }
     if values.len() > most {
-        return Err(Bad::new(
+        return Err(BadValue::new(
             "too many images",
             format!("{} images, at most {most} are allowed.", values.len()),
             if most == MOST_IMAGES {

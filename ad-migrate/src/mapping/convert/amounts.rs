@@ -3,7 +3,7 @@
 use ad_core::fields::{Kind, MOST_MEASURED};
 use serde_json::{Value, json};
 
-use super::{Bad, Convert, With, short};
+use super::{BadValue, Convert, With, short};
 use crate::mapping::units;
 
 /// A number with a unit as a measure.
@@ -13,13 +13,13 @@ pub(super) fn measure(
     min: f64,
     with: With<'_>,
     scratch: &mut String,
-) -> Result<Value, Bad> {
+) -> Result<Value, BadValue> {
     let found = with.number(text)?;
     if !found.before.is_empty() {
         return Err(with.no_number(text));
     }
     let written = found.after.trim();
-    let own = units::meant(written, units, scratch);
+    let own = units::resolve(written, units, scratch);
     if !written.is_empty() && own.is_none() {
         return Err(unknown_unit(text, written, with.noun, units));
     }
@@ -59,9 +59,9 @@ fn choices(units: &[&str]) -> String {
 }
 
 /// A unit that the field does not allow.
-pub(in crate::mapping) fn unknown_unit(text: &str, unit: &str, noun: &str, units: &[&str]) -> Bad {
+pub(in crate::mapping) fn unknown_unit(text: &str, unit: &str, noun: &str, units: &[&str]) -> BadValue {
     let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
-    Bad::new(
+    BadValue::new(
         format!("unknown unit of {noun}"),
         format!("\"{}\" of \"{}\" is not a unit of {noun}.", short(unit), short(text)),
         format!("Units: {allowed}."),
@@ -114,7 +114,7 @@ pub(in crate::mapping) fn price(
     amount: &Convert,
     set: Option<&str>,
     with: With<'_>,
-) -> Result<Value, Bad> {
+) -> Result<Value, BadValue> {
     let Kind::Decimal { min, max, decimals, .. } = amount.kind else { return Err(with.no_number(text)) };
     let found = with.number(text)?;
     let mut written = None;

@@ -21,7 +21,7 @@ pub(in crate::mapping) struct Beside {
 
 impl Beside {
     /// What a value of the column means.
-    pub(in crate::mapping) fn meant<'a>(&'a self, text: &'a str, scratch: &mut String) -> &'a str {
+    pub(in crate::mapping) fn resolve<'a>(&'a self, text: &'a str, scratch: &mut String) -> &'a str {
         crate::mapping::fold::fold_into(text, scratch);
         self.codes.iter().find(|(code, _)| code == scratch).map_or(text, |(_, meant)| meant)
     }

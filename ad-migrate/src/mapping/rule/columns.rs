@@ -68,9 +68,9 @@ impl TryFrom<Value> for Column {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Value")]
-pub(in crate::mapping) struct Columns(pub(in crate::mapping) Vec<Column>);
+pub(in crate::mapping) struct MappingColumns(pub(in crate::mapping) Vec<Column>);
 
-impl TryFrom<Value> for Columns {
+impl TryFrom<Value> for MappingColumns {
     type Error = &'static str;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {

@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::{Texts, several};
 use crate::mapping::{
-    problems::{At, Problems, Spanned},
+    problems::{FilePosition, Problems, Spanned},
     values::{self, Builtin},
 };
 
@@ -18,7 +18,7 @@ pub(in crate::mapping) struct OwnTerm {
     pub(in crate::mapping) term: Box<str>,
     pub(in crate::mapping) texts: Texts,
     /// Its place; unknown in a map within an entry.
-    pub(in crate::mapping) at: Option<At>,
+    pub(in crate::mapping) at: Option<FilePosition>,
 }
 
 /// The value maps that an entry names or contains.

@@ -1,4 +1,4 @@
-//! Conditions on a column.
+//! Conditions on the value of a column.
 
 use regex::Regex;
 use serde::Deserialize;
@@ -104,8 +104,8 @@ impl From<ConditionsForms> for Conditions {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::mapping) struct RowRules {
-    /// All must hold.
+    /// Conditions all of which must hold.
     pub(in crate::mapping) keep: Conditions,
-    /// None may hold.
+    /// Conditions none of which may hold.
     pub(in crate::mapping) skip: Conditions,
 }

@@ -16,7 +16,7 @@ impl Data {
         matches!(self, Self::Address | Self::Vin)
     }
 
-    /// Its name in messages.
+    /// The kind of value, for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Number => "a number or a date",

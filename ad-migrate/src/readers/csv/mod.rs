@@ -11,7 +11,7 @@ mod tests;
 use std::{borrow::Cow, sync::Arc};
 
 pub(super) use scan::Dialect;
-use scan::{CellSpan, Flaw, RowEnd};
+use scan::{CellSpan, QuoteError, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
@@ -40,7 +40,7 @@ pub(super) struct Csv {
     dialect: Dialect,
     columns: Arc<Columns>,
     width: Width,
-    /// Rows so far.
+    /// Number of rows read so far.
     number: u64,
     /// The cells of the last row that was cut.
     cells: Vec<CellSpan>,
@@ -56,7 +56,7 @@ pub(super) struct Csv {
     is_behind_gap: bool,
 }
 
-/// What comes next.
+/// What is cut out next.
 enum CsvCut {
     Row(RowEnd),
     /// A line that is too long for a row.
@@ -207,25 +207,25 @@ impl Csv {
                 ..foreign_text(self.feed.charset, &place, &value)
             });
         }
-        if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw)).or_else(|| self.misfit(text)) {
+        if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw)).or_else(|| self.check_width(text)) {
             batch.error(error);
         }
     }
 
     /// An error in the quotes of a row.
-    fn flaw(&self, (flaw, cell, at): (Flaw, usize, usize)) -> Finding {
+    fn flaw(&self, (flaw, cell, at): (QuoteError, usize, usize)) -> Finding {
         let line = self.feed.place_of(at).line;
         let name = self.cell_name(cell);
         let (row, quote) = (self.number, sign(self.dialect.quote));
         let (reason, message) = match flaw {
-            Flaw::Open => (
+            QuoteError::Open => (
                 "a quote is not closed",
                 format!(
-                    "In row {row}, line {line}, {name} opens a quote ({quote}) that is not closed where a quote can be. The row is read up to \
-                     the end of that line."
+                    "In row {row}, line {line}, {name} opens a quote ({quote}) that is never closed. The row is read up to the end of that \
+                     line."
                 ),
             ),
-            Flaw::Stray => (
+            QuoteError::Stray => (
                 "a quote within a quoted text",
                 format!("In row {row}, line {line}, {name} has a quote ({quote}) in its text that is not doubled."),
             ),
@@ -253,7 +253,7 @@ impl Csv {
     }
 
     /// Checks that the row has as many columns as it should.
-    fn misfit(&self, text: &[u8]) -> Option<Finding> {
+    fn check_width(&self, text: &[u8]) -> Option<Finding> {
         let Width { expected, may_be_less, .. } = self.width;
         let has = self.cells.len();
         if has < expected && !may_be_less {

@@ -34,7 +34,7 @@ pub(super) struct CellSpan {
 
 /// An error in the quotes of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flaw {
+pub(super) enum QuoteError {
     /// A quote is opened and not closed.
     Open,
     /// A quote that closes a cell is not followed by a separator.
@@ -47,7 +47,7 @@ pub(super) struct RowEnd {
     /// Bytes of the row with its line break.
     pub(super) length: usize,
     /// The first error in its quotes, the cell, and the position of the opening quote.
-    pub(super) flaw: Option<(Flaw, usize, usize)>,
+    pub(super) flaw: Option<(QuoteError, usize, usize)>,
 }
 
 impl Dialect {
@@ -86,12 +86,12 @@ impl Dialect {
                 } else {
                     let line = at + memchr(self.line_end, rest).or(is_all.then_some(rest.len()))?;
                     let end = self.before_return(text, line);
-                    let Some(found) = self.leniently(text, at, end) else {
-                        flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
+                    let Some(found) = self.within_line(text, at, end) else {
+                        flaw = flaw.or(Some((QuoteError::Open, cells.len(), at)));
                         self.split(text, at, end, cells);
                         return Some(RowEnd { length: (line + 1).min(text.len()), flaw });
                     };
-                    flaw = flaw.or(Some((Flaw::Stray, cells.len(), at)));
+                    flaw = flaw.or(Some((QuoteError::Stray, cells.len(), at)));
                     found
                 }
             } else {
@@ -146,7 +146,7 @@ impl Dialect {
     }
 
     /// The same within one line, where other quotes belong to the text.
-    fn leniently(self, text: &[u8], open: usize, line: usize) -> Option<(CellSpan, usize)> {
+    fn within_line(self, text: &[u8], open: usize, line: usize) -> Option<(CellSpan, usize)> {
         let within = &text[..line];
         let close = memchr_iter(self.quote, &within[open + 1..])
             .map(|at| open + 1 + at)

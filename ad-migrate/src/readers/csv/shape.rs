@@ -12,7 +12,7 @@ use crate::readers::{ReadError, Settings, encoding::Charset, feed::Feed, quoted}
 /// In order of preference. The comma is last, because texts and amounts contain it, too.
 const SEPARATORS: &[u8] = b"\t;|,";
 
-/// Rows that are analysed.
+/// Rows from which the shape is detected.
 const ROWS: usize = 2000;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Shape {
 /// How many cells a row may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
-    /// The usual number.
+    /// The usual number of cells.
     pub(super) expected: usize,
     /// Whether it may have fewer, because empty cells at the end are omitted.
     pub(super) may_be_less: bool,
@@ -43,7 +43,7 @@ struct Sample {
 }
 
 impl Shape {
-    /// Detects the shape.
+    /// Detects separator, quotes, header and width from the first rows.
     pub(super) fn find(feed: &Feed, settings: &Settings) -> Result<Self, ReadError> {
         let (head, charset) = (feed.rest(), feed.charset);
         let mut notes = Vec::new();

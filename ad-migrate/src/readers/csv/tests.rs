@@ -98,7 +98,7 @@ fn a_quote_that_is_not_closed_costs_one_row() {
     assert_eq!(
         seen.messages,
         [
-            "In row 2, line 4, column \"b\" opens a quote (\") that is not closed where a quote can be. The row is read up to the end of that line."
+            "In row 2, line 4, column \"b\" opens a quote (\") that is never closed. The row is read up to the end of that line."
         ]
     );
 }

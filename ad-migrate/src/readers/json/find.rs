@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for RecordSearch<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         if self.is_item {
-            self.tree.again(self.node);
+            self.tree.add_repetition(self.node);
         }
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             let Some(node) = self.tree.enter(self.node, &key) else {

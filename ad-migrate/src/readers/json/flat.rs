@@ -17,7 +17,6 @@ const DEEPEST: usize = 32;
 pub(super) struct Flat<'a> {
     pub(super) columns: &'a mut Arc<Columns>,
     pub(super) batch: &'a mut Batch,
-    /// The current path.
     pub(super) path: &'a mut String,
     pub(super) depth: usize,
 }

@@ -45,7 +45,7 @@ const KEY: &str = "@key";
 struct Open {
     /// Where its name is among the steps, if all of its members or items are meant.
     any: Option<usize>,
-    /// What closes it.
+    /// The closing bracket.
     end: u8,
     /// The column of the names of its members.
     column: Option<ColumnId>,
@@ -53,7 +53,7 @@ struct Open {
     key: Option<String>,
 }
 
-/// What comes next.
+/// What the parser expects next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// The value of such a step.
@@ -74,7 +74,7 @@ enum Next {
     Comma,
     /// The one record that there is.
     Only,
-    /// Nothing.
+    /// Nothing but the end of the file.
     End,
 }
 
@@ -244,8 +244,8 @@ impl JsonRecords {
         self.feed.check()?;
         match self.next {
             Next::End | Next::Record => Ok(false),
-            Next::Only => Err(self.half("the record")),
-            _ => Err(self.half("the array of records: ] is missing")),
+            Next::Only => Err(self.truncated("the record")),
+            _ => Err(self.truncated("the array of records: ] is missing")),
         }
     }
 
@@ -276,7 +276,7 @@ impl JsonRecords {
         if self.have_names() {
             self.read_key()?;
         }
-        let Some(cut) = self.cut() else { return Err(self.half("a record")) };
+        let Some(cut) = self.cut() else { return Err(self.truncated("a record")) };
         self.begin(place.line, batch);
         self.next = match now {
             Next::Only if self.open.is_empty() => Next::End,
@@ -336,7 +336,7 @@ impl JsonRecords {
         true
     }
 
-    /// Parses a record.
+    /// Parses a record of this many bytes into a row.
     fn push(&mut self, length: usize, batch: &mut Batch) {
         let place = self.feed.place();
         let bytes = &self.feed.rest()[..length];

@@ -5,9 +5,9 @@ use ad_files::JsonEnd;
 use super::JsonRecords;
 use crate::readers::{LONGEST_ROW, ReadError, feed::Place, quoted};
 
-/// A value, cut.
+/// A value, cut out of the text.
 pub(super) enum Cut {
-    /// Its length in bytes.
+    /// The value has this length, in bytes.
     Whole(usize),
     /// It exceeds the limit on rows and has been skipped.
     TooLong,
@@ -34,7 +34,7 @@ impl JsonRecords {
             return Err(self.expected("the name of a member in quotes"));
         }
         let Some(Cut::Whole(length)) = self.cut() else {
-            return Err(self.half("the name of a member"));
+            return Err(self.truncated("the name of a member"));
         };
         let name = serde_json::from_slice(&self.feed.rest()[..length]).ok();
         self.feed.skip(length);
@@ -89,7 +89,7 @@ impl JsonRecords {
             }
             self.feed.skip(self.feed.rest().len());
             if !self.feed.more() {
-                return Err(self.half("a value"));
+                return Err(self.truncated("a value"));
             }
         }
     }
@@ -132,7 +132,7 @@ impl JsonRecords {
     }
 
     /// The error that the file ends within something.
-    pub(super) fn half(&mut self, what: &str) -> ReadError {
+    pub(super) fn truncated(&mut self, what: &str) -> ReadError {
         let Place { line, column } = self.feed.place().after(self.feed.rest());
         let begun = self.feed.place();
         let from = if begun.line == line { String::new() } else { format!(" that begins in line {}", begun.line) };

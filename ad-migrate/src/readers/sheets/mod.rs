@@ -181,7 +181,7 @@ fn merged_note(what: &str) -> String {
     )
 }
 
-/// `A1:C2`
+/// A range as spreadsheets write it, such as `A1:C2`.
 fn range_name(range: &Dimensions) -> String {
     let name = |(row, column): (u32, u32)| {
         let (mut letters, mut rest) = (String::new(), column + 1);

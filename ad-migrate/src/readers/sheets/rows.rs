@@ -15,7 +15,7 @@ use crate::readers::{ReadError, csv::SHEET, number_text};
 /// Bytes of rows that pass between the threads at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Chunks that may wait.
+/// Most chunks that wait for the reader.
 const CHUNKS: usize = 4;
 
 pub(super) struct Rows {

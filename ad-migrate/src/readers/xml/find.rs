@@ -21,7 +21,7 @@ pub(super) fn find(text: &[u8]) -> RecordsPlace {
                 let name = local(start.local_name()).into_owned();
                 let Some(node) = tree.enter(*parent, &name) else { break };
                 if !seen.insert(name) {
-                    tree.again(node);
+                    tree.add_repetition(node);
                 }
                 for (name, _) in attributes(&start) {
                     if let Some(attribute) = tree.enter(node, &format!("@{name}")) {

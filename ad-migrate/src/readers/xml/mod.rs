@@ -22,7 +22,7 @@ use record::Record;
 
 use super::{Batch, Columns, Detected, LONGEST_PATH, ReadError, Records, Settings, feed::Feed, short};
 
-/// Deepest element.
+/// Deepest nesting of elements that is read.
 const DEEPEST: usize = 64;
 
 /// Longest name of an element.
@@ -31,7 +31,7 @@ const LONGEST_NAME: usize = LONGEST_PATH;
 /// Most elements that may be open at a time, in records that are not read to their end too: their names are kept.
 const MOST_OPEN: usize = 10_000;
 
-/// Longest tag or text.
+/// Longest tag or text, in bytes.
 const LONGEST_PIECE: usize = 16 * 1024 * 1024;
 
 /// The records of an XML document.

@@ -23,7 +23,7 @@ pub(super) struct Record {
     pub(super) columns: Arc<Columns>,
     /// The open elements, the record's first; empty outside of a record.
     open: Vec<Element>,
-    /// Names below the record.
+    /// Path of the open elements, below the record.
     path: String,
     /// The texts of the open elements, one after another.
     text: String,
@@ -42,7 +42,7 @@ struct Element {
 }
 
 impl Record {
-    /// Before the first record.
+    /// The state before the first record.
     pub(super) fn new(charset: Charset) -> Self {
         let (open, columns) = (Vec::new(), Arc::default());
         let (path, text, name) = (String::new(), String::new(), String::new());

@@ -7,20 +7,20 @@ use ad_files::{
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
-use super::{Columns, NUMBER, TEXT, VALUE, pictures, table};
+use super::{NUMBER, PageColumns, TEXT, VALUE, pictures, table};
 use crate::{
     check::{OfType, Totals, Verdict},
     report::kept::Kept,
 };
 
-const TYPES: Columns<4> = (["Vehicle type", "Rows", "Valid", "Pictures"], [TEXT, NUMBER, NUMBER, NUMBER]);
+const TYPES: PageColumns<4> = (["Vehicle type", "Rows", "Valid", "Pictures"], [TEXT, NUMBER, NUMBER, NUMBER]);
 
-const ADS: Columns<7> = (
+const ADS: PageColumns<7> = (
     ["Row", "Source id", "Plate", "Vehicle", "Price", "Mileage", "Pictures"],
     [NUMBER, TEXT, TEXT, TEXT, NUMBER, NUMBER, TEXT],
 );
 
-const FIELDS: Columns<4> =
+const FIELDS: PageColumns<4> =
     (["Field of the ad", "Value in the ad", "Column of the file", "Value in the file"], [TEXT, VALUE, TEXT, VALUE]);
 
 pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {

@@ -3,7 +3,7 @@
 use ad_files::text::{counted, grouped};
 use maud::{Markup, Render, html};
 
-use super::{Columns, NUMBER, TEXT, VALUE, percent, pictures, table};
+use super::{NUMBER, PageColumns, TEXT, VALUE, percent, pictures, table};
 use crate::{
     check::{Counted, Totals},
     finding::Severity,
@@ -94,7 +94,7 @@ fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Ma
     }
 }
 
-const COLUMNS: Columns<7> = (
+const COLUMNS: PageColumns<7> = (
     ["Row", "Line", "Source id", "Plate", "Column", "Value", "Problem"],
     [NUMBER, NUMBER, TEXT, TEXT, TEXT, VALUE, TEXT],
 );

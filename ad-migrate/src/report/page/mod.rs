@@ -190,12 +190,12 @@ fn figures(totals: &Totals) -> Markup {
 }
 
 /// The headings of a table, and the classes of its columns.
-type Columns<const N: usize> = ([&'static str; N], [Option<&'static str>; N]);
+type PageColumns<const N: usize> = ([&'static str; N], [Option<&'static str>; N]);
 
 /// A narrow screen shows the heading beside each value.
 fn table<const N: usize, C: Render>(
     class: Option<&str>,
-    (headings, classes): Columns<N>,
+    (headings, classes): PageColumns<N>,
     rows: impl Iterator<Item = [C; N]>,
 ) -> Markup {
     let columns = || headings.into_iter().zip(classes);

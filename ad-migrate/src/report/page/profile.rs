@@ -3,13 +3,13 @@
 use ad_files::text::grouped;
 use maud::{Markup, html};
 
-use super::{Columns, NUMBER, TEXT, VALUE, table};
+use super::{NUMBER, PageColumns, TEXT, VALUE, table};
 use crate::check::{ColumnProfile, Totals};
 
-/// Columns that are listed.
+/// Most columns that are listed.
 const MOST: usize = 300;
 
-const COLUMNS: Columns<7> = (
+const COLUMNS: PageColumns<7> = (
     ["Column", "Filled", "Different", "Least", "Median", "Greatest", "Values"],
     [TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, VALUE],
 );

@@ -3,10 +3,10 @@
 use ad_files::text::grouped;
 use maud::{Markup, html};
 
-use super::{Columns, NUMBER, TEXT, table};
+use super::{NUMBER, PageColumns, TEXT, table};
 use crate::check::{CountedFinding, Totals};
 
-const COLUMNS: Columns<4> = (["Finding", "Rows", "First", "What to do"], [TEXT, NUMBER, TEXT, TEXT]);
+const COLUMNS: PageColumns<4> = (["Finding", "Rows", "First", "What to do"], [TEXT, NUMBER, TEXT, TEXT]);
 
 pub(super) fn section(totals: &Totals) -> Markup {
     html! {

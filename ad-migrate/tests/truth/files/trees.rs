@@ -1,4 +1,4 @@
-//! XML and JSON.
+//! Stock files in XML and JSON.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use jsonwebtoken::{Header, encode};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{KeySet, Permissions, keys::Key};
+use super::{KeySet, Permissions, keys::TokenKey};
 use ad_core::service::Access;
 use ad_server_store::TokenRecord;
 
@@ -25,9 +25,9 @@ pub struct IssueRequest {
     pub expires_in: Option<Duration>,
     /// What it is for, in words.
     pub label: Option<String>,
-    /// When it is made.
+    /// Issue time of the token.
     pub now: Timestamp,
-    /// Its id.
+    /// Id of the token.
     pub jti: Uuid,
 }
 
@@ -43,7 +43,7 @@ pub enum IssueError {
 
 /// A token, signed with the first key that can sign, and its record.
 pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
-    let usable = |key: &&Key| key.expires.is_none_or(|expires| request.now < expires);
+    let usable = |key: &&TokenKey| key.expires.is_none_or(|expires| request.now < expires);
     let signing = keys.keys().iter().filter(usable).find_map(|key| Some((key, key.encoding.as_ref()?)));
     let (key, encoding) = signing.ok_or(IssueError::NoSigningKey)?;
     let record = record(request, &key.kid);

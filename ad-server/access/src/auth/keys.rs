@@ -30,11 +30,11 @@ const ED25519_PKCS8: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\
 /// Keys, each with its own id. The first one that can sign signs new tokens.
 #[derive(Debug, Clone)]
 pub struct KeySet {
-    keys: Vec<Key>,
+    keys: Vec<TokenKey>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct TokenKey {
     pub(super) kid: String,
     pub(super) algorithm: Algorithm,
     pub(super) decoding: DecodingKey,
@@ -114,7 +114,7 @@ pub enum MalformedKeys {
     #[error("the set contains no key")]
     Empty,
     #[error("key {number} {problem}")]
-    Key { number: usize, problem: &'static str },
+    TokenKey { number: usize, problem: &'static str },
 }
 
 impl KeySet {
@@ -126,7 +126,7 @@ impl KeySet {
         signatures::install();
         let set: JwkSet = serde_json::from_str(text)
             .map_err(|error| MalformedKeys::NotAKeySet { line: error.line(), column: error.column() })?;
-        let mut keys: Vec<Key> = Vec::with_capacity(set.keys.len());
+        let mut keys: Vec<TokenKey> = Vec::with_capacity(set.keys.len());
         for (index, jwk) in set.keys.into_iter().enumerate() {
             let key = jwk.read().and_then(|key| {
                 if keys.iter().any(|other| other.kid == key.kid) {
@@ -135,7 +135,7 @@ impl KeySet {
                     Ok(key)
                 }
             });
-            keys.push(key.map_err(|problem| MalformedKeys::Key { number: index + 1, problem })?);
+            keys.push(key.map_err(|problem| MalformedKeys::TokenKey { number: index + 1, problem })?);
         }
         if keys.is_empty() { Err(MalformedKeys::Empty) } else { Ok(Self { keys }) }
     }
@@ -181,7 +181,7 @@ impl KeySet {
         self.keys.iter().map(|key| key.kid.as_str()).collect()
     }
 
-    pub(super) fn keys(&self) -> &[Key] {
+    pub(super) fn keys(&self) -> &[TokenKey] {
         &self.keys
     }
 }
@@ -205,7 +205,7 @@ struct RawJwk {
 }
 
 impl RawJwk {
-    fn read(self) -> Result<Key, &'static str> {
+    fn read(self) -> Result<TokenKey, &'static str> {
         let (algorithm, decoding, encoding) = match (self.kty.as_deref(), self.alg.as_deref()) {
             (Some("oct"), Some("HS256")) => {
                 let secret = decode(self.k.as_deref(), "has no `k` in base64url without padding")?;
@@ -228,7 +228,7 @@ impl RawJwk {
         let kid = self.kid.filter(|kid| !kid.is_empty()).ok_or("has no `kid`")?;
         let expires =
             self.exp.map(|exp| time(exp).ok_or("has an `exp` that is no time in seconds since 1970")).transpose()?;
-        Ok(Key { kid, algorithm, decoding, encoding, expires })
+        Ok(TokenKey { kid, algorithm, decoding, encoding, expires })
     }
 }
 

@@ -3,7 +3,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`keys`] | the key set: a JWK Set in a file or in the environment |
-//! | [`key_file`] | the key file, read again when it changes |
+//! | `key_file` | the key file, read again when it changes |
 //! | [`permissions`] | what a caller may do |
 //! | `signatures` | HS256 and `EdDSA` by ring |
 //! | [`token`] | verifying a token: who calls |
@@ -14,7 +14,7 @@
 //! [`directory`](crate::directory); which endpoint needs which permission is decided by the API.
 
 pub mod issue;
-pub mod key_file;
+mod key_file;
 pub mod keys;
 pub mod permissions;
 mod signatures;
@@ -22,6 +22,7 @@ pub mod token;
 mod used;
 
 pub use issue::{IssueError, IssueRequest, issue};
+pub use key_file::KeyFile;
 pub use keys::write_new;
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// One permission.
+/// A permission of a token ('Authentication').
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
     /// Read ads, logs and lists, and validate payloads.
@@ -11,7 +11,7 @@ pub enum Permission {
     Write,
     /// Bump and pole position, which cost money.
     Promote,
-    /// Manage webhooks.
+    /// Manage webhooks and their deliveries.
     Webhooks,
     /// See what concerns all dealers: what operators' tokens permit, and no other token.
     Operate,
@@ -38,6 +38,12 @@ impl fmt::Display for Permission {
     }
 }
 
+impl serde::Serialize for Permission {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Not the name of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected read, write, promote or webhooks")]
@@ -51,7 +57,7 @@ impl FromStr for Permission {
     }
 }
 
-/// A set of permissions.
+/// The permissions of a token, as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Permissions(u8);
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 use self::verified::{VerifiedToken, VerifiedTokens};
 use super::{
     KeySet, Permission, Permissions,
-    keys::{Key, time},
+    keys::{TokenKey, time},
 };
 
 /// Leeway for the clocks of two hosts.
@@ -31,7 +31,6 @@ const MAX_JTI: usize = 255;
 pub struct Caller {
     /// The dealers whose ads it may access.
     pub scope: Access,
-    /// Its permissions.
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked: see [`is_jti`].
     pub jti: String,
@@ -82,7 +81,7 @@ pub enum TokenError {
     Audience,
     #[error("Claim \"{0}\" is required.")]
     MissingClaim(&'static str),
-    /// No scope, or two.
+    /// It has no scope, or two.
     #[error("Exactly one of dealer_code and dealer_group is required.")]
     Scope,
     /// An operator's, signed with the key of another issuer.
@@ -97,16 +96,16 @@ pub enum TokenError {
     RevocationUnknown,
 }
 
-/// Verifies tokens.
+/// Verifies tokens: signature, times, scope and revocation.
 pub struct Verifier {
-    checking: ArcSwap<Checking>,
+    checking: ArcSwap<VerifierState>,
     clock: Arc<dyn Clock>,
 }
 
 ad_server_base::debug_by_name!(Verifier);
 
 /// Keys, and the tokens that they have verified.
-struct Checking {
+struct VerifierState {
     keys: Vec<CheckingKey>,
     verified: VerifiedTokens,
 }
@@ -124,12 +123,12 @@ struct CheckingKey {
 impl Verifier {
     /// With these keys, at the time of this clock.
     pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
-        Self { checking: ArcSwap::from_pointee(Checking::new(keys)), clock }
+        Self { checking: ArcSwap::from_pointee(VerifierState::new(keys)), clock }
     }
 
     /// Verifies with these keys from now on.
     pub fn replace_keys(&self, keys: &KeySet) {
-        self.checking.store(Arc::new(Checking::new(keys)));
+        self.checking.store(Arc::new(VerifierState::new(keys)));
     }
 
     /// The keys that expire, by id.
@@ -158,9 +157,9 @@ impl Verifier {
     }
 }
 
-impl Checking {
+impl VerifierState {
     fn new(keys: &KeySet) -> Self {
-        let prepare = |key: &Key| CheckingKey {
+        let prepare = |key: &TokenKey| CheckingKey {
             kid: key.kid.clone(),
             algorithm: key.algorithm,
             signs: key.encoding.is_some(),
@@ -239,7 +238,7 @@ struct Claims {
     nbf: Option<f64>,
     #[serde(default, deserialize_with = "present")]
     permissions: Option<Vec<String>>,
-    /// Another issuer may have given this name to anything.
+    /// Another issuer may use this claim for something else.
     #[serde(default)]
     label: Value,
 }

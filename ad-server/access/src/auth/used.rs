@@ -1,17 +1,10 @@
 //! Which tokens are in use, noted in the database for operators.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Mutex};
 
-use ad_core::{lock::locked, ports::Clock};
+use ad_core::{lock::locked, model::Timestamp, ports::StoreError};
 
 use ad_server_store::Database;
-
-/// How often the last use of tokens is written to the database.
-const EVERY: Duration = Duration::from_secs(10);
 
 /// The tokens that were used since the last write.
 #[derive(Debug, Default)]
@@ -26,17 +19,9 @@ impl UsedTokens {
         }
     }
 
-    /// Writes them to the database, for ever.
-    pub async fn keep_noting(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
-        loop {
-            tokio::time::sleep(EVERY).await;
-            let used = std::mem::take(&mut *locked(&self.0));
-            if used.is_empty() {
-                continue;
-            }
-            if let Err(error) = database.touch_tokens(used.into_iter().collect(), clock.now()).await {
-                tracing::debug!(%error, "cannot note the use of tokens");
-            }
-        }
+    /// Writes them to the database.
+    pub async fn record(&self, database: &Database, now: Timestamp) -> Result<(), StoreError> {
+        let used = std::mem::take(&mut *locked(&self.0));
+        if used.is_empty() { Ok(()) } else { database.touch_tokens(used.into_iter().collect(), now).await }
     }
 }

@@ -5,7 +5,6 @@
 //! one.
 
 use std::{
-    collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex},
     time::Duration,
@@ -14,8 +13,8 @@ use std::{
 use ad_core::lock::locked;
 use tokio::{sync::Notify, time::Instant};
 
-/// Connections beyond the limits at the same time.
-const RESERVE: usize = 32;
+use crate::limits::table::CONNECTIONS_BEYOND;
+use crate::limits::{ConcurrencyLimit, Exceeded, Slot};
 
 /// Pause between two warnings that a limit is met.
 const WARN_EVERY: Duration = Duration::from_mins(1);
@@ -23,7 +22,7 @@ const WARN_EVERY: Duration = Duration::from_mins(1);
 /// How many connections there may be.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// At the same time.
+    /// From all addresses together.
     pub total: usize,
     /// The same from one client address. IPv6 addresses count by their first 64 bits, which is what one client has.
     pub per_address: usize,
@@ -41,7 +40,6 @@ impl Proxies {
         Self(ranges.into_iter().collect())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -56,10 +54,19 @@ impl Proxies {
 /// A limit that a connection is beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionLimit {
-    /// Of all connections.
+    /// The limit on all connections.
     Total(usize),
-    /// Of those from one address.
+    /// The limit on connections from one address.
     Address(usize),
+}
+
+impl From<Exceeded> for ConnectionLimit {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::Total(limit) => Self::Total(limit),
+            Exceeded::Key(limit) => Self::Address(limit),
+        }
+    }
 }
 
 impl ConnectionLimit {
@@ -84,15 +91,14 @@ pub(super) struct Admission(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    limits: ConnectionLimits,
-    state: Mutex<AdmissionState>,
+    served: ConcurrencyLimit<IpAddr>,
+    proxies: Proxies,
+    beyond: Mutex<BeyondLimits>,
 }
 
 #[derive(Debug, Default)]
-struct AdmissionState {
-    connections: usize,
-    by_address: HashMap<IpAddr, usize>,
-    /// Connections beyond the limits, the oldest first.
+struct BeyondLimits {
+    /// The oldest first.
     reserve: Vec<Reserved>,
     last_warning: Option<Instant>,
 }
@@ -107,8 +113,8 @@ struct Reserved {
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     shared: Arc<Shared>,
-    /// Whose connections it counts among; `None` for a proxy.
-    address: Option<IpAddr>,
+    /// `None` beyond the limits.
+    _slot: Option<Slot<IpAddr>>,
     pub(super) beyond: Option<ConnectionLimit>,
     /// Notified when the connection has to end.
     pub(super) close: Arc<Notify>,
@@ -116,48 +122,38 @@ pub(super) struct ConnectionSlot {
 
 impl Admission {
     pub(super) fn new(limits: ConnectionLimits) -> Self {
-        Self(Arc::new(Shared { limits, state: Mutex::default() }))
+        let ConnectionLimits { total, per_address, proxies } = limits;
+        Self(Arc::new(Shared { served: ConcurrencyLimit::new(total, per_address), proxies, beyond: Mutex::default() }))
     }
 
     /// Open connections, with those beyond the limits.
     pub(super) fn connections(&self) -> usize {
-        let state = locked(&self.0.state);
-        state.connections + state.reserve.len()
+        self.0.served.count() + locked(&self.0.beyond).reserve.len()
     }
 
     pub(super) fn limit(&self) -> usize {
-        self.0.limits.total
+        self.0.served.total()
     }
 
     /// Gives a new connection its place.
     pub(super) fn admit(&self, remote: Option<IpAddr>) -> ConnectionSlot {
-        let Shared { limits, .. } = &*self.0;
-        let address = remote.filter(|address| !limits.proxies.contains(*address)).map(client);
+        let address = remote.filter(|address| !self.0.proxies.contains(*address)).map(client);
         let close = Arc::new(Notify::new());
-        let mut state = locked(&self.0.state);
-        let of_address = address.map_or(0, |address| state.by_address.get(&address).copied().unwrap_or(0));
-        let beyond = if of_address >= limits.per_address {
-            Some(ConnectionLimit::Address(limits.per_address))
-        } else if state.connections >= limits.total {
-            Some(ConnectionLimit::Total(limits.total))
-        } else {
-            None
-        };
-        if let Some(limit) = beyond {
-            state.reserve(Reserved { address, close: Arc::clone(&close) });
-            state.warn(limit, remote);
-        } else {
-            state.connections += 1;
-            if let Some(address) = address {
-                *state.by_address.entry(address).or_default() += 1;
+        let (slot, beyond) = match self.0.served.try_take(address) {
+            Ok(slot) => (Some(slot), None),
+            Err(exceeded) => {
+                let limit = ConnectionLimit::from(exceeded);
+                let mut beyond = locked(&self.0.beyond);
+                beyond.reserve(Reserved { address, close: Arc::clone(&close) });
+                beyond.warn(limit, remote);
+                (None, Some(limit))
             }
-        }
-        drop(state);
-        ConnectionSlot { shared: Arc::clone(&self.0), address, beyond, close }
+        };
+        ConnectionSlot { shared: Arc::clone(&self.0), _slot: slot, beyond, close }
     }
 }
 
-/// What stands for the client that has an address.
+/// The part of an address by which clients are counted.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
@@ -165,11 +161,11 @@ fn client(address: IpAddr) -> IpAddr {
     }
 }
 
-impl AdmissionState {
+impl BeyondLimits {
     /// Takes in a connection beyond the limits. When all places are taken, the oldest connection ends of the address that
     /// has most of them.
     fn reserve(&mut self, reserved: Reserved) {
-        if self.reserve.len() >= RESERVE {
+        if self.reserve.len() >= CONNECTIONS_BEYOND {
             let of = |address| self.reserve.iter().filter(|other| other.address == address).count();
             let most = self.reserve.iter().map(|other| of(other.address)).max();
             let oldest = self.reserve.iter().position(|other| Some(of(other.address)) == most);
@@ -201,18 +197,8 @@ impl AdmissionState {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut state = locked(&self.shared.state);
         if self.beyond.is_some() {
-            state.reserve.retain(|reserved| !Arc::ptr_eq(&reserved.close, &self.close));
-            return;
-        }
-        state.connections -= 1;
-        let Some(address) = self.address else { return };
-        if let Some(connections) = state.by_address.get_mut(&address) {
-            *connections -= 1;
-            if *connections == 0 {
-                state.by_address.remove(&address);
-            }
+            locked(&self.shared.beyond).reserve.retain(|reserved| !Arc::ptr_eq(&reserved.close, &self.close));
         }
     }
 }
@@ -250,8 +236,7 @@ mod tests {
         assert!(proxied.iter().all(|place| place.beyond.is_none()));
         assert_eq!(admit(&admission, "10.0.0.7").beyond, Some(ConnectionLimit::Total(10)));
         drop((second, proxied));
-        let state = locked(&admission.0.state);
-        assert_eq!((state.connections, state.by_address.len(), state.reserve.len()), (0, 0, 0));
+        assert_eq!(admission.connections(), 0);
     }
 
     #[test]
@@ -267,12 +252,12 @@ mod tests {
         let admission = admission(1, 1);
         let _served = admit(&admission, "192.0.2.1");
         let other = admit(&admission, "192.0.2.2");
-        let greedy: Vec<_> = (0..RESERVE - 1).map(|_| admit(&admission, "192.0.2.1")).collect();
+        let greedy: Vec<_> = (0..CONNECTIONS_BEYOND - 1).map(|_| admit(&admission, "192.0.2.1")).collect();
         assert!(!greedy.iter().any(has_to_end) && !has_to_end(&other));
         let newcomer = admit(&admission, "192.0.2.3");
         assert_eq!((other.beyond, newcomer.beyond), (Some(ConnectionLimit::Total(1)), Some(ConnectionLimit::Total(1))));
         assert!(has_to_end(&greedy[0]) && !has_to_end(&greedy[1]) && !has_to_end(&other) && !has_to_end(&newcomer));
         drop((other, newcomer, greedy));
-        assert!(locked(&admission.0.state).reserve.is_empty());
+        assert_eq!(admission.connections(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! One connection, HTTP/1.1 or HTTP/2, with limits on its memory.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
@@ -25,18 +25,9 @@ use super::{
     deadlines::{Timed, Times},
     pace::Paced,
 };
-
-/// Requests at the same time on one connection of HTTP/2.
-const STREAMS: u32 = 16;
-
-/// What a connection of HTTP/2 may send before it is read, on one stream and altogether. Bodies wait there until there is
-/// memory for them; all streams together have enough that one that waits does not hold up another.
-const STREAM_WINDOW: u32 = 32 * 1024;
-const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
-
-/// Headers of one request. HTTP/1.1 buffers twice as much, for the longest address that is possible and headers beside it.
-const HEADERS: u32 = 64 * 1024;
-const HTTP1_BUFFER: usize = 2 * HEADERS as usize;
+use crate::limits::table::{
+    HEADER_BYTES, HTTP1_BUFFER, HTTP2_CONNECTION_WINDOW, HTTP2_STREAM_WINDOW, HTTP2_STREAMS, TIME_BEYOND,
+};
 
 /// What is buffered of one answer until it is sent.
 const SEND_BUFFER: usize = 64 * 1024;
@@ -44,8 +35,7 @@ const SEND_BUFFER: usize = 64 * 1024;
 /// Streams that a client has reset before they were served (CVE-2023-44487).
 const RESET_STREAMS: usize = 20;
 
-/// Time for everything that a connection beyond the limits wants.
-const BEYOND: Times = Times { answer: Duration::from_secs(5), idle: Duration::from_secs(5) };
+const BEYOND: Times = Times { answer: TIME_BEYOND, idle: TIME_BEYOND };
 
 /// Extension of a response that is not sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +51,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Serves it to its end. When the server stops, the answers under way are its end.
+    /// Serves the connection until it ends. When the server stops, running requests are still answered.
     pub(super) async fn serve<E>(self, endpoint: Arc<E>, times: Times, mut stopped: watch::Receiver<bool>)
     where
         E: Endpoint<Output = Response> + 'static,
@@ -120,10 +110,10 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     builder.http1().max_buf_size(HTTP1_BUFFER);
     builder
         .http2()
-        .max_concurrent_streams(STREAMS)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .max_header_list_size(HEADERS)
+        .max_concurrent_streams(HTTP2_STREAMS)
+        .initial_stream_window_size(HTTP2_STREAM_WINDOW)
+        .initial_connection_window_size(HTTP2_CONNECTION_WINDOW)
+        .max_header_list_size(HEADER_BYTES)
         .max_send_buf_size(SEND_BUFFER)
         .max_pending_accept_reset_streams(RESET_STREAMS);
     builder

@@ -15,25 +15,26 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-use super::pace::{GRACE, Pace};
+use super::pace::of_client;
+use crate::limits::{MinimumRate, table::ANSWER_BEHIND};
 
 /// How long a client may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     /// From the first byte of a request until the first of its answer; also until a new connection has brought one.
     pub(super) answer: Duration,
-    /// Between requests.
+    /// Longest silence between requests.
     pub(super) idle: Duration,
 }
 
 impl Times {
     /// How far a client may fall behind the minimum rate.
     pub(super) fn grace(&self) -> Duration {
-        self.idle.min(GRACE)
+        self.idle.min(ANSWER_BEHIND)
     }
 }
 
-/// A connection.
+/// A connection that is closed when its client takes too long.
 pub(super) struct Timed<Io> {
     inner: Io,
     times: Times,
@@ -41,7 +42,7 @@ pub(super) struct Timed<Io> {
     receiving: bool,
     deadline: Instant,
     /// The rate at which it reads.
-    pace: Pace,
+    pace: MinimumRate,
     /// Wakes no later than the next deadline. Deadlines move with every request, so it is set anew only when one moves
     /// forward, or when it wakes too early.
     alarm: Pin<Box<Sleep>>,
@@ -53,7 +54,7 @@ impl<Io> Timed<Io> {
         // A new connection has sent nothing yet, but a request is expected.
         let deadline = opened + times.answer;
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
-        Self { inner, times, receiving: false, deadline, pace: Pace::new(times.grace()), alarm }
+        Self { inner, times, receiving: false, deadline, pace: of_client(times.grace()), alarm }
     }
 
     /// Fails if the deadline is over; otherwise wakes the task at the deadline.
@@ -79,7 +80,7 @@ impl<Io> Timed<Io> {
 
     fn sent(&mut self, bytes: usize) {
         self.receiving = false;
-        self.pace.took(bytes);
+        self.pace.passed(bytes);
         self.deadline = Instant::now() + self.times.idle;
     }
 
@@ -142,7 +143,7 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Timed<Io> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.inner).poll_flush(context) {
             Poll::Ready(result) => {
-                self.pace.took(0);
+                self.pace.passed(0);
                 Poll::Ready(result)
             }
             // TLS takes what is written and sends it when it is flushed.

@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How a server is run.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
     /// Certificate and key; plain HTTP without.
     pub tls: Option<TlsFiles>,
@@ -52,7 +52,7 @@ pub struct ServerOptions {
     pub connections: ConnectionLimits,
 }
 
-/// Why it cannot serve.
+/// Why the server cannot start, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error(
@@ -122,12 +122,12 @@ impl HttpServer {
         Ok(Self { listener, address, tls, times, watch })
     }
 
-    /// Its state for metrics.
+    /// Counts of connections, for metrics.
     pub fn watch(&self) -> ServerWatch {
         self.watch.clone()
     }
 
-    /// Where it listens.
+    /// The address on which it listens, with the port that the system chose for port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -170,7 +170,7 @@ impl HttpServer {
                         sleep(PAUSE).await;
                     }
                 },
-                // Its place has been freed; what is left of a task is.
+                // Removes the ended task; the connection has freed its slot itself.
                 Some(_ended) = connections.join_next() => {}
             }
         }

@@ -1,7 +1,6 @@
 //! The minimum rate at which a client has to read a response.
 //!
-//! A deadline that is reset by each written byte would let a client keep a response in memory for hours. Here waiting for a client
-//! uses up a credit of time, and what the client reads restores it at [`MIN_RATE`].
+//! It keeps a response in memory for as long as it reads.
 
 use std::{
     pin::Pin,
@@ -19,59 +18,21 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// Bytes a second that a client has to take on average.
-pub(super) const MIN_RATE: u64 = 16 * 1024;
-
-/// Longest time for which a client may take nothing, and the time that it may fall behind [`MIN_RATE`]. Long enough for a
-/// client that works on what it has read, or loses its network for a moment.
-pub(super) const GRACE: Duration = Duration::from_secs(20);
+use crate::limits::{MinimumRate, table::ANSWER_RATE};
 
 /// Largest piece of an answer that is handed to the connection at once, so that what the client has not taken is still
 /// here to be counted.
 const PIECE: usize = 64 * 1024;
 
-/// Answers up to this size are not watched: all that a connection can hold of them is its streams' number of times as much.
+/// Answers up to this size, in bytes, are not watched: a connection buffers at most one of them for each of its streams.
 const SMALL: u64 = 16 * 1024;
 
-/// How a client keeps up with what it is sent.
-#[derive(Debug)]
-pub(super) struct Pace {
-    /// Time for which the client may still be waited for.
-    credit: Duration,
-    most: Duration,
-    waiting_since: Option<Instant>,
+/// The rate at which a client has to take what it is sent.
+pub(super) fn of_client(grace: Duration) -> MinimumRate {
+    MinimumRate::new(ANSWER_RATE, grace, grace)
 }
 
-impl Pace {
-    /// Of a client that is sent nothing yet. It may fall behind by this much time.
-    pub(super) fn new(grace: Duration) -> Self {
-        Self { credit: grace, most: grace, waiting_since: None }
-    }
-
-    /// The client has to take something before the service can go on. Returns when it is too slow.
-    pub(super) fn wait(&mut self) -> Instant {
-        *self.waiting_since.get_or_insert_with(Instant::now) + self.credit
-    }
-
-    /// The client has taken this much.
-    pub(super) fn took(&mut self, bytes: usize) {
-        // A client that never caused waiting gains no credit.
-        if self.waiting_since.is_none() && self.credit == self.most {
-            return;
-        }
-        let waited = self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let gained = Duration::from_secs(1) * bytes / u32::try_from(MIN_RATE).unwrap_or(u32::MAX);
-        self.credit = (self.credit.saturating_sub(waited) + gained).min(self.most);
-    }
-
-    /// When the client is too slow; `None` while nothing waits for it.
-    fn deadline(&self) -> Option<Instant> {
-        self.waiting_since.map(|since| since + self.credit)
-    }
-}
-
-/// The body of an answer that a client has to take at [`MIN_RATE`].
+/// The body of an answer that a client has to take at [`ANSWER_RATE`].
 ///
 /// What the operating system does not take is seen where bytes are written. This is for HTTP/2, where a client can leave
 /// one stream unread and keep the connection busy with others.
@@ -82,9 +43,9 @@ pub(super) struct Paced<B> {
     watched: Option<Watched>,
 }
 
-/// Ends with the body.
+/// Ends the watch of the client when the body is dropped.
 struct Watched {
-    pace: Arc<Mutex<Pace>>,
+    pace: Arc<Mutex<MinimumRate>>,
     watch: AbortHandle,
 }
 
@@ -100,7 +61,7 @@ impl<B: Body<Data = Bytes>> Paced<B> {
     pub(super) fn new(inner: B, grace: Duration, too_slow: &Arc<Notify>) -> Self {
         let is_small = inner.size_hint().upper().is_some_and(|most| most <= SMALL);
         let watched = (!is_small).then(|| {
-            let mut pace = Pace::new(grace);
+            let mut pace = of_client(grace);
             pace.wait();
             let pace = Arc::new(Mutex::new(pace));
             let watch = tokio::spawn(watch(Arc::clone(&pace), grace, Arc::clone(too_slow))).abort_handle();
@@ -113,7 +74,7 @@ impl<B: Body<Data = Bytes>> Paced<B> {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if let Some(watched) = &self.watched {
             let mut pace = locked(&watched.pace);
-            pace.took(piece.len());
+            pace.passed(piece.len());
             pace.wait();
         }
         piece
@@ -129,7 +90,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Paced<B> {
         if !this.rest.has_remaining() {
             if let Some(watched) = &this.watched {
                 // The client has read everything: now the producer of the response is waited for.
-                locked(&watched.pace).took(0);
+                locked(&watched.pace).passed(0);
             }
             let frame = match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
                 Some(Ok(frame)) => frame,
@@ -159,7 +120,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Paced<B> {
 }
 
 /// Notifies when the client is too slow.
-async fn watch(pace: Arc<Mutex<Pace>>, grace: Duration, too_slow: Arc<Notify>) {
+async fn watch(pace: Arc<Mutex<MinimumRate>>, grace: Duration, too_slow: Arc<Notify>) {
     loop {
         let now = Instant::now();
         let deadline = locked(&pace).deadline();

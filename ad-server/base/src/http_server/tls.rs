@@ -75,7 +75,7 @@ impl Expiry {
 }
 
 impl Certificates {
-    /// Reads and checks them.
+    /// Reads and checks certificate and key.
     pub(super) fn load(files: TlsFiles) -> Result<Self, TlsError> {
         let (cert, key) = (read(&files.cert, "tls-cert")?, read(&files.key, "tls-key")?);
         let (config, expires) = check(&files, &cert, &key)?;

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -62,7 +62,7 @@ pub enum Expired {
 impl Expired {
     const ALL: [Self; 4] = [Self::Ads, Self::Images, Self::LogMessages, Self::AuditEntries];
 
-    fn labels(self) -> Labels<1> {
+    fn labels(self) -> MetricLabels<1> {
         let kind = match self {
             Self::Ads => "ads",
             Self::Images => "images",
@@ -73,12 +73,12 @@ impl Expired {
     }
 }
 
-type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
-type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+type MetricLabels<const N: usize> = [(&'static str, Cow<'static, str>); N];
+type Histograms<const N: usize> = Family<MetricLabels<N>, Histogram, fn() -> Histogram>;
 
 /// Counters by outcome, each at zero.
-fn counters(outcomes: &[&'static str]) -> Family<Labels<1>, Counter> {
-    let family = Family::<Labels<1>, Counter>::default();
+fn counters(outcomes: &[&'static str]) -> Family<MetricLabels<1>, Counter> {
+    let family = Family::<MetricLabels<1>, Counter>::default();
     for outcome in outcomes {
         drop(family.get_or_create(&[("outcome", (*outcome).into())]));
     }
@@ -93,22 +93,23 @@ fn add<M: Metric + Clone>(to: &mut Registry, name: &str, help: &str, metric: M) 
 
 /// The counters of a process.
 #[derive(Clone)]
-pub struct Metrics(Arc<Inner>);
+pub struct Metrics(Arc<MetricsInner>);
 
-struct Inner {
+struct MetricsInner {
     registry: Registry,
-    requests: Family<Labels<3>, Counter>,
+    requests: Family<MetricLabels<3>, Counter>,
     classes: [Counter; CLASSES.len()],
     under_way: Gauge,
     answers: Histograms<2>,
-    marketplace_calls: Family<Labels<3>, Counter>,
+    marketplace_calls: Family<MetricLabels<3>, Counter>,
     marketplace_times: Histograms<2>,
     publishing: Histograms<1>,
-    images: Family<Labels<1>, Counter>,
+    images: Family<MetricLabels<1>, Counter>,
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
     expired: Family<Labels<1>, Counter>,
+    periodic_tasks: Family<Labels<2>, Counter>,
     event_streams: Gauge,
     workers: Gauge,
     busy_workers: Gauge,
@@ -139,7 +140,7 @@ impl Metrics {
         let of_calls = Histograms::new_with_constructor(|| Histogram::new(CALLS));
         let of_publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
         let requests = add(to, "ad_http_requests", "Requests of the API that were answered", Family::default());
-        let by_class = Family::<Labels<1>, Counter>::default();
+        let by_class = Family::<MetricLabels<1>, Counter>::default();
         let by_class = add(to, "ad_http_answers", "Answered requests by the class of their status", by_class);
         let published = "Time from the request of a client until a marketplace shows the ad";
         let attempts = "Attempts to deliver an event to a webhook: delivered, retried or failed";
@@ -147,7 +148,7 @@ impl Metrics {
         let running = "Requests that the workers of the process run side by side";
         let stored = "Images handed to the image store";
         let called = "Time that calls to marketplaces took";
-        let inner = Inner {
+        let inner = MetricsInner {
             requests,
             // Counters exist from the start, because the rate of a new counter misses its first increment.
             classes: CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())])),
@@ -161,9 +162,10 @@ impl Metrics {
             image_store: add(to, "ad_image_store_writes", stored, counters(&STORE_OUTCOMES)),
             webhook_attempts: add(to, "ad_webhook_attempts", attempts, counters(&WEBHOOK_OUTCOMES)),
             expired: add(to, "ad_retention_erased", erased, Family::default()),
+            periodic_tasks: add(to, "ad_periodic_task_runs", "Runs of periodic tasks", Family::default()),
             event_streams: add(to, "ad_event_streams", "Open event streams and long polls", Gauge::default()),
             workers: add(to, "ad_workers", running, Gauge::default()),
-            busy_workers: add(to, "ad_workers_busy", "Requests that they are running", Gauge::default()),
+            busy_workers: add(to, "ad_workers_busy", "Requests that the workers are running", Gauge::default()),
             readings,
             registry,
             queue,
@@ -187,7 +189,7 @@ impl Metrics {
         Self(Arc::new(inner))
     }
 
-    /// All metrics as text.
+    /// All metrics, as the text that scrapers read.
     pub async fn text(&self) -> String {
         let looked = tokio::time::timeout(LOOK, self.0.queue.queue_state()).await;
         let state = match looked {
@@ -255,6 +257,12 @@ impl Metrics {
         self.0.expired.get_or_create(&kind.labels()).inc_by(count);
     }
 
+    /// A periodic task ran.
+    pub fn periodic_task_ran(&self, task: &'static str, is_done: bool) {
+        let outcome = if is_done { "done" } else { "failed" };
+        self.0.periodic_tasks.get_or_create(&[("task", task.into()), ("outcome", outcome.into())]).inc();
+    }
+
     /// An event was sent to a webhook, or not.
     pub fn webhook_attempted(&self, outcome: &'static str) {
         self.0.webhook_attempts.get_or_create(&[("outcome", outcome.into())]).inc();
@@ -263,35 +271,24 @@ impl Metrics {
 
 /// Methods with counters of their own.
 static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-/// One more is for all other methods.
-const MOST_METHODS: usize = METHODS.len() + 1;
 
 /// The label of all other methods: clients may invent any number of them.
 const OTHER: &str = "other";
 
-/// Statuses whose counters are cached.
-const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
-
 /// The status of requests whose client disconnected before the answer.
 const GONE_AWAY: u16 = 499;
 
-/// The counters of one path, if there are metrics. Each counter is looked up once and cached.
+/// The counters of one path, if there are metrics.
 pub struct RouteMetrics {
     metrics: Option<Metrics>,
     path: Cow<'static, str>,
-    methods: [OnceLock<MethodMetrics>; MOST_METHODS],
 }
 
 crate::debug_by_name!(RouteMetrics);
 
-struct MethodMetrics {
-    times: Histogram,
-    statuses: [OnceLock<Counter>; STATUSES.len()],
-}
-
 impl RouteMetrics {
     pub fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
-        Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
+        Self { metrics, path: path.into() }
     }
 
     /// Counts the begin of a request, until it is [`answered`](Self::answered).
@@ -305,29 +302,15 @@ impl RouteMetrics {
     pub fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
         let Some(Metrics(inner)) = &self.metrics else { return };
         inner.under_way.dec();
-        let index = METHODS.iter().position(|known| known == method);
-        let method = index.map_or(OTHER, |index| METHODS[index].as_str());
-        let of_method = self.methods[index.unwrap_or(METHODS.len())].get_or_init(|| MethodMetrics {
-            times: inner.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
-            statuses: [const { OnceLock::new() }; STATUSES.len()],
-        });
+        let method = METHODS.iter().find(|known| *known == method).map_or(OTHER, Method::as_str);
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
         // The last class, after 5xx, is for clients that disconnected.
         let class = if status == GONE_AWAY { CLASSES.len() - 1 } else { usize::from(status.clamp(200, 599) / 100 - 2) };
         inner.classes[class].inc();
-        let counter = || {
-            let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
-            inner.requests.get_or_create_owned(&labels)
-        };
-        match STATUSES.iter().position(|known| *known == status) {
-            Some(index) => of_method.statuses[index].get_or_init(counter).inc(),
-            None => counter().inc(),
-        };
-        of_method.times.observe(took.as_secs_f64());
-    }
-
-    fn label(&self) -> (&'static str, Cow<'static, str>) {
-        ("path", self.path.clone())
+        let (method, path) = (("method", Cow::from(method)), ("path", self.path.clone()));
+        let labels = [method.clone(), path.clone(), ("status", status.to_string().into())];
+        inner.requests.get_or_create(&labels).inc();
+        inner.answers.get_or_create(&[method, path]).observe(took.as_secs_f64());
     }
 }
 

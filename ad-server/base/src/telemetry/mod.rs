@@ -26,6 +26,6 @@ pub mod traces;
 pub use logs::{LogFormat, Telemetry, TelemetryError};
 pub use metrics::Metrics;
 pub use observed::MarketplaceCalls;
-pub use observed::Observed;
+pub use observed::ObservedPort;
 pub use state::{QueueLoad, QueueSource};
 pub use traces::in_request;

@@ -26,7 +26,7 @@ pub struct MarketplaceCalls {
 crate::debug_by_name!(MarketplaceCalls);
 
 impl MarketplaceCalls {
-    /// Makes a call.
+    /// Makes a call, and records its duration and result.
     pub async fn observe<T>(
         &self,
         action: &'static str,
@@ -79,15 +79,15 @@ fn time_of(request: Uuid) -> Option<Timestamp> {
 
 /// An observed fetcher of images or image store.
 #[expect(missing_debug_implementations, reason = "ports have none")]
-pub struct Observed<T: ?Sized> {
-    /// What does the work.
+pub struct ObservedPort<T: ?Sized> {
+    /// The port that does the work.
     pub inner: Arc<T>,
-    /// What counts it.
+    /// Receives the counts and durations.
     pub metrics: Metrics,
 }
 
 #[async_trait]
-impl ImageFetcher for Observed<dyn ImageFetcher> {
+impl ImageFetcher for ObservedPort<dyn ImageFetcher> {
     async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
         // Not the address: it may contain credentials.
         let span = tracing::debug_span!(
@@ -117,7 +117,7 @@ impl ImageFetcher for Observed<dyn ImageFetcher> {
 }
 
 #[async_trait]
-impl MediaStore for Observed<dyn MediaStore> {
+impl MediaStore for ObservedPort<dyn MediaStore> {
     async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
         let result = self.inner.put(image).await;
         self.metrics.image_stored(match &result {
@@ -151,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn fetches_are_counted_by_outcome() {
         let metrics = Metrics::new(Arc::new(NoQueue), Timestamp::default());
-        let fetcher: Observed<dyn ImageFetcher> = Observed { inner: Arc::new(Hosts), metrics: metrics.clone() };
+        let fetcher: ObservedPort<dyn ImageFetcher> = ObservedPort { inner: Arc::new(Hosts), metrics: metrics.clone() };
         for url in ["busy", "page", "busy"] {
             assert!(fetcher.fetch(ImageRequest { url, dealer_code: "north-cars", known: None }).await.is_err());
         }
@@ -173,7 +173,7 @@ mod tests {
     async fn failures_of_the_image_store_are_counted() {
         let (metrics, media) = (Metrics::new(Arc::new(NoQueue), Timestamp::default()), MemoryMedia::default());
         media.fail_next(ImageStoreError::Unavailable);
-        let store: Observed<dyn MediaStore> = Observed { inner: Arc::new(media), metrics: metrics.clone() };
+        let store: ObservedPort<dyn MediaStore> = ObservedPort { inner: Arc::new(media), metrics: metrics.clone() };
         for is_stored in [false, true] {
             assert_eq!(store.put(&one_pixel(1)).await.is_ok(), is_stored);
         }

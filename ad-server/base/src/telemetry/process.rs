@@ -25,7 +25,7 @@ pub(super) fn readings() -> Vec<Reading> {
     .collect()
 }
 
-/// A number of `/proc/self/status`.
+/// The first number in a line of `/proc/self/status`.
 fn status(field: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix(field))?.split_whitespace().next()?.parse().ok()

@@ -17,14 +17,14 @@ use prometheus_client::{
 
 pub const MARKETS: [Market; 2] = [Market::Primary, Market::Secondary];
 
-pub type Labels = Vec<(&'static str, String)>;
+pub type ReadingLabels = Vec<(&'static str, String)>;
 
 /// A metric as it is now.
 pub struct Reading {
     name: &'static str,
     help: &'static str,
     kind: MetricType,
-    values: Vec<(Labels, f64)>,
+    values: Vec<(ReadingLabels, f64)>,
 }
 
 crate::debug_by_name!(Reading);
@@ -32,16 +32,24 @@ crate::debug_by_name!(Reading);
 impl Reading {
     /// A gauge without labels.
     pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Self {
-        Self::gauges(name, help, [(Labels::new(), value)])
+        Self::gauges(name, help, [(ReadingLabels::new(), value)])
     }
 
     /// A gauge for each of these labels.
-    pub fn gauges(name: &'static str, help: &'static str, values: impl IntoIterator<Item = (Labels, f64)>) -> Self {
+    pub fn gauges(
+        name: &'static str,
+        help: &'static str,
+        values: impl IntoIterator<Item = (ReadingLabels, f64)>,
+    ) -> Self {
         Self { name, help, kind: MetricType::Gauge, values: values.into_iter().collect() }
     }
 
     /// A counter for each of these labels; its name gets the end `_total`.
-    pub fn counters(name: &'static str, help: &'static str, values: impl IntoIterator<Item = (Labels, f64)>) -> Self {
+    pub fn counters(
+        name: &'static str,
+        help: &'static str,
+        values: impl IntoIterator<Item = (ReadingLabels, f64)>,
+    ) -> Self {
         Self { kind: MetricType::Counter, ..Self::gauges(name, help, values) }
     }
 
@@ -57,7 +65,7 @@ impl Reading {
         }
         let mut encoder = encoder.encode_descriptor(name, help, None, *kind)?;
         let encode = |encoder: &mut MetricEncoder, value: &f64| match kind {
-            MetricType::Counter => encoder.encode_counter(value, None::<&Exemplar<Labels, f64>>),
+            MetricType::Counter => encoder.encode_counter(value, None::<&Exemplar<ReadingLabels, f64>>),
             _ => encoder.encode_gauge(value),
         };
         values.iter().try_for_each(|(labels, value)| {
@@ -70,16 +78,16 @@ impl Reading {
     }
 }
 
-type Read = Box<dyn Fn() -> Vec<Reading> + Send + Sync>;
+type ReadingSource = Box<dyn Fn() -> Vec<Reading> + Send + Sync>;
 
 /// What is read when metrics are requested. Clones share it.
 #[derive(Clone, Default)]
-pub struct Readings(Arc<Mutex<Vec<Read>>>);
+pub struct Readings(Arc<Mutex<Vec<ReadingSource>>>);
 
 crate::debug_by_name!(Readings);
 
 impl Readings {
-    pub fn add(&self, read: Read) {
+    pub fn add(&self, read: ReadingSource) {
         locked(&self.0).push(read);
     }
 }

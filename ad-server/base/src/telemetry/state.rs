@@ -22,10 +22,10 @@ pub struct QueueLoad {
     pub last_backup: Option<Timestamp>,
 }
 
-/// Reads the queue.
+/// Counts the requests of the queue.
 #[async_trait]
 pub trait QueueSource: Send + Sync {
-    /// How it stands now.
+    /// The present counts and times.
     ///
     /// # Errors
     /// When the store cannot be read.

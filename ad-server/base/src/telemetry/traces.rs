@@ -62,7 +62,7 @@ pub fn logged(request: Uuid) -> tracing::Span {
 }
 
 /// The span of a request of the API, below the one of its caller if the caller names one (W3C `traceparent`).
-pub fn served(request: Uuid, method: &str, route: &str, headers: &HeaderMap) -> tracing::Span {
+pub fn request_span(request: Uuid, method: &str, route: &str, headers: &HeaderMap) -> tracing::Span {
     let span = tracing::debug_span!(
         target: SPANS,
         "http",

@@ -16,12 +16,12 @@ use uuid::Uuid;
 use ad_server_access::auth::Caller;
 use ad_server_base::{http_server::Proxies, telemetry::traces};
 
-/// Target of its lines.
+/// Target of the lines, for log filters.
 const TARGET: &str = "ad_server::access";
 
 /// What the router and the authentication learn about a request.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RequestFacts {
     /// The caller. Empty until the token has been verified.
     pub(super) caller: OnceLock<Caller>,
     /// The template of its path, if it has one.
@@ -29,17 +29,17 @@ pub(super) struct Seen {
 }
 
 /// A request whose answer is to be logged.
-pub(super) struct Logged {
+pub(super) struct LoggedRequest {
     id: Uuid,
     method: Method,
     client: Option<IpAddr>,
-    seen: Arc<Seen>,
+    seen: Arc<RequestFacts>,
     begun: Instant,
 }
 
-impl Logged {
+impl LoggedRequest {
     /// `None` if the access log is off.
-    pub(super) fn of(request: &Request, id: Uuid, seen: &Arc<Seen>, proxies: &Proxies) -> Option<Self> {
+    pub(super) fn of(request: &Request, id: Uuid, seen: &Arc<RequestFacts>, proxies: &Proxies) -> Option<Self> {
         if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
             return None;
         }

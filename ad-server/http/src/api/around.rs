@@ -12,19 +12,18 @@ use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
-    access_log::{Logged, Seen},
+    access_log::{LoggedRequest, RequestFacts},
     body::Read,
     compression::{self, Coding},
     conditional::IfNoneMatch,
     cors::CrossOrigin,
-    errors, headers,
-    limits::RateCell,
-    links, missing, pages,
+    errors, headers, links, missing, pages,
     problem::{self, ProblemRequest},
 };
 use ad_server_base::http_server::ConnectionLimit;
+use ad_server_base::limits::Remaining;
 
-/// Surrounds the router.
+/// Surrounds the router with what all requests and answers have in common.
 pub(super) struct Around<E> {
     inner: E,
     ids: Arc<dyn Ids>,
@@ -41,7 +40,7 @@ struct Asked {
     problem: Option<ProblemRequest>,
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
-    rate: Option<RateCell>,
+    rate: Option<Remaining>,
     seen: Arc<Seen>,
     logged: Option<Logged>,
     body: Read,
@@ -55,7 +54,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
 
     fn asked(&self, request: &Request) -> Asked {
         let id = self.ids.next();
-        let seen = Arc::<Seen>::default();
+        let seen = Arc::<RequestFacts>::default();
         let problem = problem::is_preferred(request)
             .then(|| ProblemRequest { pages: links::to(&self.context, request, "/docs/errors/"), request_id: id });
         Asked {
@@ -66,7 +65,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             problem,
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
-            rate: self.context.limits.rate.as_ref().map(|_| RateCell::default()),
+            rate: self.context.limits.rate.as_ref().map(|_| Remaining::default()),
             logged: Logged::of(request, id, &seen, &self.context.trusted_proxies),
             seen,
             body: Read::of(request),
@@ -118,7 +117,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
             headers.append(header::LINK, links);
         }
         if let Some((rate, cell)) = self.context.limits.rate.as_ref().zip(asked.rate) {
-            rate.tell(&cell, headers);
+            rate.add_headers(&cell, headers);
         }
         // A body that was not read to its end closes the connection. The client must know that before it sends its next request.
         if !asked.body.is_done() {

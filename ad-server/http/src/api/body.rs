@@ -13,7 +13,6 @@ use std::{
 
 use ad_core::{
     fields::FieldErrors,
-    parameters::MAX_QUERY,
     rulebook::{
         Warning, repeated,
         size::{MOST_LEVELS, deeper_than},
@@ -21,29 +20,26 @@ use ad_core::{
     service::Access,
     violation::{Code, Violation},
 };
+use ad_parameters::MAX_QUERY;
 use flate2::read::MultiGzDecoder;
-use poem::{Request, http::header};
+use poem::{Body, Request, http::header};
 use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     time::{Instant, timeout_at},
 };
 
-use super::{ApiError, Limits, MAX_BODY, not_json};
-use ad_server_base::shares::Share;
-
-/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
-const DRAINED: u64 = 16 * 1024 * 1024;
+use super::{ApiError, Limits, MAX_BODY, errors::json_bytes, not_json};
+use ad_server_base::limits::{
+    FairPermit, MinimumRate,
+    table::{BODY_BEHIND, BODY_RATE, DISCARDED_BYTES},
+};
 
 /// Bytes that gzip may add to a body that does not compress.
 const GZIP_OVERHEAD: usize = 1024;
 
 /// The byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Minimum rate of a body in bytes per second, and the time for which it may be slower.
-pub(super) const MIN_RATE: usize = 16 * 1024;
-pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// Whether the body of a request has been read.
 #[derive(Debug, Clone)]
@@ -68,29 +64,69 @@ const LARGE: usize = 512 * 1024;
 
 /// The JSON object that a request carries, and the share of the memory for bodies that it takes.
 #[derive(Default)]
-pub(super) struct Payload {
-    pub(super) object: Map<String, Value>,
+pub(crate) struct Payload {
+    pub(crate) object: Map<String, Value>,
     /// Warnings about keys that its text has more than once, where they are asked for.
-    pub(super) repeated: Vec<Warning>,
+    pub(crate) repeated: Vec<Warning>,
     /// Held for as long as the object exists.
-    pub(super) memory: Option<Share>,
+    pub(super) memory: Option<FairPermit>,
 }
 
 impl Payload {
+    /// Parses JSON when there is memory for the object; where long computations run, if it is large.
+    async fn parsed(
+        bytes: &[u8],
+        limits: &Limits,
+        access: &Access,
+        until: Instant,
+        warns_of_repeated: bool,
+    ) -> Result<Self, ApiError> {
+        let memory = limits.body_memory.parse(access, bytes, until).await?;
+        let payload = Self { memory: Some(memory), ..Self::default() };
+        let read = || {
+            let object = parsed(bytes)?;
+            let repeated = if warns_of_repeated { repeated::warnings(bytes) } else { Vec::new() };
+            Ok::<_, ApiError>((object, repeated))
+        };
+        let (object, repeated) =
+            if payload.is_large() { limits.processor.run(access.name(), async { read() }).await? } else { read()? };
+        Ok(Self { object, repeated, ..payload })
+    }
+
+    /// The same for JSON in a form, which may be as large as a body.
+    pub(crate) async fn of_json(json: &str, limits: &Limits, access: &Access, warns: bool) -> Result<Self, ApiError> {
+        if json.len() > MAX_BODY {
+            return Err(ApiError::TooLarge(MAX_BODY));
+        }
+        Self::parsed(json.as_bytes(), limits, access, Instant::now() + limits.body_within, warns).await
+    }
+
+    /// The object that a form was converted to.
+    pub(crate) async fn of_form(
+        object: Map<String, Value>,
+        limits: &Limits,
+        access: &Access,
+    ) -> Result<Self, ApiError> {
+        let (json, until) = (json_bytes(&object)?, Instant::now() + limits.body_within);
+        let memory = limits.body_memory.parse(access, &json, until).await?;
+        Ok(Self { object, memory: Some(memory), ..Self::default() })
+    }
+
     /// The source id of the ad that it is about, if it names one.
-    pub(super) fn source_id(&self) -> Option<&str> {
+    pub(crate) fn source_id(&self) -> Option<&str> {
         self.object.get("source_id").and_then(Value::as_str)
     }
 
     /// Whether it takes long to check.
-    pub(super) fn is_large(&self) -> bool {
+    pub(crate) fn is_large(&self) -> bool {
         self.memory.as_ref().is_some_and(|memory| memory.units() >= LARGE)
     }
 }
 
-/// The JSON object that a request carries. Its text is shown to `seen`.
+/// The JSON object that a request carries in this body. Its text is shown to `seen`.
 pub(super) async fn object(
-    request: &mut Request,
+    request: &Request,
+    body: Body,
     limits: &Limits,
     access: &Access,
     warns_of_repeated: bool,
@@ -106,21 +142,11 @@ pub(super) async fn object(
     let expected = stated.unwrap_or(most) + if is_gzip { MAX_BODY } else { 0 };
     // What is left of the time is for the body.
     let _received = limits.body_memory.receive(access, expected, now + limits.body_within / 2).await?;
-    let bytes =
-        timeout_at(until, all(request, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
+    let bytes = timeout_at(until, all(body, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
     done.store(true, Ordering::Relaxed);
     let bytes = if is_gzip { limits.processor.run(access.name(), async { decoded(&bytes) }).await? } else { bytes };
     seen(&bytes);
-    let memory = limits.body_memory.parse(access, &bytes, until).await?;
-    let payload = Payload { memory: Some(memory), ..Payload::default() };
-    let read = || {
-        let object = parsed(&bytes)?;
-        let repeated = if warns_of_repeated { repeated::warnings(&bytes) } else { Vec::new() };
-        Ok::<_, ApiError>((object, repeated))
-    };
-    let (object, repeated) =
-        if payload.is_large() { limits.processor.run(access.name(), async { read() }).await? } else { read()? };
-    Ok(Payload { object, repeated, ..payload })
+    Payload::parsed(&bytes, limits, access, until, warns_of_repeated).await
 }
 
 /// The media type of forms.
@@ -145,8 +171,9 @@ pub async fn form(
         Some(access) => Some(limits.body_memory.receive(access, stated.unwrap_or(most), until).await?),
         None => None,
     };
-    let bytes =
-        timeout_at(until, all(request, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
+    let bytes = timeout_at(until, all(request.take_body(), stated, most))
+        .await
+        .map_err(|_| ApiError::Slow(limits.body_within))??;
     done.store(true, Ordering::Relaxed);
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
 }
@@ -182,7 +209,7 @@ fn stated_length(request: &Request) -> Option<usize> {
 }
 
 /// The JSON object that these bytes are.
-pub fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes)
         .map_err(|error| ApiError::BadBody(format!("JSON parse error: {}", not_json::explanation(bytes, &error))))?;
@@ -207,27 +234,26 @@ fn not_an_object(value: &Value) -> String {
     format!("The body must be a JSON object.{advice}")
 }
 
-async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {
+async fn all(body: Body, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {
     // One byte more than expected, so that the end of the stream is seen.
     let mut bytes = Vec::with_capacity(stated.unwrap_or_default() + 1);
-    let mut body = request.take_body().into_async_read();
+    let mut body = body.into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
-        tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(|_| broken())?;
+        tokio::io::copy(&mut body.take(DISCARDED_BYTES), &mut tokio::io::sink()).await.map_err(|_| broken())?;
         return Err(ApiError::TooLarge(most.min(MAX_BODY)));
     }
     Ok(bytes)
 }
 
-/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`].
+/// Reads to the end. After [`BODY_BEHIND`], the body must arrive at [`BODY_RATE`] on average.
 async fn at_min_rate(mut body: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
-    let begun = Instant::now();
+    let mut rate = MinimumRate::new(BODY_RATE, BODY_BEHIND, Duration::MAX);
     loop {
-        let due = Duration::from_secs(1) * u32::try_from(bytes.len() / MIN_RATE).unwrap_or(u32::MAX);
-        let read = timeout_at(begun + GRACE + due, body.read_buf(bytes)).await;
-        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: MIN_RATE, grace: GRACE })? {
+        let read = timeout_at(rate.wait(), body.read_buf(bytes)).await;
+        match read.map_err(|_| ApiError::Trickle { bytes: bytes.len(), rate: BODY_RATE, grace: BODY_BEHIND })? {
             Ok(0) => return Ok(()),
-            Ok(_) => {}
+            Ok(read) => rate.passed(read),
             Err(_) => return Err(broken()),
         }
     }

@@ -69,7 +69,6 @@ impl Coding {
         names.into_iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, coding)| coding)
     }
 
-    /// Its name in `Content-Encoding`.
     pub(super) const fn name(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Zstd => "zstd",

@@ -8,7 +8,7 @@ use ad_core::{
     fields::FieldErrors,
     ports::StoreError,
     rulebook::versions::Refusal,
-    service::{ServiceError, TooManyRequests},
+    service::{ServiceError, TooManyRequests as UnfinishedLimit},
     violation::Code,
 };
 use poem::{
@@ -18,7 +18,7 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{conditional, versions};
+use super::{conditional, problem::Detail, versions};
 use ad_server_access::auth::TokenError;
 use ad_server_base::{http_server::ConnectionLimit, values::Rate};
 
@@ -30,6 +30,11 @@ const QUEUE_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// `Retry-After` in seconds when there are too many connections.
 const CONNECTION_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// How a token is sent.
+const SCHEME: HeaderValue = HeaderValue::from_static("X-Auth-Token");
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// The message when the store does not answer.
 pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
@@ -178,90 +183,84 @@ impl ApiError {
     }
 
     pub fn default_response(&self) -> Response {
+        self.log();
+        let ErrorRow { status, headers, .. } = self.row();
+        let mut response = match self {
+            Self::Service(ServiceError::Invalid(errors) | ServiceError::InvalidQuery(errors)) => {
+                json_response(status, errors)
+            }
+            Self::Service(ServiceError::Refused(denials)) => json_response(status, denials),
+            Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
+                Ok(refusal) => json_response(status, &refusal),
+                Err(text) => json_response(status, &[text]),
+            },
+            Self::Service(ServiceError::Duplicate { .. }) => json_response(status, &duplicate()),
+            Self::InvalidToken(error @ TokenError::RevocationUnknown) => detail(status, error),
+            _ => detail(status, &self.detail()),
+        };
+        response.headers_mut().extend(headers);
+        response
+    }
+
+    /// The table of all errors: code (extensions E1.3), status, headers.
+    #[rustfmt::skip]
+    fn row(&self) -> ErrorRow {
+        use ServiceError::{
+            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, PreconditionFailed, Refused, Store, TooManyRequests, Version,
+        };
         match self {
-            Self::Service(error) => service(error),
-            Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
-            Self::UnsupportedCoding(_) => {
-                // RFC 7694, 3.
-                let accepted = HeaderValue::from_static("gzip");
-                with(detail(StatusCode::UNSUPPORTED_MEDIA_TYPE, self), header::ACCEPT_ENCODING, accepted)
-            }
-            Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
-            Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
-            Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
-                retry_later(StatusCode::SERVICE_UNAVAILABLE, error)
-            }
-            Self::NoToken { .. } | Self::InvalidToken(_) => {
-                let scheme = HeaderValue::from_static("X-Auth-Token");
-                with(detail(StatusCode::UNAUTHORIZED, self), header::WWW_AUTHENTICATE, scheme)
-            }
-            Self::Forbidden(_) | Self::OperatorToken | Self::ForeignOrigin => detail(StatusCode::FORBIDDEN, self),
-            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
-                retry_later(StatusCode::SERVICE_UNAVAILABLE, self)
-            }
-            Self::TooManyConnections(limit) => {
-                let status = match limit {
-                    ConnectionLimit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
-                    ConnectionLimit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
-                };
-                let response = later(detail(status, self), CONNECTION_RETRY_AFTER);
-                with(response, header::CONNECTION, HeaderValue::from_static("close"))
-            }
-            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => {
-                retry_later(StatusCode::TOO_MANY_REQUESTS, self)
-            }
-            Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
-            Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
+            Self::Service(Invalid(_) | InvalidQuery(_)) => row(Code::ValidationFailed, StatusCode::BAD_REQUEST),
+            Self::Service(Refused(denials)) => row(denials.first().map_or(Code::NotAllowed, |it| it.code), StatusCode::BAD_REQUEST),
+            Self::Service(Version(error)) => row(error.code(), StatusCode::BAD_REQUEST),
+            Self::Service(ServiceError::NotFound | Elsewhere { .. }) => row(Code::NotFound, StatusCode::NOT_FOUND),
+            Self::Service(PreconditionFailed(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
+            Self::Service(Duplicate { .. }) => row(Code::DuplicateSourceId, StatusCode::CONFLICT),
+            Self::Service(KeyUsed(_)) => row(Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY),
+            Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
+            Self::Service(TooManyRequests(UnfinishedLimit::OfDealer(_))) => row(Code::QuotaExceeded, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
+            Self::Service(Store(StoreError::TimedOut(_) | StoreError::Unavailable(_))) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
+            Self::Service(Store(_)) | Self::Internal => row(Code::InternalError, StatusCode::INTERNAL_SERVER_ERROR),
+            Self::BadBody(_) => row(Code::NotJson, StatusCode::BAD_REQUEST),
+            Self::BadTags(_) | Self::BadIdempotencyKey => row(Code::BadRequest, StatusCode::BAD_REQUEST),
+            // RFC 7694, 3.
+            Self::UnsupportedCoding(_) => row(Code::UnsupportedContentEncoding, StatusCode::UNSUPPORTED_MEDIA_TYPE).with(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
+            Self::TooLarge(_) => row(Code::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
+            Self::Slow(_) | Self::Trickle { .. } => row(Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
+            Self::InvalidToken(TokenError::RevocationUnknown) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
+            Self::InvalidToken(_) => row(Code::TokenInvalid, StatusCode::UNAUTHORIZED).with(header::WWW_AUTHENTICATE, SCHEME),
+            Self::NoToken { .. } => row(Code::TokenMissing, StatusCode::UNAUTHORIZED).with(header::WWW_AUTHENTICATE, SCHEME),
+            Self::Forbidden(_) | Self::OperatorToken => row(Code::PermissionMissing, StatusCode::FORBIDDEN),
+            Self::ForeignOrigin => row(Code::BadRequest, StatusCode::FORBIDDEN),
+            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(RETRY_AFTER),
+            Self::TooManyConnections(ConnectionLimit::Total(_)) => row(Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE).after(CONNECTION_RETRY_AFTER).with(header::CONNECTION, CLOSE),
+            Self::TooManyConnections(ConnectionLimit::Address(_)) => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after(CONNECTION_RETRY_AFTER).with(header::CONNECTION, CLOSE),
+            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after(RETRY_AFTER),
+            Self::TooMany { seconds, .. } => row(Code::RateLimited, StatusCode::TOO_MANY_REQUESTS).after((*seconds).into()),
+            Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
             Self::MethodNotAllowed { allow, .. } => {
-                let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, self);
-                response.headers_mut().extend(HeaderValue::from_str(allow).ok().map(|allow| (header::ALLOW, allow)));
-                response
+                let row = row(Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED);
+                match HeaderValue::from_str(allow) { Ok(allow) => row.with(header::ALLOW, allow), Err(_) => row }
             }
-            Self::Malformed { status, .. } => detail(*status, self),
-            Self::Internal => detail(StatusCode::INTERNAL_SERVER_ERROR, self),
+            Self::Malformed { status, .. } => row(Code::BadRequest, *status),
         }
     }
 
-    /// Its code (extensions E1.3).
+    /// Its code.
     pub fn code(&self) -> Code {
+        self.row().code
+    }
+
+    /// What only the operator needs to know.
+    fn log(&self) {
         match self {
-            Self::Service(error) => match error {
-                ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
-                ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
-                ServiceError::Version(error) => error.code(),
-                ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
-                ServiceError::PreconditionFailed(_) => Code::PreconditionFailed,
-                ServiceError::Duplicate { .. } => Code::DuplicateSourceId,
-                ServiceError::KeyUsed(_) => Code::IdempotencyKeyReused,
-                ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
-                ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
-                ServiceError::Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)) => Code::Unavailable,
-                ServiceError::Store(_) => Code::InternalError,
-            },
-            Self::BadBody(_) => Code::NotJson,
-            Self::UnsupportedCoding(_) => Code::UnsupportedContentEncoding,
-            Self::TooLarge(_) => Code::TooLarge,
-            Self::Slow(_) | Self::Trickle { .. } => Code::RequestTimeout,
-            Self::InvalidToken(TokenError::RevocationUnknown)
-            | Self::NoMemory(_)
-            | Self::Crowded(_)
-            | Self::Busy(_)
-            | Self::Unavailable(_)
-            | Self::TooManyConnections(ConnectionLimit::Total(_)) => Code::Unavailable,
-            Self::NoToken { .. } => Code::TokenMissing,
-            Self::InvalidToken(_) => Code::TokenInvalid,
-            Self::Forbidden(_) | Self::OperatorToken => Code::PermissionMissing,
-            Self::TooManyLists(_)
-            | Self::TooManyWaiting(_)
-            | Self::TooManyStreams { .. }
-            | Self::TooMany { .. }
-            | Self::TooManyConnections(ConnectionLimit::Address(_)) => Code::RateLimited,
-            Self::NotFound(_) => Code::NotFound,
-            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
-            Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey | Self::ForeignOrigin => {
-                Code::BadRequest
+            Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => {
+                tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
             }
-            Self::Internal => Code::InternalError,
+            Self::Service(ServiceError::Store(StoreError::Unavailable(reason))) => {
+                tracing::warn!(%reason, "store unavailable");
+            }
+            Self::Service(ServiceError::Store(error)) => tracing::error!(%error, "the store failed"),
+            _ => {}
         }
     }
 
@@ -288,7 +287,7 @@ impl ApiError {
         }
     }
 
-    /// Its errors by field.
+    /// Errors by field, and the part of the request that they are about.
     pub fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
         match self {
             Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),
@@ -305,38 +304,27 @@ pub enum RequestPart {
     Payload,
 }
 
-fn service(error: &ServiceError) -> Response {
-    match error {
-        ServiceError::Invalid(errors) | ServiceError::InvalidQuery(errors) => {
-            json_response(StatusCode::BAD_REQUEST, errors)
-        }
-        ServiceError::Refused(denials) => json_response(StatusCode::BAD_REQUEST, denials),
-        ServiceError::Version(error) => match versions::refusal(error) {
-            Ok(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
-            Err(text) => json_response(StatusCode::BAD_REQUEST, &[text]),
-        },
-        ServiceError::NotFound => detail(StatusCode::NOT_FOUND, error),
-        ServiceError::Elsewhere { found, asked } => {
-            detail(StatusCode::NOT_FOUND, &versions::found_elsewhere(found, asked))
-        }
-        ServiceError::PreconditionFailed(tag) => {
-            with(detail(StatusCode::PRECONDITION_FAILED, error), header::ETAG, conditional::etag(*tag))
-        }
-        ServiceError::KeyUsed(_) => detail(StatusCode::UNPROCESSABLE_ENTITY, error),
-        ServiceError::Duplicate { .. } => json_response(StatusCode::CONFLICT, &duplicate()),
-        ServiceError::Store(StoreError::TimedOut(limit)) => {
-            tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
-            retry_later(StatusCode::SERVICE_UNAVAILABLE, &timed_out(*limit))
-        }
-        ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, error), QUEUE_RETRY_AFTER),
-        ServiceError::Store(StoreError::Unavailable(reason)) => {
-            tracing::warn!(%reason, "store unavailable");
-            retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
-        }
-        ServiceError::Store(error) => {
-            tracing::error!(%error, "the store failed");
-            detail(StatusCode::INTERNAL_SERVER_ERROR, &ApiError::Internal)
-        }
+/// An error in HTTP.
+struct ErrorRow {
+    code: Code,
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// A row without headers.
+fn row(code: Code, status: StatusCode) -> ErrorRow {
+    ErrorRow { code, status, headers: Vec::new() }
+}
+
+impl ErrorRow {
+    fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// With the seconds after which to try again.
+    fn after(self, seconds: HeaderValue) -> Self {
+        self.with(header::RETRY_AFTER, seconds)
     }
 }
 
@@ -347,10 +335,6 @@ fn timed_out(limit: Duration) -> String {
          or try again.",
         limit.as_secs_f64()
     )
-}
-
-fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
-    later(detail(status, text), RETRY_AFTER)
 }
 
 /// The message about a source id that is in use.
@@ -364,18 +348,8 @@ pub(super) fn duplicate() -> Value {
     json!({"source_id": DUPLICATE})
 }
 
-/// An answer that says when to try again.
-fn later(response: Response, seconds: HeaderValue) -> Response {
-    with(response, header::RETRY_AFTER, seconds)
-}
-
-fn with(mut response: Response, name: HeaderName, value: HeaderValue) -> Response {
-    response.headers_mut().insert(name, value);
-    response
-}
-
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
-    json_response(status, &json!({"detail": text.to_string()}))
+    json_response(status, &Detail::new(text))
 }
 
 pub fn json_response(status: StatusCode, body: &impl Serialize) -> Response {

@@ -1,32 +1,19 @@
 //! Limits on event streams and long polls (extensions E4.3).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
-
-use ad_core::lock::locked;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use super::{ApiError, prefer::until_stopped};
+use ad_server_base::limits::{ConcurrencyLimit, Exceeded, Slot};
 use ad_server_base::telemetry::Metrics;
 
 /// Open event streams and long polls. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct EventStreams {
-    most: usize,
-    most_of_token: usize,
-    open: Arc<Mutex<OpenStreams>>,
+    /// By `jti`.
+    open: ConcurrencyLimit<String>,
     stopped: Option<watch::Receiver<bool>>,
     gauge: Gauge,
-}
-
-#[derive(Debug, Default)]
-struct OpenStreams {
-    all: usize,
-    /// By `jti`.
-    of_tokens: HashMap<String, usize>,
 }
 
 impl Default for EventStreams {
@@ -38,7 +25,7 @@ impl Default for EventStreams {
 impl EventStreams {
     /// So many in all, and so many of each token.
     pub fn new(most: usize, most_of_token: usize) -> Self {
-        Self { most, most_of_token, open: Arc::default(), stopped: None, gauge: Gauge::default() }
+        Self { open: ConcurrencyLimit::new(most, most_of_token), stopped: None, gauge: Gauge::default() }
     }
 
     /// Streams end when the service is stopped.
@@ -47,7 +34,7 @@ impl EventStreams {
         Self { stopped: Some(stopped), ..self }
     }
 
-    /// Metrics count the streams.
+    /// The same, counted by a gauge of these metrics.
     #[must_use]
     pub fn counted_by(self, metrics: &Metrics) -> Self {
         Self { gauge: metrics.event_streams().clone(), ..self }
@@ -55,18 +42,12 @@ impl EventStreams {
 
     /// Opens one with a token.
     pub(super) fn open(&self, jti: &str) -> Result<OpenStream, ApiError> {
-        let mut open = locked(&self.open);
-        let of_token = open.of_tokens.get(jti).copied().unwrap_or_default();
-        if of_token >= self.most_of_token {
-            return Err(ApiError::TooManyStreams { most: self.most_of_token, of_token: true });
-        }
-        if open.all >= self.most {
-            return Err(ApiError::TooManyStreams { most: self.most, of_token: false });
-        }
-        open.all += 1;
-        open.of_tokens.insert(jti.to_owned(), of_token + 1);
+        let slot = self.open.try_take(Some(jti.to_owned())).map_err(|exceeded| match exceeded {
+            Exceeded::Key(most) => ApiError::TooManyStreams { most, of_token: true },
+            Exceeded::Total(most) => ApiError::TooManyStreams { most, of_token: false },
+        })?;
         self.gauge.inc();
-        Ok(OpenStream { streams: self.clone(), jti: jti.to_owned() })
+        Ok(OpenStream { gauge: self.gauge.clone(), _slot: slot })
     }
 
     /// Returns when the service is stopped.
@@ -78,21 +59,13 @@ impl EventStreams {
 /// An open stream or long poll. It ends with the value.
 #[derive(Debug)]
 pub(super) struct OpenStream {
-    streams: EventStreams,
-    jti: String,
+    gauge: Gauge,
+    _slot: Slot<String>,
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        let mut open = locked(&self.streams.open);
-        open.all -= 1;
-        if let Some(of_token) = open.of_tokens.get_mut(&self.jti) {
-            *of_token -= 1;
-            if *of_token == 0 {
-                open.of_tokens.remove(&self.jti);
-            }
-        }
-        self.streams.gauge.dec();
+        self.gauge.dec();
     }
 }
 
@@ -113,7 +86,6 @@ mod tests {
         assert_eq!(refusal("b"), Some((3, false)));
         assert_eq!(streams.gauge.get(), 3);
         drop((first, other));
-        assert!(locked(&streams.open).of_tokens.is_empty());
         assert_eq!((streams.gauge.get(), refusal("a")), (0, None));
     }
 }

@@ -20,10 +20,10 @@ const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const TOKEN: HeaderValue = HeaderValue::from_static("X-Auth-Token");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
 
-/// An answer that depends on the token, and what caches may do with it.
+/// An answer that depends on the token, and what caches may do with it unless it says so itself.
 pub(super) fn to_token(mut response: Response, cache: HeaderValue) -> Response {
     let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, cache);
+    headers.entry(header::CACHE_CONTROL).or_insert(cache);
     headers.append(header::VARY, TOKEN);
     response
 }

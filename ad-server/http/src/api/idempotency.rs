@@ -1,13 +1,14 @@
 //! The header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07; extensions E3.2).
 
 use ad_core::{
-    ports::{AnswerKey, KeptAnswer, RenderedAnswer},
-    service::{Accepted, Access, Keep},
+    ports::{AnswerKey, KeptAnswer, StoreError},
+    service::{Access, AnswerWriter, Keep},
 };
+use ad_server_store::answer::AnswerColumns;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use poem::{
     Request, Response,
-    http::{HeaderValue, StatusCode},
+    http::{HeaderName, HeaderValue, StatusCode},
 };
 use sha2::{Digest, Sha256};
 
@@ -52,11 +53,8 @@ impl RequestKey {
     }
 
     /// How the answer is kept.
-    pub(super) fn keep(
-        self,
-        render: &(dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
-    ) -> Keep<'_> {
-        Keep { key: self.key, fingerprint: URL_SAFE_NO_PAD.encode(self.fingerprint.finalize()), render }
+    pub(super) fn keep(self, writer: &dyn AnswerWriter) -> Keep<'_> {
+        Keep { key: self.key, fingerprint: URL_SAFE_NO_PAD.encode(self.fingerprint.finalize()), writer }
     }
 }
 
@@ -85,22 +83,47 @@ fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-pub(super) fn replayed(kept: KeptAnswer) -> Response {
-    let mut response = response(kept.answer);
-    let headers = response.headers_mut();
-    headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
-    if let Ok(id) = HeaderValue::try_from(kept.request_id.to_string()) {
-        headers.insert("x-request-id", id);
-    }
-    response
+/// The answer to an accepted write.
+pub(super) struct WriteAnswer {
+    pub(super) status: StatusCode,
+    /// Headers that are particular to it.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    /// The JSON text.
+    pub(super) body: String,
 }
 
-/// An answer as the client gets it.
-pub(super) fn response(RenderedAnswer { status, headers, body }: RenderedAnswer) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    let response = Response::builder().status(status).content_type("application/json");
-    headers.into_iter().fold(response, |response, (name, value)| response.header(name, value)).body(body)
+impl WriteAnswer {
+    /// The answer as the client gets it.
+    pub(super) fn response(self) -> Response {
+        let mut response = Response::builder().status(self.status).content_type("application/json").body(self.body);
+        response.headers_mut().extend(self.headers);
+        response
+    }
+
+    /// The text that is kept.
+    pub(super) fn text(&self) -> serde_json::Result<String> {
+        let value = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers: Vec<_> = self.headers.iter().map(|(name, it)| (name.as_str(), value(it))).collect();
+        let headers = serde_json::to_string(&headers)?;
+        Ok(AnswerColumns { status: self.status.as_u16(), headers: &headers, body: &self.body }.to_string())
+    }
 }
+
+/// A kept answer as the client gets it.
+pub(super) fn replayed(kept: &KeptAnswer) -> Result<Response, ApiError> {
+    let AnswerColumns { status, headers, body } = AnswerColumns::of(&kept.answer)?;
+    let headers: Vec<(String, String)> =
+        serde_json::from_str(headers).map_err(|error| StoreError::Faulty(error.into()))?;
+    let headers = headers.iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?))).collect();
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    let mut response = WriteAnswer { status, headers, body: body.to_owned() }.response();
+    let headers = response.headers_mut();
+    headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
+    headers.extend(kept.request_id.to_string().parse().ok().map(|id| (REQUEST_ID, id)));
+    Ok(response)
+}
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 #[cfg(test)]
 mod tests {

@@ -3,9 +3,6 @@
 //! Text needs little more memory than its length, but each item needs a value, each member of an object also a name, and even the
 //! smallest array and object reserve space: `{"":0},` has 7 bytes and takes nearly 700 when parsed.
 
-/// Up to this size, commas and brackets within texts do not matter.
-const ROUGHLY: usize = 512 * 1024;
-
 /// Nesting beyond which the parser fails.
 const PARSED_LEVELS: usize = 128;
 
@@ -13,54 +10,6 @@ const PARSED_LEVELS: usize = 128;
 const ITEM: usize = 128;
 const ARRAY: usize = 128;
 const OBJECT: usize = 640;
-
-/// Numbers of the parts of a document.
-#[derive(Debug, Default)]
-struct JsonCounts {
-    commas: usize,
-    arrays: usize,
-    objects: usize,
-}
-
-impl JsonCounts {
-    /// Counts punctuation within texts too, so the result is never too low.
-    fn roughly(document: &[u8]) -> Self {
-        let mut shape = Self::default();
-        for byte in document {
-            shape.count(*byte);
-        }
-        shape
-    }
-
-    /// Skips texts, and stops where parsing would fail.
-    fn exactly(document: &[u8]) -> Self {
-        let (mut shape, mut level) = (Self::default(), 0_usize);
-        let mut bytes = document.iter();
-        while let Some(byte) = bytes.next() {
-            match byte {
-                b'"' => skip_text(&mut bytes),
-                b'[' | b'{' => level += 1,
-                b']' | b'}' => level = level.saturating_sub(1),
-                _ => {}
-            }
-            if level > PARSED_LEVELS {
-                break;
-            }
-            shape.count(*byte);
-        }
-        shape
-    }
-
-    fn count(&mut self, byte: u8) {
-        self.commas += usize::from(byte == b',');
-        self.arrays += usize::from(byte == b'[');
-        self.objects += usize::from(byte == b'{');
-    }
-
-    fn size(&self, document: &[u8]) -> usize {
-        document.len() + self.commas * ITEM + self.arrays * ARRAY + self.objects * OBJECT
-    }
-}
 
 /// Goes to the end of a text whose first quotation mark has been read.
 fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
@@ -73,10 +22,22 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     }
 }
 
-/// An estimate of the bytes that a parsed document needs, rather too high than too low.
+/// An estimate of the bytes that a parsed document needs, rather too high than too low. It ends where parsing would fail.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
-    let rough = JsonCounts::roughly(document).size(document);
-    if rough <= ROUGHLY { rough } else { JsonCounts::exactly(document).size(document) }
+    let (mut size, mut level) = (document.len(), 0_usize);
+    let mut bytes = document.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => skip_text(&mut bytes),
+            b',' => size += ITEM,
+            b'[' | b'{' if level == PARSED_LEVELS => break,
+            b'[' => (size, level) = (size + ARRAY, level + 1),
+            b'{' => (size, level) = (size + OBJECT, level + 1),
+            b']' | b'}' => level = level.saturating_sub(1),
+            _ => {}
+        }
+    }
+    size
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use ad_core::{lock::locked, service::Access, violation::Code};
 use tokio::time::Instant;
 
 use super::ApiError;
+use ad_server_base::limits::table::is_too_much;
 
 /// Maximum number of pairs of scope and code.
 const MOST: usize = 200;
@@ -23,7 +24,7 @@ pub struct LimitsMet(Arc<Mutex<HashMap<(Access, Code), LimitMet>>>);
 pub struct LimitMet {
     /// Number of requests that were refused.
     pub times: u64,
-    /// When the latest was.
+    /// Time of the latest refusal.
     pub last: Instant,
     /// The message of the answer.
     pub detail: String,
@@ -33,9 +34,7 @@ impl LimitsMet {
     /// Records an error if it is one of a limit.
     pub(super) fn note(&self, scope: &Access, error: &ApiError, now: Instant) {
         let code = error.code();
-        let is_limit = matches!(code, Code::RateLimited | Code::QuotaExceeded | Code::TooManyRequestsOfAd)
-            || matches!(error, ApiError::Crowded(_) | ApiError::NoMemory(_));
-        if !is_limit {
+        if !is_too_much(code) && !matches!(error, ApiError::Crowded(_) | ApiError::NoMemory(_)) {
             return;
         }
         let mut met = locked(&self.0);
@@ -48,7 +47,7 @@ impl LimitsMet {
         met.insert(key, LimitMet { times, last: now, detail: error.detail() });
     }
 
-    /// The latest first.
+    /// All limits that were met, the latest first.
     pub fn latest(&self) -> Vec<(Access, Code, LimitMet)> {
         let met = locked(&self.0).clone();
         let mut met: Vec<_> = met.into_iter().map(|((scope, code), met)| (scope, code, met)).collect();

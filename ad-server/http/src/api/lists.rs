@@ -5,13 +5,9 @@
 //! have been read, unneeded memory when the length of the response is known, and the rest after the last byte has been sent. So
 //! no connection waits for a client to read, and every response in memory is counted.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::Arc;
 
-use ad_core::{lock::locked, ports::PAGE_BYTES};
+use ad_core::ports::PAGE_BYTES;
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{
@@ -21,20 +17,14 @@ use poem::{
 use tokio::time::timeout;
 
 use super::{ApiError, compression::CodedBytes};
-use ad_server_base::shares::{Share, Shares};
-
-/// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
-const IN_FLIGHT: usize = 64;
-
-/// Memory for all answers together, in bytes. Ten pages of the largest kind for one dealer, and the reserve for others.
-const MEMORY: usize = 96 * 1024 * 1024;
+use ad_server_base::limits::{
+    ConcurrencyLimit, FairPermit, FairSemaphore, Slot,
+    table::{ANSWER_MEMORY, LISTS_OF_DEALER, TURN},
+};
 
 /// Maximum memory of a list: its rows, and their text.
 #[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
 const LARGEST: usize = 2 * PAGE_BYTES as usize;
-
-/// Longest time that a list waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How much of an answer is handed to the connection at once. A connection may copy what it is handed and then drop it, and
 /// copies do not count.
@@ -46,9 +36,9 @@ const LARGE: usize = 64 * 1024;
 /// The resources for lists. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Lists {
-    in_flight: InFlight,
-    connections: Shares,
-    memory: Shares,
+    in_flight: ConcurrencyLimit<Arc<str>>,
+    connections: FairSemaphore,
+    memory: FairSemaphore,
 }
 
 impl Default for Lists {
@@ -64,21 +54,24 @@ impl Lists {
     /// them are kept for dealers who read no list yet, and the lists of one dealer leave processors to what is quick.
     pub fn new(connections: usize) -> Self {
         Self {
-            in_flight: InFlight::default(),
-            connections: Shares::with_reserve(connections, if connections > 1 { connections / 2 + 1 } else { 0 }),
-            memory: Shares::with_reserve(MEMORY, LARGEST),
+            in_flight: ConcurrencyLimit::new(usize::MAX, LISTS_OF_DEALER),
+            connections: FairSemaphore::with_reserve(
+                connections,
+                if connections > 1 { connections / 2 + 1 } else { 0 },
+            ),
+            memory: FairSemaphore::with_reserve(ANSWER_MEMORY, LARGEST),
         }
     }
 
     /// Waits for the turn of a list of a dealer or group.
     pub async fn turn(&self, holder: &str) -> Result<Turn, ApiError> {
-        let place = self.in_flight.enter(holder).ok_or(ApiError::TooManyLists(IN_FLIGHT))?;
+        let slot = self.in_flight.try_take(Some(holder.into())).map_err(|_| ApiError::TooManyLists(LISTS_OF_DEALER))?;
         let turn = async {
             let memory = self.memory.take(holder, LARGEST).await;
             let connection = self.connections.take(holder, 1).await;
-            Turn { memory, connection: Some(connection), place }
+            Turn { memory, connection: Some(connection), slot }
         };
-        timeout(PATIENCE, turn).await.map_err(|_| ApiError::Busy(PATIENCE))
+        timeout(TURN, turn).await.map_err(|_| ApiError::Busy(TURN))
     }
 
     /// Memory for an answer that is not a list; `None` if it is too small to count.
@@ -90,8 +83,8 @@ impl Lists {
     }
 
     /// Waits for memory for an answer of this length.
-    pub(super) async fn wait_for(&self, holder: &str, bytes: usize) -> Result<Share, ApiError> {
-        timeout(PATIENCE, self.memory.take(holder, bytes)).await.map_err(|_| ApiError::Busy(PATIENCE))
+    pub(super) async fn wait_for(&self, holder: &str, bytes: usize) -> Result<FairPermit, ApiError> {
+        timeout(TURN, self.memory.take(holder, bytes)).await.map_err(|_| ApiError::Busy(TURN))
     }
 }
 
@@ -100,16 +93,16 @@ pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
     /// There is memory.
-    Granted(Share),
+    Granted(FairPermit),
     /// Other answers hold the memory.
     Taken,
 }
 
 /// The turn of a list.
 pub struct Turn {
-    memory: Share,
-    connection: Option<Share>,
-    place: ListSlot,
+    memory: FairPermit,
+    connection: Option<FairPermit>,
+    slot: Slot<Arc<str>>,
 }
 
 ad_server_base::debug_by_name!(Turn);
@@ -123,7 +116,7 @@ impl Turn {
     /// The response, which holds its memory and its slot until it has been sent.
     pub(super) fn answer(mut self, body: CodedBytes) -> Response {
         self.memory.shrink(body.bytes.len());
-        held(StatusCode::OK, body, (self.memory, self.place))
+        held(StatusCode::OK, body, (self.memory, self.slot))
     }
 }
 
@@ -156,57 +149,11 @@ pub(super) fn held<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept
     response.header(header::CONTENT_LENGTH, length).body(Body::from_bytes_stream(chunks))
 }
 
-/// Lists in flight, by dealer or group.
-#[derive(Debug, Clone, Default)]
-struct InFlight(Arc<Mutex<HashMap<Arc<str>, usize>>>);
-
-/// A list in flight.
-#[derive(Debug)]
-struct ListSlot {
-    all: InFlight,
-    holder: Arc<str>,
-}
-
-impl InFlight {
-    /// A slot for one more list, if this holder may have one.
-    fn enter(&self, holder: &str) -> Option<ListSlot> {
-        let mut places = locked(&self.0);
-        let holder = places.get_key_value(holder).map_or_else(|| Arc::from(holder), |(key, _)| Arc::clone(key));
-        let count = places.entry(Arc::clone(&holder)).or_default();
-        if *count >= IN_FLIGHT {
-            return None;
-        }
-        *count += 1;
-        Some(ListSlot { all: self.clone(), holder })
-    }
-}
-
-impl Drop for ListSlot {
-    fn drop(&mut self) {
-        let mut places = locked(&self.all.0);
-        if let Some(count) = places.get_mut(&self.holder) {
-            *count -= 1;
-            if *count == 0 {
-                places.remove(&self.holder);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::{FutureExt, TryStreamExt};
 
     use super::*;
-
-    #[test]
-    fn one_dealer_may_have_so_many_lists_in_flight_and_another_as_many() {
-        let lists = InFlight::default();
-        let places: Vec<_> = (0..IN_FLIGHT).map_while(|_| lists.enter("a")).collect();
-        assert!(places.len() == IN_FLIGHT && lists.enter("a").is_none() && lists.enter("b").is_some());
-        drop(places);
-        assert!(locked(&lists.0).is_empty());
-    }
 
     #[tokio::test]
     async fn unread_answers_of_one_dealer_leave_memory_and_a_connection_for_another() {

@@ -1,5 +1,7 @@
 //! What was probably meant by a path that does not exist, and by an ad that is not found (extensions E3.11).
 
+use std::collections::BTreeSet;
+
 use ad_core::{
     categories::{self, Category},
     model::AdQuery,
@@ -7,20 +9,18 @@ use ad_core::{
     synonyms::{languages::Language, values},
     violation::nearest,
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters};
 use percent_encoding::utf8_percent_encode;
 use uuid::Uuid;
 
 use super::{
+    call::Call,
     operations::{BasePath, OPERATIONS},
     versions::SEGMENT,
-    webhooks,
 };
 
 /// Maximum length of a path that is repeated and compared, in bytes.
 const LONGEST: usize = 200;
-
-/// The paths below `/v4/` that are not vehicle types.
-const OTHERS: [&str; 5] = ["events", "me", "requests", "summary", "webhooks"];
 
 /// Paths without a version.
 const DOCUMENTS: [&str; 6] =
@@ -59,7 +59,7 @@ fn meant(parts: &[&str]) -> Vec<String> {
             }
             let typed = bases(name);
             if typed.is_empty() {
-                return nearest::meant(name, OTHERS.into_iter())
+                return nearest::meant(name, others().into_iter())
                     .first()
                     .map(|name| other(name, rest))
                     .into_iter()
@@ -70,19 +70,30 @@ fn meant(parts: &[&str]) -> Vec<String> {
     }
 }
 
-/// A path of version 4 that is not about ads of a vehicle type.
+/// The first parts below `/v4/` of the paths that are not about ads.
+fn others() -> BTreeSet<&'static str> {
+    let parts = BasePath::Service.operations().filter_map(|operation| operation.path.strip_prefix("/v4/"));
+    parts.filter_map(|path| path.split('/').next()).filter(|name| *name != "vehicles").collect()
+}
+
+/// The path with such a first part that is most like what was sent.
 fn other(name: &str, rest: &[&str]) -> String {
-    match (name, rest) {
-        ("requests", _) => "/v4/requests/{request_id}".to_owned(),
-        ("webhooks", [id]) => format!("/v4/webhooks/{id}"),
-        ("webhooks", [id, below, ..]) => {
-            let known = webhooks::OPERATIONS.iter().filter_map(|it| it.path.strip_prefix("/v4/webhooks/:webhook_id/"));
-            match nearest::meant(below, known.filter(|path| !path.contains('/'))).first() {
-                Some(meant) => format!("/v4/webhooks/{id}/{meant}"),
-                None => format!("/v4/webhooks/{id}"),
+    let prefix = format!("/v4/{name}/:");
+    let below = BasePath::Service.operations().filter_map(|operation| operation.path.strip_prefix(&prefix));
+    let below: Vec<_> = below.map(|path| path.split_once('/').unwrap_or((path, ""))).collect();
+    let Some((parameter, _)) = below.first() else { return format!("/v4/{name}") };
+    let exists_alone = BasePath::Service.operations().any(|operation| operation.path == format!("/v4/{name}"));
+    match rest {
+        _ if !exists_alone => format!("/v4/{name}/{{{parameter}}}"),
+        [] => format!("/v4/{name}"),
+        [id] => format!("/v4/{name}/{id}"),
+        [id, sent, ..] => {
+            let known = below.iter().map(|(_, path)| *path).filter(|path| !path.is_empty() && !path.contains('/'));
+            match nearest::meant(sent, known).first() {
+                Some(meant) => format!("/v4/{name}/{id}/{meant}"),
+                None => format!("/v4/{name}/{id}"),
             }
         }
-        _ => format!("/v4/{name}"),
     }
 }
 
@@ -92,7 +103,7 @@ fn without_version(parts: &[&str]) -> Vec<String> {
         let name = document.trim_matches('/').trim_start_matches("docs/");
         let is_like = |part: &&str| {
             let part = part.to_ascii_lowercase();
-            part.len() > 3 && (name.contains(&part) || !nearest::meant(&part, std::iter::once(name)).is_empty())
+            part.len() > 3 && (name.contains(&part) || !nearest::similar(&part, std::iter::once(name)).is_empty())
         };
         parts.last().is_some_and(is_like)
     });
@@ -112,7 +123,7 @@ fn within_ad(base: &str, rest: &[&str]) -> Vec<String> {
     match rest {
         [source_id, name] => {
             let known = OPERATIONS.iter().filter_map(|operation| operation.path.strip_prefix("/:source_id/"));
-            let meant = nearest::meant(name, known).into_iter().next();
+            let meant = nearest::similar(name, known).into_iter().next();
             let encoded = || format!("{base}/{source_id}%2F{name} (if the source_id has a slash)");
             vec![meant.map_or_else(encoded, |meant| format!("{base}/{source_id}/{meant}"))]
         }
@@ -133,22 +144,22 @@ pub(super) fn bases(name: &str) -> Vec<String> {
     if !below.is_empty() {
         return below;
     }
-    let near = nearest::meant(name, types().chain(["ad"]));
+    let near = nearest::similar(name, types().chain(["ad"]));
     if !near.is_empty() {
         return near.into_iter().map(str::to_owned).collect();
     }
-    let called = values::builtin_map("vehicle", "all", Language::Any).meant(name);
+    let called = values::builtin_map("vehicle", "all", Language::Any).resolve(name);
     called.unwrap_or_default().into_iter().map(String::from).collect()
 }
 
 /// The text about an ad that does not exist.
-pub(super) async fn ad(service: &Service, access: &Access, base: BasePath, source_id: &str) -> String {
-    if let Some(found) = by_id(service, access, source_id).await {
+pub(super) async fn ad(call: &Call<'_>) -> String {
+    if let Some(found) = by_id(&call.context().service, call.access(), &call.source_id).await {
         return found;
     }
-    let create = match base {
+    let create = match call.path.base {
         BasePath::Typed(vehicle_type, _) => format!("To create it, send POST /v4/{vehicle_type}."),
-        BasePath::Generic => "To create one, send POST /v4/{vehicle_type}.".to_owned(),
+        BasePath::Generic | BasePath::Service => "To create one, send POST /v4/{vehicle_type}.".to_owned(),
         BasePath::V3 => "To create it, send POST /v3/ad.".to_owned(),
     };
     format!("Not found. No ad in the token's scope has this source_id. {create}")
@@ -158,7 +169,7 @@ pub(super) async fn ad(service: &Service, access: &Access, base: BasePath, sourc
 async fn by_id(service: &Service, access: &Access, id: &str) -> Option<String> {
     id.parse::<Uuid>().ok()?;
     let query = [("id", id), ("limit", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let found = service.list(access, None, AdQuery::parse(&query).ok()?).await.ok()?;
+    let found = service.list(access, None, AdQuery::parse(AD_PARAMETERS, &query).ok()?).await.ok()?;
     let ad = &found.rows.first()?.ad;
     let base = ad.category().and_then(|category: &Category| category.vehicle_type).unwrap_or("ad");
     let source_id = utf8_percent_encode(&ad.source_id, SEGMENT);

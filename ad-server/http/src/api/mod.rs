@@ -1,18 +1,22 @@
 //! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
 //!
-//! `around` gives a request its id and an answer its headers. `paths` finds the operation, authenticates, parses the
-//! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
+//! `around` gives a request its id and an answer its headers. `operations` is the table of all operations, and `perform` has every gate
+//! before their handlers, which call the [`Service`] and serialize the result. No code here knows a field of an ad.
 
 mod accept;
 mod access_log;
+mod ads;
+mod answers;
 mod around;
 pub mod body;
+mod call;
 mod compression;
 mod conditional;
 mod cors;
 pub mod errors;
 mod event_streams;
 pub mod events;
+mod handler;
 mod headers;
 mod idempotency;
 mod json_size;
@@ -26,12 +30,11 @@ mod missing;
 mod not_json;
 pub mod observe;
 mod openapi;
-mod operations;
+pub(crate) mod operations;
 pub mod pages;
-mod paths;
+mod perform;
 mod prefer;
 mod problem;
-mod reads;
 pub mod requests;
 mod respond;
 mod sandbox;
@@ -52,10 +55,11 @@ use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::
 use uuid::Uuid;
 
 use access_log::Seen;
-use ad_server_access::auth::{Caller, Permission, TokenError};
+use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
     http_server::Proxies,
+    limits::RateLimited,
     telemetry::{Metrics, traces},
     values::Origin,
 };
@@ -63,7 +67,7 @@ use ad_server_outside::webhooks::Webhooks;
 use around::Around;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
-pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
+pub use limits::{BodyMemory, Limits, RequestSlots, Writes};
 pub use limits_met::LimitMet;
 pub use limits_met::LimitsMet;
 pub use lists::Lists;
@@ -90,16 +94,16 @@ pub trait Authenticator: Send + Sync {
     fn check(&self, caller: &Caller) -> Result<(), TokenError>;
 }
 
-/// What the API needs.
+/// What the endpoints of the API use.
 #[derive(Clone)]
 pub struct Context {
-    /// The use cases.
+    /// The use cases of `ad-core`.
     pub service: Service,
     /// For `/readyz`, kept answers, and the end of requests.
     pub store: Arc<dyn Store>,
     /// Authenticates callers by their tokens.
     pub authenticator: Arc<dyn Authenticator>,
-    /// Ids of requests.
+    /// Generates the ids of requests.
     pub ids: Arc<dyn Ids>,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
@@ -203,13 +207,7 @@ where
     M::Endpoint: 'static,
 {
     let context = Arc::new(context);
-    let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
-    let route = requests::mount(route, &context);
-    let route = lookups::mount(route, &context);
-    let route = me::mount(route, &context);
-    let route = events::mount(route, &context);
-    let route = summary::mount(route, &context);
-    let route = webhooks::mount(route, &context);
+    let route = perform::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
@@ -254,21 +252,16 @@ impl Context {
         }
     }
 
-    /// The caller of a request, whose rate is counted.
-    fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
-        let caller = self.authenticated(request)?;
-        self.count(&caller, request)?;
-        Ok(caller)
-    }
-
+    /// Counts a request in the rate of its caller.
     pub fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
-        if let Some(seen) = request.data::<Arc<Seen>>() {
+        if let Some(seen) = request.data::<Arc<RequestFacts>>() {
             seen.caller.get_or_init(|| caller.clone());
         }
-        match &self.limits.rate {
-            Some(rate) => rate.take(&caller.scope, request.data()),
-            None => Ok(()),
-        }
+        let Some(rate) = &self.limits.rate else { return Ok(()) };
+        // A dealer and a group may have the same name.
+        let key = format!("{} {}", caller.scope.claim(), caller.scope.name());
+        let refused = |RateLimited { rate, seconds }| ApiError::TooMany { rate, seconds };
+        rate.take(&key, request.data()).map_err(refused)
     }
 
     fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {
@@ -284,14 +277,5 @@ impl Context {
         })?;
         // The API has no operations for operators.
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
-    }
-
-    fn permitted(&self, request: &Request, permission: Permission) -> Result<Caller, ApiError> {
-        let caller = self.caller(request)?;
-        if caller.permissions.contains(permission) { Ok(caller) } else { Err(ApiError::Forbidden(permission)) }
-    }
-
-    fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
-        Ok(self.permitted(request, permission)?.scope)
     }
 }

@@ -10,7 +10,7 @@ use poem::{
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{ApiError, RequestId, access_log::Seen, errors};
+use super::{ApiError, RequestId, access_log::RequestFacts, errors};
 use ad_server_base::telemetry::{Metrics, metrics::RouteMetrics, traces};
 
 /// The label of paths without a route.
@@ -39,11 +39,11 @@ impl Routes {
         let shown: Arc<str> = shown(path).into();
         let route = RouteMetrics::new(self.metrics.clone(), shown.to_string());
         let inner = endpoint.map_to_response().with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
-        self.route = self.route.at(path, Observed { inner, route, path: shown });
+        self.route = self.route.at(path, ObservedEndpoint { inner, route, path: shown });
         self
     }
 
-    /// The router.
+    /// The router, with requests to unknown paths counted too.
     pub(super) fn done(self) -> impl Endpoint<Output = Response> {
         Unrouted { inner: self.route, route: RouteMetrics::new(self.metrics, UNKNOWN) }
     }
@@ -59,21 +59,21 @@ fn shown(path: &str) -> String {
 }
 
 /// The endpoint of one path.
-struct Observed<E> {
+struct ObservedEndpoint<E> {
     inner: E,
     route: RouteMetrics,
     path: Arc<str>,
 }
 
-impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
+impl<E: Endpoint<Output = Response>> Endpoint for ObservedEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
         let id = request.data::<RequestId>().map_or(Uuid::nil(), |id| id.0);
-        if let Some(seen) = request.data::<Arc<Seen>>() {
+        if let Some(seen) = request.data::<Arc<RequestFacts>>() {
             seen.route.get_or_init(|| Arc::clone(&self.path));
         }
-        let span = traces::served(id, request.method().as_str(), &self.path, request.headers());
+        let span = traces::request_span(id, request.method().as_str(), &self.path, request.headers());
         let mut watch = Watch::new(&self.route, request.method());
         async {
             let response = self.inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));

@@ -1,21 +1,28 @@
-//! The operations of the contract ('Endpoints') as one table, which the router, the OpenAPI document, and the checks of
-//! permissions and query parameters read. Every category of the tables has all typed operations.
+//! The operations of the API ('Endpoints', extensions) as one table. The router, every gate of [`perform`](super::perform), the hints about
+//! unknown paths and the OpenAPI document read it. Every category of the tables has all typed operations.
+//!
+//! To add an operation, write its handler in a file of its own and add a row.
 
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
-    parameters::{
-        AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS,
-        TARGET_PARAMETERS, WRITE_PARAMETERS,
-    },
 };
-use poem::http::Method;
+use ad_parameters::{
+    AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, LOG_PARAMETERS,
+    PAGE_PARAMETERS, Parameter, READ_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, WRITE_PARAMETERS,
+};
+use poem::http::{HeaderValue, Method};
 
+use super::{
+    ads, events,
+    handler::{Handler, accepts, run},
+    headers, lookups, me, requests, summary, webhooks, writes,
+};
 use ad_server_access::auth::Permission;
 
-/// The kind of operation.
+/// What an operation does, which selects its use case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Create,
     /// The generic path of V4, which does not create ads.
     RefuseCreate,
@@ -31,11 +38,19 @@ pub(super) enum Act {
     Bump,
     PolePosition,
     Retry,
+    Values,
+    Events,
+    Summary,
+    CreateWebhook,
+    /// Queues a delivery to a webhook.
+    Deliver,
+    /// What needs no distinction.
+    Other,
 }
 
 /// What the paths of a group of operations begin with.
 #[derive(Debug, Clone, Copy, derive_more::Display)]
-pub(super) enum BasePath {
+pub(crate) enum BasePath {
     /// `/v4/{vehicle_type}`: ads of one category.
     #[display("/v4/{_0}")]
     Typed(&'static str, &'static Category),
@@ -45,11 +60,14 @@ pub(super) enum BasePath {
     /// `/v3/ad`: the same, for clients of V3.
     #[display("/v3/ad")]
     V3,
+    /// Nothing: rows have the whole path of what exists once.
+    #[display("")]
+    Service,
 }
 
-/// On which paths an operation exists.
+/// On which paths an operation exists; on none of these: on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct On {
+pub(crate) struct On {
     typed: bool,
     generic: bool,
     v3: bool,
@@ -57,132 +75,203 @@ pub(super) struct On {
 
 const EVERYWHERE: On = On { typed: true, generic: true, v3: true };
 const GENERIC: On = On { typed: false, generic: true, v3: false };
-/// `/v4/{vehicle_type}…` and `/v3/ad…`.
+/// Paths of writes: `/v4/{vehicle_type}…` and `/v3/ad…`.
 const WRITES: On = On { generic: false, ..EVERYWHERE };
-/// `/v4/{vehicle_type}…` and `/v4/ad…`.
+/// Paths of V4 alone: `/v4/{vehicle_type}…` and `/v4/ad…`.
 const V4: On = On { v3: false, ..EVERYWHERE };
+const ONCE: On = On { typed: false, generic: false, v3: false };
 
-/// Every base, typed ones first.
-pub(super) fn bases() -> impl Iterator<Item = BasePath> {
+/// Every base of ads, typed ones first.
+pub(crate) fn bases() -> impl Iterator<Item = BasePath> {
     let typed = categories::typed().map(|(vehicle_type, category)| BasePath::Typed(vehicle_type, category));
     typed.chain([BasePath::Generic, BasePath::V3])
 }
 
 impl BasePath {
-    pub(super) fn category(self) -> Option<&'static Category> {
+    pub(crate) fn category(self) -> Option<&'static Category> {
         match self {
             Self::Typed(_, category) => Some(category),
-            Self::Generic | Self::V3 => None,
+            Self::Generic | Self::V3 | Self::Service => None,
         }
     }
 
-    pub(super) fn version(self) -> ApiVersion {
+    pub(crate) fn version(self) -> ApiVersion {
         if matches!(self, Self::V3) { ApiVersion::V3 } else { ApiVersion::V4 }
     }
 
-    pub(super) fn operations(self) -> impl Iterator<Item = &'static Operation> {
+    pub(crate) fn operations(self) -> impl Iterator<Item = &'static Operation> {
         OPERATIONS.iter().filter(move |operation| match self {
             Self::Typed(..) => operation.on.typed,
             Self::Generic => operation.on.generic,
             Self::V3 => operation.on.v3,
+            Self::Service => operation.on == ONCE,
         })
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Operation {
-    pub act: Act,
-    pub method: Method,
-    /// Path after the base.
-    pub path: &'static str,
-    pub on: On,
-    pub permission: Permission,
-    pub parameters: &'static [Parameter],
-    /// First words of its operation id.
-    pub id: &'static str,
-    pub summary: &'static str,
-    pub doc: &'static str,
+/// What an operation takes as its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TakenBody {
+    /// Nothing: a body is not read.
+    Nothing,
+    /// A JSON object, whose schema depends on the category of an ad.
+    Object,
+    /// A JSON object of this schema.
+    ObjectOf(&'static str),
+    /// A JSON object; keys that it has more than once are warned of.
+    CheckedObject,
 }
+
+/// A row of the table.
+pub(crate) struct Operation {
+    pub(crate) act: Act,
+    pub(crate) method: Method,
+    /// Path after the base.
+    pub(crate) path: &'static str,
+    pub(crate) on: On,
+    /// What the token must permit; `None`: any valid token will do.
+    pub(crate) permission: Option<Permission>,
+    pub(crate) parameters: &'static [Parameter],
+    pub(crate) body: TakenBody,
+    /// What does it, and which limits it takes.
+    pub(super) handler: Handler,
+    /// Description and schema of its answer. Those of operations on ads depend on the category.
+    pub(crate) answer: (&'static str, &'static str),
+    /// Its operation id, or the first words of it.
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) doc: &'static str,
+}
+
+const READ: Option<Permission> = Some(Permission::Read);
+const WRITE: Option<Permission> = Some(Permission::Write);
+const PROMOTE: Option<Permission> = Some(Permission::Promote);
+const WEBHOOKS: Option<Permission> = Some(Permission::Webhooks);
+
+/// An answer about ads.
+const OF_ADS: (&str, &str) = ("", "");
+
+const NOTHING: TakenBody = TakenBody::Nothing;
+const OBJECT: TakenBody = TakenBody::Object;
 
 const ONE: &str = "/:source_id";
 
 #[rustfmt::skip]
-pub(super) static OPERATIONS: &[Operation] = &[
-    Operation { act: Act::Create, method: Method::POST, path: "", on: WRITES, permission: Permission::Write, parameters: CREATE_PARAMETERS, id: "create", summary: "Create an ad",
+pub(crate) static OPERATIONS: &[Operation] = &[
+    Operation { act: Act::Create, method: Method::POST, path: "", on: WRITES, permission: WRITE, parameters: CREATE_PARAMETERS, body: OBJECT, handler: Handler::Write(accepts!(writes::create)), answer: OF_ADS, id: "create", summary: "Create an ad",
         doc: "Answers at once; the images are fetched and the ad is published afterwards. To follow the progress, read the ad until its log contains an entry with action `publish` and state `done` or `error`." },
-    Operation { act: Act::RefuseCreate, method: Method::POST, path: "", on: GENERIC, permission: Permission::Write, parameters: &[], id: "refuse_create", summary: "Creation is not supported on this path",
+    Operation { act: Act::RefuseCreate, method: Method::POST, path: "", on: GENERIC, permission: WRITE, parameters: &[], body: OBJECT, handler: Handler::Refuse(ads::refuse_create), answer: OF_ADS, id: "refuse_create", summary: "Creation is not supported on this path",
         doc: "Returns 405: create ads on the typed path, `POST /v4/{vehicle_type}`. A payload with `category_id` 1045 is rejected with `trailer_create_disabled`, as on every path." },
-    Operation { act: Act::Validate, method: Method::POST, path: "/validate", on: WRITES, permission: Permission::Read, parameters: &[], id: "validate", summary: "Check a payload",
+    Operation { act: Act::Validate, method: Method::POST, path: "/validate", on: WRITES, permission: READ, parameters: &[], body: TakenBody::CheckedObject, handler: Handler::InTurn(run!(ads::validate)), answer: OF_ADS, id: "validate", summary: "Check a payload",
         doc: "Validates the payload as a create does, and stores nothing. `source_id` is optional." },
-    Operation { act: Act::List, method: Method::GET, path: "", on: EVERYWHERE, permission: Permission::Read, parameters: AD_PARAMETERS, id: "list", summary: "List ads",
+    Operation { act: Act::List, method: Method::GET, path: "", on: EVERYWHERE, permission: READ, parameters: AD_PARAMETERS, body: NOTHING, handler: Handler::List(run!(ads::list)), answer: OF_ADS, id: "list", summary: "List ads",
         doc: "One row per ad. Filters are combined with AND." },
-    Operation { act: Act::Read, method: Method::GET, path: ONE, on: EVERYWHERE, permission: Permission::Read, parameters: READ_PARAMETERS, id: "read", summary: "Read an ad",
+    Operation { act: Act::Read, method: Method::GET, path: ONE, on: EVERYWHERE, permission: READ, parameters: READ_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(ads::read)), answer: OF_ADS, id: "read", summary: "Read an ad",
         doc: "The ad with its 100 latest log entries, oldest first. `fields` selects fields, as in lists; the log is then returned only if `fields` or `include` names it." },
-    Operation { act: Act::Status, method: Method::GET, path: "/:source_id/status", on: EVERYWHERE, permission: Permission::Read, parameters: TARGET_PARAMETERS, id: "status", summary: "Read why an ad is or is not live",
+    Operation { act: Act::Status, method: Method::GET, path: "/:source_id/status", on: EVERYWHERE, permission: READ, parameters: TARGET_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(ads::status)), answer: OF_ADS, id: "status", summary: "Read why an ad is or is not live",
         doc: "For each marketplace: whether it shows the ad, and if not, why, who can change that and what to do. While an action is retried: the reason of the last attempt, the number of attempts, and the time of the next one. `docs/status.md` lists all statuses and codes." },
-    Operation { act: Act::Prices, method: Method::GET, path: "/:source_id/prices", on: EVERYWHERE, permission: Permission::Read, parameters: TARGET_PARAMETERS, id: "prices", summary: "Read the prices of an ad over time",
+    Operation { act: Act::Prices, method: Method::GET, path: "/:source_id/prices", on: EVERYWHERE, permission: READ, parameters: TARGET_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(ads::prices)), answer: OF_ADS, id: "prices", summary: "Read the prices of an ad over time",
         doc: "Every accepted price with its time, oldest first; the lowest of the last 30 days; and for a reduced price, the reference price: the lowest of the 30 days before the series of reductions that it belongs to (Directive 98/6/EC, Article 6a). `docs/prices.md` says exactly what is computed." },
-    Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: Permission::Read, parameters: LOG_PARAMETERS, id: "log", summary: "Read the log of an ad",
+    Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: READ, parameters: LOG_PARAMETERS, body: NOTHING, handler: Handler::List(run!(ads::log)), answer: OF_ADS, id: "log", summary: "Read the log of an ad",
         doc: "All entries in pages, oldest first by default." },
-    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "put", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: WRITE, parameters: WRITE_PARAMETERS, body: OBJECT, handler: Handler::Write(accepts!(writes::update)), answer: OF_ADS, id: "put", summary: "Update an ad",
         doc: "Same as PATCH: omitted fields are unchanged, `category_fields` is merged deeply, `null` clears a field, and arrays and `location` are replaced completely." },
-    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: WRITES, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "patch", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: WRITES, permission: WRITE, parameters: WRITE_PARAMETERS, body: OBJECT, handler: Handler::Write(accepts!(writes::update)), answer: OF_ADS, id: "patch", summary: "Update an ad",
         doc: "Same as PUT: omitted fields are unchanged, `category_fields` is merged deeply, `null` clears a field, and arrays and `location` are replaced completely." },
-    Operation { act: Act::Migrate, method: Method::POST, path: "/:source_id/migrate", on: V4, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "migrate", summary: "Migrate a V3 ad to V4",
+    Operation { act: Act::Migrate, method: Method::POST, path: "/:source_id/migrate", on: V4, permission: WRITE, parameters: WRITE_PARAMETERS, body: OBJECT, handler: Handler::Write(accepts!(writes::migrate)), answer: OF_ADS, id: "migrate", summary: "Migrate a V3 ad to V4",
         doc: "The body is a complete payload that replaces the data of the ad. Id, source id and log stay; the images stay if `image_urls` is omitted. Send `category_id` on `/v4/ad` only, where it is required." },
-    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "delete", summary: "Delete an ad",
+    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: WRITE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::delete)), answer: OF_ADS, id: "delete", summary: "Delete an ad",
         doc: "Asynchronous soft delete: the answer still shows state `created`. To follow the progress, read the ad until its log contains an entry with action `delete` and state `done` or `error`." },
-    Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
+    Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: PROMOTE, parameters: BUMP_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::bump)), answer: OF_ADS, id: "bump", summary: "Renew an ad",
         doc: "The ad appears as new, first in the listing order. Charges apply. The ad must be visible and published (or have an unfinished request that publishes it), and the dealer needs permission to bump." },
-    Operation { act: Act::Bump, method: Method::POST, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "post_bump", summary: "Renew an ad",
+    Operation { act: Act::Bump, method: Method::POST, path: "/:source_id/bump", on: EVERYWHERE, permission: PROMOTE, parameters: BUMP_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::bump)), answer: OF_ADS, id: "post_bump", summary: "Renew an ad",
         doc: "Same as GET; no proxy or browser repeats it. While a bump of the ad with the same exclusions is unfinished, another one is not charged." },
-    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: WRITE_PARAMETERS, id: "pole_position", summary: "Activate pole position",
+    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: PROMOTE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::pole_position)), answer: OF_ADS, id: "pole_position", summary: "Activate pole position",
         doc: "The ad appears first in search results for 3 days, on the primary marketplace. Charges apply. Registered vehicles only." },
-    Operation { act: Act::PolePosition, method: Method::POST, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: WRITE_PARAMETERS, id: "post_pole_position", summary: "Activate pole position",
+    Operation { act: Act::PolePosition, method: Method::POST, path: "/:source_id/pole_position", on: EVERYWHERE, permission: PROMOTE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::pole_position)), answer: OF_ADS, id: "post_pole_position", summary: "Activate pole position",
         doc: "Same as GET; no proxy or browser repeats it." },
-    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "retry", summary: "Retry an ad's failed steps",
+    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: WRITE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::retry)), answer: OF_ADS, id: "retry", summary: "Retry an ad's failed steps",
         doc: "Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole position of the last request. If nothing has failed, publishes the ad again." },
-    Operation { act: Act::Retry, method: Method::POST, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "post_retry", summary: "Retry an ad's failed steps",
+    Operation { act: Act::Retry, method: Method::POST, path: "/:source_id/retry", on: EVERYWHERE, permission: WRITE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(writes::retry)), answer: OF_ADS, id: "post_retry", summary: "Retry an ad's failed steps",
         doc: "Same as GET; no proxy or browser repeats it." },
+    Operation { act: Act::Values, method: Method::GET, path: "/v4/vehicles/:vehicle_type/:attribute", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::Alone(run!(lookups::values)), answer: ("The values, with their names", "LookupEntries"), id: "values", summary: "List the values of an attribute",
+        doc: "Use the ids in payloads, and the names to show them to people. The values change with the catalogue of the service only; keep them for some minutes." },
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/requests/:request_id", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(requests::read)), answer: ("The status of the request", "RequestStatus"), id: "request", summary: "Read the status of a request",
+        doc: "What has become of an accepted request, also long after it was finished." },
+    Operation { act: Act::Events, method: Method::GET, path: events::PATH, on: ONCE, permission: READ, parameters: EVENT_PARAMETERS, body: NOTHING, handler: Handler::Alone(run!(events::answer)), answer: ("A page of events, or a stream of them", "EventPage"), id: "events", summary: "Read events",
+        doc: "The log entries of all ads in the token's scope, as one sequence: those of an ad in the order of its log. Read a page, store its `cursor`, and read on `after` it: every event comes once. With `wait`, the answer is sent as soon as there is an event (long poll). With `Accept: text/event-stream` the answer is a stream of server-sent events, whose `id` is the cursor; it ends when the token is revoked or expires. Neither counts as a request of the rate limit." },
+    Operation { act: Act::Other, method: Method::GET, path: me::PATH, on: ONCE, permission: None, parameters: &[], body: NOTHING, handler: Handler::List(run!(me::read)), answer: ("The token and its dealers", "Me"), id: "me", summary: "Read what the token gives access to",
+        doc: "Scope, dealers, permissions and limits of the token. Needs no permission." },
+    Operation { act: Act::Summary, method: Method::GET, path: summary::PATH, on: ONCE, permission: READ, parameters: SUMMARY_PARAMETERS, body: NOTHING, handler: Handler::List(run!(summary::read)), answer: ("The number of ads by status", "Summary"), id: "summary", summary: "Count ads by status",
+        doc: "The ads of the token's dealer or group, deleted ones included, by status, vehicle type, marketplace and code of failure. Answered from an index, so it may be asked every few seconds." },
+    Operation { act: Act::CreateWebhook, method: Method::POST, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookInput"), handler: Handler::InTurn(run!(webhooks::create)), answer: ("The webhook, with its secret", "NewWebhook"), id: "create_webhook", summary: "Create a webhook",
+        doc: "Events from now on are sent to `url`. The answer has the `secret` that signs them; it is shown this once." },
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::list)), answer: ("A page of webhooks", "WebhookPage"), id: "list_webhooks", summary: "List webhooks",
+        doc: "The webhooks of the token's scope, oldest first." },
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::read)), answer: ("The webhook", "Webhook"), id: "read_webhook", summary: "Read a webhook",
+        doc: "With the number of pending deliveries, and why it is disabled if it is." },
+    Operation { act: Act::Other, method: Method::PATCH, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookPatch"), handler: Handler::InTurn(run!(webhooks::change)), answer: ("The webhook", "Webhook"), id: "patch_webhook", summary: "Update a webhook",
+        doc: "Omitted fields are unchanged. A disabled webhook keeps its position: with `enabled: true` it continues where it stopped, with `resume: \"now\"` it skips what happened meanwhile." },
+    Operation { act: Act::Other, method: Method::DELETE, path: "/v4/webhooks/:webhook_id", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::delete)), answer: ("The webhook", "Webhook"), id: "delete_webhook", summary: "Delete a webhook",
+        doc: "Deletes the webhook with its deliveries. Nothing more is sent." },
+    Operation { act: Act::Deliver, method: Method::POST, path: "/v4/webhooks/:webhook_id/test", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::test)), answer: ("The delivery, which is pending", "Delivery"), id: "test_webhook", summary: "Send a test event",
+        doc: "Queues an event of type `webhook.test`, signed and retried like any other. Returns the delivery; to see what became of it, list the deliveries." },
+    Operation { act: Act::Other, method: Method::POST, path: "/v4/webhooks/:webhook_id/rotate-secret", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::rotate_secret)), answer: ("The webhook, with its new secret", "NewWebhook"), id: "rotate_webhook_secret", summary: "Replace the secret",
+        doc: "Returns the webhook with a new `secret`. For 24 hours the old one signs too, so that receivers can be changed without losing an event." },
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks/:webhook_id/deliveries", on: ONCE, permission: WEBHOOKS, parameters: DELIVERY_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::deliveries)), answer: ("A page of deliveries", "DeliveryPage"), id: "list_deliveries", summary: "List deliveries",
+        doc: "Newest first, each with its attempts." },
+    Operation { act: Act::Deliver, method: Method::POST, path: "/v4/webhooks/:webhook_id/deliveries/:event_id/resend", on: ONCE, permission: WEBHOOKS, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(webhooks::resend)), answer: ("The delivery, which is pending", "Delivery"), id: "resend_delivery", summary: "Send an event again",
+        doc: "Queues the delivery again, with all its retries. The event keeps its id." },
+    Operation { act: Act::Other, method: Method::POST, path: "/v4/webhooks/:webhook_id/replay", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookReplay"), handler: Handler::InTurn(run!(webhooks::replay)), answer: ("The webhook", "Webhook"), id: "replay_webhook", summary: "Send all events again from a cursor or time",
+        doc: "Moves the position of the webhook back (or forward) and continues from there. Events that were delivered before are sent again with the same ids." },
 ];
 
 impl Operation {
     /// The path on a base, in the router's notation.
-    pub(super) fn route(&self, base: BasePath) -> String {
+    pub(crate) fn route(&self, base: BasePath) -> String {
         format!("{base}{}", self.path)
     }
 
-    pub(super) fn takes_body(&self) -> bool {
-        matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
+    pub(crate) fn takes_body(&self) -> bool {
+        self.body != TakenBody::Nothing
     }
 
     /// Whether it is about a new ad.
-    pub(super) fn creates(&self) -> bool {
+    pub(crate) fn creates(&self) -> bool {
         matches!(self.act, Act::Create | Act::Validate)
     }
 
     /// Whether GET does it as well as POST.
-    pub(super) fn is_action(&self) -> bool {
+    pub(crate) fn is_action(&self) -> bool {
         matches!(self.act, Act::Bump | Act::PolePosition | Act::Retry)
     }
 
+    /// Whether it is stored as a request.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self.handler, Handler::Write(_))
+    }
+
     /// Whether it writes to one existing ad.
-    pub(super) fn changes_one(&self) -> bool {
-        use Act::{Bump, Delete, Migrate, PolePosition, Retry, Update};
-        matches!(self.act, Update | Migrate | Delete | Bump | PolePosition | Retry)
+    pub(crate) fn changes_one(&self) -> bool {
+        self.is_write() && self.is_about_one()
     }
 
     /// Whether its answer shows one ad, which then has a tag.
-    pub(super) fn shows_ad(&self) -> bool {
-        matches!(self.act, Act::Create | Act::Read) || self.changes_one()
+    pub(crate) fn shows_ad(&self) -> bool {
+        self.is_write() || self.act == Act::Read
     }
 
-    /// Whether it is stored as a request.
-    pub(super) fn is_write(&self) -> bool {
-        self.act == Act::Create || self.changes_one()
-    }
-
-    pub(super) fn is_about_one(&self) -> bool {
+    pub(crate) fn is_about_one(&self) -> bool {
         self.path.starts_with(ONE)
     }
+
+    /// What caches may do with its answers.
+    pub(super) fn cache(&self) -> HeaderValue {
+        if self.is_action() { headers::NO_STORE } else { headers::PRIVATE }
+    }
+}
+
+/// The permission that an operation needs.
+pub(crate) fn permission_for(act: Act) -> Option<Permission> {
+    OPERATIONS.iter().find(|operation| operation.act == act).and_then(|operation| operation.permission)
 }

@@ -7,29 +7,26 @@ use poem::Request;
 use tokio::sync::watch;
 
 use super::ApiError;
-use ad_server_base::shares::{Share, Shares};
-
-/// Memory for the ads of waiting requests, in bytes.
-const MEMORY: usize = 64 << 20;
+use ad_server_base::limits::{FairPermit, FairSemaphore, table::WAITING_MEMORY};
 
 /// Requests that wait until they are finished, shared by dealers. They do not count as concurrent requests
-/// ([`Turns`](super::Turns)), so they do not block others.
+/// ([`RequestSlots`](super::RequestSlots)), so they do not block others.
 #[derive(Debug, Clone)]
 pub struct Waits {
     longest: Duration,
     total: usize,
-    places: Shares,
-    memory: Shares,
+    places: FairSemaphore,
+    memory: FairSemaphore,
     stopped: Option<watch::Receiver<bool>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Wait {
-    /// Maximum time.
+    /// Longest time that the answer is held back.
     pub(super) longest: Duration,
-    memory: Shares,
+    memory: FairSemaphore,
     stopped: Option<watch::Receiver<bool>>,
-    _place: Share,
+    _place: FairPermit,
 }
 
 impl Default for Waits {
@@ -41,7 +38,13 @@ impl Default for Waits {
 impl Waits {
     /// Permits this number of requests, each for at most this time.
     pub fn new(total: usize, longest: Duration) -> Self {
-        Self { longest, total, places: Shares::new(total), memory: Shares::new(MEMORY), stopped: None }
+        Self {
+            longest,
+            total,
+            places: FairSemaphore::new(total),
+            memory: FairSemaphore::new(WAITING_MEMORY),
+            stopped: None,
+        }
     }
 
     /// Waits end early when the service is stopped.
@@ -72,7 +75,7 @@ impl Wait {
     }
 
     /// Memory for an ad while its request waits; `None` if there is none for the dealer now.
-    pub(super) fn memory(&self, access: &Access, bytes: usize) -> Option<Share> {
+    pub(super) fn memory(&self, access: &Access, bytes: usize) -> Option<FairPermit> {
         self.memory.try_take(access.name(), bytes)
     }
 }

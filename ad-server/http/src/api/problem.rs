@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     accept::weighted,
+    answers::{Address, Of, answers},
     errors::{ApiError, RequestPart, json_bytes},
 };
 
@@ -35,40 +36,41 @@ const IN_FRAGMENTS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The body.
-#[derive(Debug, Serialize)]
-struct ProblemDetails<'a> {
-    r#type: String,
-    title: &'static str,
-    status: u16,
-    detail: String,
-    instance: String,
-    code: Code,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<Vec<FieldProblem<'a>>>,
+answers! {
+    // An error in the contract's shape.
+    #[derive(Serialize)]
+    Detail {
+        detail: String,
+    }
+
+    /// Problem details (RFC 9457), if `Accept` prefers them to JSON
+    #[derive(Serialize)]
+    Problem {
+        r#type: Of<Address> => "Address of the documentation of the code",
+        title: String,
+        #[oai(validator(minimum(value = "400"), maximum(value = "599")))] status: u16,
+        detail: String,
+        instance: String => "`urn:uuid:` followed by the id of the request",
+        code: Of<Code> => "See `/docs/errors/`",
+        #[serde(skip_serializing_if = "Option::is_none")] #[oai(validator(min_items = 1))] errors: Option<Vec<FieldProblem>> => "All invalid fields and parameters, if the code is `validation_failed`",
+    }
+
+    #[derive(Serialize)]
+    FieldProblem {
+        #[serde(skip_serializing_if = "Option::is_none")] pointer: Option<String> => "JSON pointer into the payload, as a fragment: `#/category_fields/model_year`",
+        #[serde(skip_serializing_if = "Option::is_none")] parameter: Option<String> => "Query parameter, instead of `pointer`",
+        code: Of<Code> => "See `/docs/errors/`",
+        detail: String,
+        #[serde(skip_serializing_if = "Option::is_none")] suggestion: Option<String> => "Nearest valid value or name",
+        #[serde(skip_serializing_if = "Option::is_none")] allowed: Option<Vec<String>> => "All allowed values, if there are few",
+        #[serde(skip_serializing_if = "Option::is_none")] rule: Option<String> => "The violated rule over several fields",
+    }
 }
 
-/// One error of a field or parameter.
-#[derive(Debug, Serialize)]
-struct FieldProblem<'a> {
-    #[serde(flatten)]
-    place: ErrorLocation,
-    code: Code,
-    detail: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suggestion: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum ErrorLocation {
-    /// A JSON pointer into the payload, as a fragment.
-    Pointer(String),
-    Parameter(String),
+impl Detail {
+    pub(super) fn new(text: &dyn std::fmt::Display) -> Self {
+        Self { detail: text.to_string() }
+    }
 }
 
 /// A client that prefers problem details to the default bodies: where they are explained, and the request's id.
@@ -117,44 +119,43 @@ pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> 
     response
 }
 
-pub(super) fn details<'a>(error: &'a ApiError, status: StatusCode, asked: &ProblemRequest) -> impl Serialize + use<'a> {
+pub(super) fn details(error: &ApiError, status: StatusCode, asked: &ProblemRequest) -> Problem {
     let code = error.code();
-    ProblemDetails {
-        r#type: format!("{}{}", asked.pages, code.name()),
-        title: code.about().title,
+    Problem {
+        r#type: Of(Address(format!("{}{}", asked.pages, code.name()))),
+        title: code.about().title.to_owned(),
         status: status.as_u16(),
         detail: error.detail(),
         instance: format!("urn:uuid:{}", asked.request_id),
-        code,
+        code: Of(code),
         errors: error.fields().map(|(errors, part)| fields(errors, part)),
     }
 }
 
-fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem<'_>> {
+fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem> {
     let fields = errors.located().into_iter();
     fields
         .map(|(path, violation)| FieldProblem {
-            place: place(&path, part),
-            code: violation.code().unwrap_or(Code::Unknown),
+            pointer: (part == RequestPart::Payload).then(|| pointer(&path)),
+            parameter: (part == RequestPart::Query).then(|| path.join(".")),
+            code: Of(violation.code().unwrap_or(Code::Unknown)),
             detail: violation.texts().join(" "),
-            suggestion: violation.suggestions().first().copied(),
-            allowed: violation.allowed(),
-            rule: violation.rule(),
+            suggestion: violation.suggestions().first().map(|text| (*text).to_owned()),
+            allowed: violation.allowed().map(<[String]>::to_vec),
+            rule: violation.rule().map(str::to_owned),
         })
         .collect()
 }
 
-fn place(path: &[String], part: RequestPart) -> ErrorLocation {
-    if part == RequestPart::Query {
-        return ErrorLocation::Parameter(path.join("."));
-    }
+/// A JSON pointer into the payload, as a fragment.
+fn pointer(path: &[String]) -> String {
     let mut pointer = "#".to_owned();
     for name in path {
         let name = name.replace('~', "~0").replace('/', "~1");
         pointer.push('/');
         pointer.extend(utf8_percent_encode(&name, IN_FRAGMENTS));
     }
-    ErrorLocation::Pointer(pointer)
+    pointer
 }
 
 #[cfg(test)]
@@ -185,9 +186,6 @@ mod tests {
     #[test]
     fn pointers_are_escaped() {
         let path = ["category_fields", "a/b~c", "1", "å b"].map(str::to_owned);
-        let ErrorLocation::Pointer(pointer) = place(&path, RequestPart::Payload) else {
-            panic!("a payload has pointers")
-        };
-        assert_eq!(pointer, "#/category_fields/a~1b~0c/1/%C3%A5%20b");
+        assert_eq!(pointer(&path), "#/category_fields/a~1b~0c/1/%C3%A5%20b");
     }
 }

@@ -3,7 +3,7 @@
 use ad_core::{model::Page, service::Validated};
 use percent_encoding::utf8_percent_encode;
 use poem::{
-    Request, Response,
+    Response,
     http::{HeaderValue, StatusCode},
 };
 use serde::Serialize;
@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
 use super::{
-    ApiError, Context,
+    ApiError,
+    call::Call,
     errors::{json_bytes, json_response},
     links,
     versions::SEGMENT,
@@ -46,7 +47,7 @@ pub(super) fn validation(validated: &Validated) -> Value {
 
 /// One page of a list, in its envelope.
 pub(super) struct PageBody {
-    /// The JSON.
+    /// The envelope with its rows, as JSON.
     pub(super) bytes: Vec<u8>,
     /// The header `Link` with the other pages.
     pub(super) links: Option<HeaderValue>,
@@ -55,9 +56,7 @@ pub(super) struct PageBody {
 impl PageBody {
     /// The page with these rows.
     pub(super) fn new<T: Serialize>(
-        context: &Context,
-        request: &Request,
-        query: &[(String, String)],
+        call: &Call<'_>,
         page: Page,
         count: u64,
         results: Vec<T>,
@@ -69,7 +68,7 @@ impl PageBody {
             previous: Option<&'a str>,
             results: Vec<T>,
         }
-        let link = |offset: u64| address(context, request, query, page.limit, offset);
+        let link = |offset: u64| address(call, page.limit, offset);
         let limit = u64::from(page.limit);
         // The page may have ended before its limit, at its most bytes.
         let after = page.offset.saturating_add(results.len() as u64);
@@ -84,13 +83,13 @@ impl PageBody {
 }
 
 /// The absolute address of another page of the same list.
-fn address(context: &Context, request: &Request, query: &[(String, String)], limit: u32, offset: u64) -> String {
-    let base = links::base(context, request);
-    let others = query.iter().filter(|(name, _)| name != "limit" && name != "offset");
+fn address(call: &Call<'_>, limit: u32, offset: u64) -> String {
+    let base = links::base(call.context(), call.request);
+    let others = call.query.iter().filter(|(name, _)| name != "limit" && name != "offset");
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(others)
         .append_pair("limit", &limit.to_string())
         .append_pair("offset", &offset.to_string())
         .finish();
-    format!("{base}{}?{query}", request.original_uri().path())
+    format!("{base}{}?{query}", call.request.original_uri().path())
 }

@@ -40,19 +40,19 @@ impl<B: Into<Bytes>> From<B> for Content {
 }
 
 #[derive(Clone)]
-pub struct StaticDocument(Arc<Inner>);
+pub struct StaticDocument(Arc<DocumentInner>);
 
 ad_server_base::debug_by_name!(StaticDocument);
 
-struct Inner {
+struct DocumentInner {
     content_type: &'static str,
     cache: HeaderValue,
     build: Box<dyn Fn() -> Content + Send + Sync>,
-    built: OnceCell<Built>,
+    built: OnceCell<BuiltDocument>,
     coded: [OnceCell<Bytes>; Coding::ALL.len()],
 }
 
-struct Built {
+struct BuiltDocument {
     content: Content,
     tag: HeaderValue,
 }
@@ -64,7 +64,7 @@ impl StaticDocument {
         cache: HeaderValue,
         build: impl Fn() -> Content + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(DocumentInner {
             content_type,
             cache,
             build: Box::new(build),
@@ -82,11 +82,11 @@ impl StaticDocument {
         })
     }
 
-    async fn built(&self) -> Result<&Built, ApiError> {
+    async fn built(&self) -> Result<&BuiltDocument, ApiError> {
         let inner = Arc::clone(&self.0);
         let build = move || {
             let content = (inner.build)();
-            Built { tag: conditional::etag_of(&content.bytes), content }
+            BuiltDocument { tag: conditional::etag_of(&content.bytes), content }
         };
         self.0.built.get_or_try_init(|| on_a_blocking_thread(build)).await
     }
@@ -102,7 +102,7 @@ impl StaticDocument {
     }
 
     pub(super) async fn answer(&self, coding: Option<Coding>) -> Result<Response, ApiError> {
-        let Built { content, tag } = self.built().await?;
+        let BuiltDocument { content, tag } = self.built().await?;
         let mut response = Response::default();
         let headers = response.headers_mut();
         headers.extend(content.headers.iter().cloned());

@@ -15,11 +15,14 @@ use super::{
     texts::Texts,
     visitor::{Answer, Visit, value},
 };
-use crate::api::ApiError;
+use crate::api::{
+    ApiError,
+    operations::{Act, permission_for},
+};
 use ad_server_access::auth::Permission;
 
 /// Maximum number of ads of one form, as of a page of a list.
-const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
+const MOST_ADS: usize = ad_parameters::MAX_LIMIT as usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdAction {
@@ -56,11 +59,14 @@ impl AdAction {
     }
 
     /// The permission that the API demands for the same.
-    pub(super) const fn permission(self) -> Permission {
-        match self {
-            Self::Bump | Self::PolePosition => Permission::Promote,
-            Self::Retry | Self::Show | Self::Hide | Self::Delete => Permission::Write,
-        }
+    pub(super) fn permission(self) -> Option<Permission> {
+        permission_for(match self {
+            Self::Retry => Act::Retry,
+            Self::Bump => Act::Bump,
+            Self::PolePosition => Act::PolePosition,
+            Self::Show | Self::Hide => Act::Update,
+            Self::Delete => Act::Delete,
+        })
     }
 
     /// Whether it costs money or cannot be undone.
@@ -115,21 +121,22 @@ impl AdKey {
 /// Runs it on an ad, as the API would for the same caller.
 async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<Accepted, ApiError> {
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
-    let _only = context.limits.writes.only(scope, &ad.source_id).await?;
-    let _turn = context.limits.turns.take(scope).await?;
     let (service, target, origin) = (&context.service, ad.target(), visit.origin());
     let id = Incoming { id, keep: None, origin: Some(&origin) };
-    Ok(match action {
-        AdAction::Retry => service.retry(scope, id, target).await?,
-        AdAction::Bump => service.bump(scope, id, target, Exclusions::default()).await?,
-        AdAction::PolePosition => service.pole_position(scope, id, target).await?,
-        AdAction::Delete => service.delete(scope, id, target).await?,
-        AdAction::Show | AdAction::Hide => {
-            let version = service.read_without_log(scope, target).await?.ad.api_version;
-            let visible = Value::Bool(action == AdAction::Show);
-            service.update(scope, id, version, target, &Map::from_iter([("visible".to_owned(), visible)])).await?
+    let write = async {
+        match action {
+            AdAction::Retry => service.retry(scope, id, target).await,
+            AdAction::Bump => service.bump(scope, id, target, Exclusions::default()).await,
+            AdAction::PolePosition => service.pole_position(scope, id, target).await,
+            AdAction::Delete => service.delete(scope, id, target).await,
+            AdAction::Show | AdAction::Hide => {
+                let version = service.read_without_log(scope, target).await?.ad.api_version;
+                let visible = Value::Bool(action == AdAction::Show);
+                service.update(scope, id, version, target, &Map::from_iter([("visible".to_owned(), visible)])).await
+            }
         }
-    })
+    };
+    context.in_turn(scope, Some(&ad.source_id), false, write).await
 }
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
@@ -137,9 +144,7 @@ pub(super) async fn act(visit: Visit) -> Answer {
     let texts = visit.visitor.texts;
     let action = visit.field("action").and_then(AdAction::from_name);
     let action = action.ok_or_else(|| ApiError::BadBody("The form has no known action.".to_owned()))?;
-    if !visit.may(action.permission()) {
-        return Err(ApiError::Forbidden(action.permission()));
-    }
+    visit.visitor.context.check_permission(&visit.caller, action.permission())?;
     let named = visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query));
     let ads: Option<Vec<_>> = named.collect();
     let ads = ads.ok_or_else(|| ApiError::BadBody("The form names an ad without source_id.".to_owned()))?;
@@ -215,7 +220,7 @@ fn back(visit: &Visit) -> Markup {
     html! { a.button href=(visit.visitor.address(next)) { (visit.visitor.texts.back) } }
 }
 
-/// The failures, with reasons.
+/// The refused ads, with the reasons.
 fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, ApiError)]) -> Markup {
     let texts = visit.visitor.texts;
     html! {

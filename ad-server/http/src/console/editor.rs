@@ -19,7 +19,7 @@ use super::{
     quality,
     visitor::{Answer, Visit},
 };
-use crate::api::ApiError;
+use crate::api::{ApiError, body::Payload};
 use ad_server_access::auth::Permission;
 
 /// Maximum size of a form: the encoded size of the longest text.
@@ -31,7 +31,7 @@ const CHECK: &str = "check";
 
 /// What a form is shown with.
 enum Outcome {
-    /// It was not checked.
+    /// The form was not checked.
     Unchecked,
     /// An ad as it would be stored.
     Valid(Box<Validated>),
@@ -68,23 +68,31 @@ pub(super) async fn new(visit: Visit) -> Answer {
 pub(super) async fn create(mut visit: Visit) -> Answer {
     let category = creatable(visit.parameter("type").unwrap_or_default())?;
     let (values, checks) = sent(&mut visit, category, true);
-    let payload = values.payload(category);
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let outcome = {
-        let _turn = context.limits.turns.take(access).await?;
-        if checks {
-            validate(&visit, category, payload).await.map(|it| Outcome::Valid(Box::new(it)))
-        } else {
-            let origin = visit.origin();
-            let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
-            match context.service.create(access, incoming, category, payload).await {
-                Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
-                Err(error) => Err(error),
-            }
+    let payload = Payload::of_form(values.payload(category), &context.limits, access).await?;
+    let is_large = payload.is_large();
+    let outcome = if checks {
+        let check = validate(&visit, category, payload.object);
+        context.in_turn(access, None, is_large, check).await.map(|it| Outcome::Valid(Box::new(it)))
+    } else {
+        let origin = visit.origin();
+        let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+        let create = context.service.create(access, incoming, category, payload.object);
+        match context.in_turn(access, None, is_large, create).await {
+            Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
+            Err(error) => Err(error),
         }
     };
-    let outcome = outcome.unwrap_or_else(|error| Outcome::Refused(error.into(), Vec::new()));
+    let outcome = outcome.or_else(|error| refused(error, Vec::new()))?;
     Editor { category, values, edited: None, outcome, only_checks: checks }.page(&visit).await
+}
+
+/// The outcome of what a use case refuses. Other errors have a page of their own.
+fn refused(error: ApiError, differences: Vec<Difference>) -> Result<Outcome, ApiError> {
+    match error {
+        error @ ApiError::Service(_) => Ok(Outcome::Refused(error, differences)),
+        error => Err(error),
+    }
 }
 
 /// Checks a new ad. It needs a source id, without which the API checks ads too.
@@ -123,35 +131,34 @@ pub(super) async fn save(mut visit: Visit) -> Answer {
     let (values, checks) = sent(&mut visit, category, false);
     let stored = shown.ad.content.fields();
     let patch = values.patch(stored, category);
-    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let edited = Edited::of(&shown);
-    let revisions = [revision];
+    let is_current = revision == shown.tag.revision;
+    if is_current && !checks && patch.is_empty() {
+        return Ok(visit.visitor.redirect(&edited.address("/ad")));
+    }
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
+    let patch = Payload::of_form(patch, &context.limits, access).await?;
+    let (revisions, changed, is_large) = ([revision], Some(&*edited.source_id), patch.is_large());
     let target = Target { revisions: Some(&revisions), ..edited.target() };
-    let outcome = {
-        let _only = context.limits.writes.only(access, &edited.source_id).await?;
-        let _turn = context.limits.turns.take(access).await?;
-        if revision != shown.tag.revision {
-            // The differences are applied to the stored ad, which may not be the one that the form showed.
-            Err(ServiceError::PreconditionFailed(shown.tag))
-        } else if checks {
-            let checked = context.service.validate_update(access, ApiVersion::V4, target, &patch).await;
-            checked.map(|it| Outcome::Valid(Box::new(it)))
-        } else if patch.is_empty() {
-            return Ok(visit.visitor.redirect(&edited.address("/ad")));
-        } else {
-            let origin = visit.origin();
-            let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
-            match context.service.update(access, incoming, ApiVersion::V4, target, &patch).await {
-                Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
-                Err(error) => Err(error),
-            }
+    let outcome = if !is_current {
+        // The differences are applied to the stored ad, which may not be the one that the form showed.
+        Err(ServiceError::PreconditionFailed(shown.tag).into())
+    } else if checks {
+        let check = context.service.validate_update(access, ApiVersion::V4, target, &patch.object);
+        context.in_turn(access, changed, is_large, check).await.map(|it| Outcome::Valid(Box::new(it)))
+    } else {
+        let origin = visit.origin();
+        let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+        let update = context.service.update(access, incoming, ApiVersion::V4, target, &patch.object);
+        match context.in_turn(access, changed, is_large, update).await {
+            Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
+            Err(error) => Err(error),
         }
     };
-    let outcome = outcome.unwrap_or_else(|error| {
-        let is_lost = matches!(error, ServiceError::PreconditionFailed(_));
-        let differences = if is_lost { values.differences(stored, category) } else { Vec::new() };
-        Outcome::Refused(error.into(), differences)
-    });
+    let outcome = outcome.or_else(|error| {
+        let is_lost = matches!(error, ApiError::Service(ServiceError::PreconditionFailed(_)));
+        refused(error, if is_lost { values.differences(stored, category) } else { Vec::new() })
+    })?;
     Editor { category, values, edited: Some(edited), outcome, only_checks: checks }.page(&visit).await
 }
 
@@ -178,9 +185,8 @@ pub(super) fn creatable(vehicle_type: &str) -> Result<&'static Category, ApiErro
 /// The ad of the query, whose category has a form.
 async fn read(visit: &Visit) -> Result<(TaggedAd, &'static Category), ApiError> {
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
-    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let _turn = context.limits.turns.take(access).await?;
-    let shown = context.service.read_without_log(access, key.target()).await?;
+    let service = &visit.visitor.context.service;
+    let shown = visit.in_turn(service.read_without_log(&visit.caller.scope, key.target())).await?;
     let category = shown.ad.category().ok_or(ApiError::Internal)?;
     if conversion(&shown.ad) == Conversion::Migration {
         let ad = AdRef { source_id: shown.ad.source_id.clone(), category };

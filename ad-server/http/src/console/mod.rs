@@ -57,7 +57,7 @@ use self::{
 };
 use crate::api::{
     ApiError, Context,
-    events::{Events, Rhythm},
+    events::{Events, PollInterval},
     observe::Routes,
 };
 use ad_server_access::auth::Permission;
@@ -91,7 +91,7 @@ pub struct Console {
 ad_server_base::debug_by_name!(Console);
 
 pub fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
-    let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
+    let events = Arc::new(Events::new(context, PollInterval::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {
         let events = Arc::clone(&events);
         async move { events.stream(visit.caller, &visit.query, &visit.headers).await }

@@ -29,7 +29,7 @@ const FAILING: u32 = 8;
 /// Events on the page. The script keeps as many.
 const EVENTS: u32 = 12;
 
-/// Hours of the chart.
+/// Hours that the chart covers.
 const HOURS: i64 = 24;
 
 const HOUR: Duration = Duration::from_hours(1);

@@ -61,7 +61,7 @@ pub(super) fn page_with_status(
     answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content))
 }
 
-/// A page for everybody.
+/// A page that needs no session.
 pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str, content: &Markup) -> Response {
     answer(visitor, status, layout(visitor, None, None, title, content))
 }

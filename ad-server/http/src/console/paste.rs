@@ -4,7 +4,7 @@ use ad_core::{
     categories::Category,
     fields::FieldErrors,
     model::ApiVersion,
-    rulebook::{payload, repeated},
+    rulebook::payload,
     service::{Incoming, ServiceError},
     violation::Violation,
 };
@@ -17,7 +17,7 @@ use super::{
     page::{self, NoticeKind, Section},
     visitor::{Answer, Visit},
 };
-use crate::api::{ApiError, MAX_BODY, body};
+use crate::api::{ApiError, body::Payload};
 
 /// Most bytes of the form. Its encoding makes JSON up to three times as long.
 pub(super) const MOST_FORM_BYTES: usize = 3 * 1024 * 1024;
@@ -28,7 +28,7 @@ const MOST_ADS: usize = 100;
 /// Name of the input with the JSON.
 const TEXT: &str = "json";
 
-/// One of the ads.
+/// One of the pasted ads.
 struct Row {
     /// Line of the text on which it begins.
     line: usize,
@@ -41,7 +41,7 @@ struct Row {
 enum Outcome {
     /// It could be created, and what it warns of.
     Valid(Vec<String>),
-    /// It was created.
+    /// The ad was created.
     Created {
         dealer_code: String,
     },
@@ -92,12 +92,10 @@ fn split(text: &str) -> Result<Vec<(usize, &str)>, String> {
 }
 
 async fn row(visit: &Visit, line: usize, json: &str, creates: bool) -> Row {
-    let (mut source_id, outcome) = match object(json) {
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
+    let (mut source_id, outcome) = match Payload::of_json(json, &context.limits, access, !creates).await {
         Err(error) => (String::new(), Err(error)),
-        Ok(payload) => {
-            let source_id = payload.get("source_id").and_then(Value::as_str).unwrap_or_default().to_owned();
-            (source_id, handle(visit, json, payload, creates).await)
-        }
+        Ok(payload) => (payload.source_id().unwrap_or_default().to_owned(), handle(visit, payload, creates).await),
     };
     source_id.truncate(source_id.floor_char_boundary(MOST_SHOWN));
     Row { line, source_id, outcome: outcome.unwrap_or_else(|error| Outcome::Refused(page::reasons(&error))) }
@@ -106,22 +104,19 @@ async fn row(visit: &Visit, line: usize, json: &str, creates: bool) -> Row {
 /// Longest source id that is shown, in bytes.
 const MOST_SHOWN: usize = 4 * 255;
 
-fn object(json: &str) -> Result<Map<String, Value>, ApiError> {
-    if json.len() > MAX_BODY { Err(ApiError::TooLarge(MAX_BODY)) } else { body::parsed(json.as_bytes()) }
-}
-
-async fn handle(visit: &Visit, json: &str, payload: Map<String, Value>, creates: bool) -> Result<Outcome, ApiError> {
+async fn handle(visit: &Visit, payload: Payload, creates: bool) -> Result<Outcome, ApiError> {
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let category = category_of(&payload)?;
-    let _turn = context.limits.turns.take(access).await?;
+    let (category, is_large) = (category_of(&payload.object)?, payload.is_large());
     if creates {
         let origin = visit.origin();
         let incoming = Incoming { id: context.ids.next(), keep: None, origin: Some(&origin) };
-        let accepted = context.service.create(access, incoming, category, payload).await?;
+        let create = context.service.create(access, incoming, category, payload.object);
+        let accepted = context.in_turn(access, None, is_large, create).await?;
         return Ok(Outcome::Created { dealer_code: accepted.ad.dealer_code });
     }
-    let validated = editor::validate(visit, category, payload).await?;
-    let warnings = validated.warnings.into_iter().chain(repeated::warnings(json.as_bytes()));
+    let check = editor::validate(visit, category, payload.object);
+    let validated = context.in_turn(access, None, is_large, check).await?;
+    let warnings = validated.warnings.into_iter().chain(payload.repeated);
     Ok(Outcome::Valid(warnings.map(|warning| format!("{}: {}", warning.field, warning.message)).collect()))
 }
 

@@ -11,7 +11,7 @@ use super::{show, visitor::Visit};
 
 /// A way in which the preview shows the ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum PreviewKind {
     On(Market),
     Phone,
 }
@@ -20,10 +20,10 @@ enum Shape {
 pub(super) fn section(visit: &Visit, ad: &Ad) -> Markup {
     let texts = visit.visitor.texts;
     let markets = ad.category().map_or_else(Vec::new, Category::markets);
-    let shapes: Vec<_> = markets.into_iter().map(Shape::On).chain([Shape::Phone]).collect();
-    let name = |shape: &Shape| match shape {
-        Shape::On(market) => texts.market(*market),
-        Shape::Phone => texts.phone,
+    let shapes: Vec<_> = markets.into_iter().map(PreviewKind::On).chain([PreviewKind::Phone]).collect();
+    let name = |shape: &PreviewKind| match shape {
+        PreviewKind::On(market) => texts.market(*market),
+        PreviewKind::Phone => texts.phone,
     };
     html! {
         section.panel.previews aria-labelledby="preview-heading" {
@@ -41,12 +41,12 @@ pub(super) fn section(visit: &Visit, ad: &Ad) -> Markup {
     }
 }
 
-fn preview(visit: &Visit, ad: &Ad, shape: Shape, place: usize) -> Markup {
+fn preview(visit: &Visit, ad: &Ad, shape: PreviewKind, place: usize) -> Markup {
     let texts = visit.visitor.texts;
     let class = match shape {
-        Shape::On(Market::Primary) => "primary",
-        Shape::On(Market::Secondary) => "secondary",
-        Shape::Phone => "phone",
+        PreviewKind::On(Market::Primary) => "primary",
+        PreviewKind::On(Market::Secondary) => "secondary",
+        PreviewKind::Phone => "phone",
     };
     let facts = show::facts(&ad.content);
     let place_of_ad = ad.content.text("location.zipcode");
@@ -61,7 +61,7 @@ fn preview(visit: &Visit, ad: &Ad, shape: Shape, place: usize) -> Markup {
                 p { (show::price(texts, &ad.content)) }
                 @match shape {
                     // The secondary marketplace is about vehicles: it lists their facts.
-                    Shape::On(Market::Secondary) => ul.chips { @for fact in &facts { li { (fact) } } },
+                    PreviewKind::On(Market::Secondary) => ul.chips { @for fact in &facts { li { (fact) } } },
                     _ => p.faint { (facts.join(" · ")) },
                 }
                 @if let Some(place) = place_of_ad { p.faint { (place) } }

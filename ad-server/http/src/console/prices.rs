@@ -60,7 +60,7 @@ fn chart(texts: &Texts, history: &PriceHistory, now: Timestamp) -> Markup {
     let x = |at: Timestamp| (at.max(begun) - begun).as_secs_f64() / lasts * WIDTH;
     let of_periods = || {
         let periods = history.history.iter();
-        periods.filter_map(|period| Some((period, prices::applied(period)?.amount.as_f64()?)))
+        periods.filter_map(|period| Some((period, prices::applied_price(period)?.amount.as_f64()?)))
     };
     let highest = of_periods().map(|(_, amount)| amount).fold(1.0, f64::max);
     let y = |amount: f64| 4.0 + (1.0 - amount / highest) * (HEIGHT - 4.0);

@@ -9,54 +9,54 @@ use super::{
     Console, page, session,
     visitor::{Answer, Visit, Visitor, check_origin, not_allowed},
 };
-use crate::api::{ApiError, Context, RequestId, body};
+use crate::api::{ApiError, Context, body};
 use ad_server_access::auth::{Caller, Permission};
 
 /// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
 const MOST_FORM_BYTES: usize = 256 * 1024;
 
 /// Answers a visit.
-pub(super) trait Handler: Send + Sync + 'static {
+pub(super) trait PageHandler: Send + Sync + 'static {
     fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer>;
 }
 
-impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = Answer> + Send + 'static> Handler for F {
+impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = Answer> + Send + 'static> PageHandler for F {
     fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer> {
         self(visit).boxed()
     }
 }
 
 /// The handler of a path for a method, with its permission.
-struct Action {
+struct PageAction {
     permission: Option<Permission>,
-    handler: Box<dyn Handler>,
+    handler: Box<dyn PageHandler>,
 }
 
 /// A path with its page and the handler of its forms.
-pub(super) struct Path {
-    get: Option<Action>,
-    post: Option<Action>,
+pub(super) struct PagePath {
+    get: Option<PageAction>,
+    post: Option<PageAction>,
     most_form_bytes: usize,
 }
 
 /// A path without handlers.
-pub(super) fn path() -> Path {
-    Path { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
+pub(super) fn path() -> PagePath {
+    PagePath { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
 }
 
-impl Path {
+impl PagePath {
     /// The page, for those with a permission; `None`: for everybody who has signed in.
-    pub(super) fn get(self, permission: impl Into<Option<Permission>>, handler: impl Handler) -> Self {
-        Self { get: Some(Action { permission: permission.into(), handler: Box::new(handler) }), ..self }
+    pub(super) fn get(self, permission: impl Into<Option<Permission>>, handler: impl PageHandler) -> Self {
+        Self { get: Some(PageAction { permission: permission.into(), handler: Box::new(handler) }), ..self }
     }
 
     /// The handler of its forms, for visitors with a permission.
-    pub(super) fn post(self, permission: impl Into<Option<Permission>>, handler: impl Handler) -> Self {
-        Self { post: Some(Action { permission: permission.into(), handler: Box::new(handler) }), ..self }
+    pub(super) fn post(self, permission: impl Into<Option<Permission>>, handler: impl PageHandler) -> Self {
+        Self { post: Some(PageAction { permission: permission.into(), handler: Box::new(handler) }), ..self }
     }
 
     /// The page and the handler of its forms, for visitors with a permission.
-    pub(super) fn both(self, permission: Permission, page: impl Handler, forms: impl Handler) -> Self {
+    pub(super) fn both(self, permission: Permission, page: impl PageHandler, forms: impl PageHandler) -> Self {
         self.get(permission, page).post(permission, forms)
     }
 
@@ -65,18 +65,18 @@ impl Path {
         Self { most_form_bytes, ..self }
     }
 
-    pub(super) fn of(self, context: &Arc<Context>, console: &Console) -> PathEndpoint {
-        PathEndpoint { path: self, context: Arc::clone(context), console: console.clone() }
+    pub(super) fn of(self, context: &Arc<Context>, console: &Console) -> PageEndpoint {
+        PageEndpoint { path: self, context: Arc::clone(context), console: console.clone() }
     }
 }
 
-pub(super) struct PathEndpoint {
-    path: Path,
+pub(super) struct PageEndpoint {
+    path: PagePath,
     context: Arc<Context>,
     console: Console,
 }
 
-impl Endpoint for PathEndpoint {
+impl Endpoint for PageEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
@@ -87,13 +87,15 @@ impl Endpoint for PathEndpoint {
         Ok(match self.answer(Arc::clone(&visitor), caller, request).await {
             Ok(response) => response,
             // Only GET can be repeated after sign-in.
-            Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => session::ask(&visitor),
+            Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => {
+                session::redirect_to_sign_in(&visitor)
+            }
             Err(error) => page::error(&visitor, signed_in.as_ref(), &error),
         })
     }
 }
 
-impl PathEndpoint {
+impl PageEndpoint {
     async fn answer(&self, visitor: Arc<Visitor>, caller: Result<Caller, ApiError>, mut request: Request) -> Answer {
         let action = match *request.method() {
             Method::GET | Method::HEAD => self.path.get.as_ref(),
@@ -107,9 +109,7 @@ impl PathEndpoint {
         }
         let caller = caller?;
         self.context.count(&caller, &request)?;
-        if let Some(permission) = action.permission.filter(|needed| !caller.permissions.contains(*needed)) {
-            return Err(ApiError::Forbidden(permission));
-        }
+        self.context.check_permission(&caller, action.permission)?;
         let query = body::query(&request)?;
         let form = if *request.method() == Method::POST {
             let scope = &caller.scope;
@@ -117,7 +117,7 @@ impl PathEndpoint {
         } else {
             Vec::new()
         };
-        let request_id = request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0);
+        let request_id = self.context.request_id(&request);
         let headers = std::mem::take(request.headers_mut());
         action.handler.answer(Visit { visitor, caller, request_id, query, form, headers }).await
     }

@@ -90,7 +90,7 @@ fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Duration) -> Re
 }
 
 /// Redirects to the sign-in page, and from there back to the requested page.
-pub(super) fn ask(visitor: &Visitor) -> Response {
+pub(super) fn redirect_to_sign_in(visitor: &Visitor) -> Response {
     let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &visitor.here).finish();
     visitor.redirect(&if visitor.here == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{next}") })
 }

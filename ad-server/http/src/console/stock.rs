@@ -8,6 +8,7 @@ use ad_core::{
     ports::{ListedAd, PageOf},
     service::Access,
 };
+use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
 use poem::http::StatusCode;
 use url::form_urlencoded;
@@ -54,7 +55,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
         .filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()))
         .cloned()
         .collect();
-    let (status, query, errors) = match AdQuery::parse(&asked) {
+    let (status, query, errors) = match AdQuery::parse(AD_PARAMETERS, &asked) {
         Ok(query) => (StatusCode::OK, Some(query), None),
         Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
     };

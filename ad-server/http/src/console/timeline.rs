@@ -91,7 +91,7 @@ fn waits(texts: &Texts, request: &RequestStatus) -> Markup {
     }
 }
 
-/// The entries of a request without the beginnings of what has ended.
+/// The entries of a request, without the `processing` entries of actions that have ended.
 fn ended(entries: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
     entries.iter().filter(|entry| {
         entry.state != ActionState::Processing

@@ -36,7 +36,7 @@ pub(super) struct Visitor {
 /// A visit of a signed-in visitor with the permission of the page.
 pub(super) struct Visit {
     pub(super) visitor: Arc<Visitor>,
-    /// Who has signed in.
+    /// Caller whose token signed in.
     pub(super) caller: Caller,
     /// Id of the HTTP request, and of what it changes.
     pub(super) request_id: Uuid,
@@ -76,7 +76,7 @@ impl Visitor {
         self.root.strip_suffix(CONSOLE).unwrap_or_default()
     }
 
-    /// [`here`](Self::here) without a parameter.
+    /// The present path and query, without one parameter.
     pub(super) fn here_without(&self, parameter: &str) -> String {
         let (path, query) = self.here.split_once('?').unwrap_or((&self.here, ""));
         let others = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != parameter);
@@ -111,13 +111,12 @@ impl Visit {
     where
         ApiError: From<E>,
     {
-        let _turn = self.visitor.context.limits.turns.take(&self.caller.scope).await?;
-        Ok(read.await?)
+        self.visitor.context.in_turn(&self.caller.scope, None, false, read).await
     }
 
     /// Whether the visitor's token has a permission.
-    pub(super) fn may(&self, permission: Permission) -> bool {
-        self.caller.permissions.contains(permission)
+    pub(super) fn may(&self, permission: impl Into<Option<Permission>>) -> bool {
+        self.visitor.context.check_permission(&self.caller, permission.into()).is_ok()
     }
 
     /// A value of the query.

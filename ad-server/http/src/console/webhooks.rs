@@ -2,9 +2,9 @@
 
 use ad_core::{
     model::{DeliveryState, Page},
-    parameters::{DELIVERY_PARAMETERS, WebhookParameters},
     service::Access,
 };
+use ad_parameters::{DELIVERY_PARAMETERS, FromParameters, WebhookParameters};
 use maud::{Markup, html};
 use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use crate::api::{ApiError, webhooks::ScopedWebhooks};
 use ad_server_outside::webhooks::SigningSecret;
 use ad_server_store::webhooks::{Attempt, Delivery, Webhook};
 
-/// Deliveries of a page.
+/// Most deliveries that a page shows.
 const DELIVERIES: u32 = 50;
 
 /// `GET /console/webhooks`: the endpoints, and the form of a new one.

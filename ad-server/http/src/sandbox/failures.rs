@@ -2,14 +2,14 @@
 
 use ad_core::{model::Action, violation::Code};
 
-/// One failure.
+/// A failure that clients can provoke in the sandbox.
 #[derive(Debug, Clone, Copy)]
 pub struct SandboxFailure {
     /// What provokes it: a source id or, in [`IMAGES`], the name of a sample image.
     pub trigger: &'static str,
-    /// What happens.
+    /// What the sandbox does.
     pub effect: &'static str,
-    /// The visible result.
+    /// What the client sees.
     pub outcome: FailureOutcome,
     /// What the client should do.
     pub cure: &'static str,
@@ -39,7 +39,7 @@ const fn row(
 pub(super) const MISSING: &str = "missing.jpg";
 /// The sample image whose host does not answer in time.
 pub(super) const SLOW: &str = "slow.jpg";
-/// The truncated sample image.
+/// Name of the truncated sample image.
 pub(super) const TRUNCATED: &str = "truncated.jpg";
 /// The sample image that is an HTML page.
 pub(super) const NOT_AN_IMAGE: &str = "not-an-image.jpg";
@@ -115,7 +115,7 @@ pub const IMAGES: &[SandboxFailure] = &[
         "Update `image_urls` with the address of a JPEG or PNG file."),
 ];
 
-/// The guide, `docs/sandbox.md`.
+/// The guide to failures, rendered for `docs/sandbox.md`.
 pub fn page() -> String {
     [("{api}", "`source_id`", API), ("{marketplaces}", "`source_id`", MARKETPLACES), ("{images}", "Image", IMAGES)]
         .into_iter()

@@ -25,7 +25,7 @@ pub struct CursorScope(Sha256);
 pub struct NotACursor;
 
 impl CursorScope {
-    /// That of a token.
+    /// The scope of a token's access.
     pub fn of(access: &Access) -> Self {
         Self(Sha256::new().chain_update(format!("{} {} ", access.claim(), access.name())))
     }

@@ -1,4 +1,4 @@
-//! The JSON of events.
+//! Events as JSON, for the API and webhooks.
 
 use ad_core::{
     model::{Event, Timestamp},

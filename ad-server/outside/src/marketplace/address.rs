@@ -10,12 +10,10 @@ use ad_server_base::{
     values::{PublicUrl, text_value},
 };
 
-/// The marketplaces.
+/// Addresses, tokens and time limits of both marketplaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketplaceSettings {
-    /// The primary one.
     pub primary: MarketplaceSetting,
-    /// The secondary one.
     pub secondary: MarketplaceSetting,
     /// How long one call over HTTP may take.
     pub timeout: Duration,
@@ -23,21 +21,20 @@ pub struct MarketplaceSettings {
     pub breaker: BreakerOptions,
 }
 
-/// One marketplace.
+/// Address and token of one marketplace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketplaceSetting {
-    /// Where it is.
     pub address: MarketplaceAddress,
     /// The token that it is called with.
     pub token: Option<TokenSource>,
 }
 
-/// Where a marketplace is.
+/// The place of a marketplace: this database, or a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarketplaceAddress {
     /// In the database of this service.
     Local,
-    /// At this address.
+    /// On the server at this address.
     Http(PublicUrl),
 }
 

@@ -17,7 +17,7 @@ use ad_server_store::{Columns, Database, Statement};
 /// How long a call is remembered: longer than any caller repeats one.
 const CALLS_KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// One of the marketplaces.
+/// One marketplace in the service's own database.
 #[derive(Clone)]
 pub struct Local {
     database: Database,

@@ -75,15 +75,13 @@ pub enum ConnectError {
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "of ports, which have none")]
 pub struct Markets {
-    /// The primary one.
     pub primary: Arc<dyn Marketplace>,
-    /// The secondary one.
     pub secondary: Arc<dyn Marketplace>,
     /// The circuit breakers of those that are called over HTTP.
     pub circuits: Circuits,
 }
 
-/// Circuit breakers of marketplaces.
+/// The circuit breakers of marketplaces over HTTP.
 #[derive(Debug, Clone, Default)]
 pub struct Circuits(Vec<(Market, MarketBreaker)>);
 

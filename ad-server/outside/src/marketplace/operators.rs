@@ -135,14 +135,14 @@ fn market(text: &str) -> Result<Market, &'static str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListingState {
-    /// Shown.
+    /// Buyers see it.
     Active,
-    /// Removed.
+    /// It was removed from the marketplace.
     Removed,
 }
 
 impl ListingState {
-    /// Its name in answers.
+    /// The state in answers and lists.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -151,18 +151,15 @@ impl ListingState {
     }
 }
 
-/// A listing for operators.
+/// A listing, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListingRow {
     /// Its id on the marketplace.
     pub id: String,
-    /// The marketplace.
     pub marketplace: Market,
-    /// The dealer.
     pub dealer_code: String,
     /// The plate, if it has one.
     pub registration_number: Option<String>,
-    /// Its title.
     pub title: Option<String>,
     /// The client's reference of the ad; `None` for a listing that did not come through this service.
     pub source_id: Option<String>,
@@ -170,9 +167,8 @@ pub struct ListingRow {
     pub position: Option<i64>,
     /// Until when it has pole position.
     pub pole_position_until: Option<Timestamp>,
-    /// Whether it is shown.
     pub state: ListingState,
-    /// When it last changed.
+    /// Time of the latest call that changed it.
     pub changed: Timestamp,
     /// How many calls have changed it.
     pub changes: i64,

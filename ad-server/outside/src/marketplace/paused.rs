@@ -17,7 +17,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(30);
 
 /// Calls a marketplace unless an operator has paused it. The calls are observed.
 pub struct PausableMarketplace {
-    /// What is called.
+    /// The marketplace that is called.
     pub inner: Arc<dyn Marketplace>,
     pub calls: MarketplaceCalls,
     /// Knows whether it is paused.

@@ -17,9 +17,9 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 /// Code of a response for a listing that does not exist. A 404 without it may come from a proxy.
 pub const NO_SUCH_LISTING: &str = "no_such_listing";
 
-/// A listing on its way out. [`ListingBody`] is the same at the other end.
+/// A listing as it is sent. [`ListingBody`] is the same as it is received.
 #[derive(Serialize)]
-pub struct Sent<'a> {
+pub struct SentListing<'a> {
     reference: Uuid,
     source_id: &'a str,
     dealer_code: &'a str,
@@ -29,7 +29,7 @@ pub struct Sent<'a> {
     images: Vec<SentImage<'a>>,
 }
 
-ad_server_base::debug_by_name!(Sent<'_>);
+ad_server_base::debug_by_name!(SentListing<'_>);
 
 #[derive(Serialize)]
 struct SentImage<'a> {
@@ -38,7 +38,7 @@ struct SentImage<'a> {
     checksum: &'a str,
 }
 
-impl<'a> From<Listing<'a>> for Sent<'a> {
+impl<'a> From<Listing<'a>> for SentListing<'a> {
     fn from(Listing { ad, images }: Listing<'a>) -> Self {
         let image = |image: &'a ImageRef| SentImage { id: image.id, url: &image.cdn_url, checksum: &image.checksum };
         Self {
@@ -210,7 +210,7 @@ mod tests {
     fn what_is_sent_is_what_the_other_end_reads() {
         let body = ListingBody::example();
         let ad = body.clone().into_ad(Timestamp::default());
-        let sent = serde_json::to_value(Sent::from(Listing { ad: &ad, images: &ad.image_refs })).unwrap();
+        let sent = serde_json::to_value(SentListing::from(Listing { ad: &ad, images: &ad.image_refs })).unwrap();
         assert_eq!(Some(&sent), body.to_json().as_ref());
         let Ok(read) = ListingBody::parse_from_json(Some(sent)) else { panic!("it can be read") };
         assert_eq!(read, body);

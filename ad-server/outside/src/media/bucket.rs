@@ -112,7 +112,7 @@ impl Bucket {
         Ok((bytes.boxed(), size))
     }
 
-    /// Stores an image, unless it is there in its full length.
+    /// Stores an image, unless an object of the same length exists.
     ///
     /// It is looked for first: most of what is put has been put before, since every update of an ad fetches all of its
     /// images again, and looking moves no bytes. Two who put the same image at the same time write the same bytes.
@@ -132,7 +132,6 @@ impl Bucket {
         self.store.put_opts(path, bytes.clone().into(), options).await.map(drop).map_err(|error| failure(&error))
     }
 
-    /// Removes an image.
     pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
         self.store.delete(&self.path(name)).await.map_err(|error| failure(&error))
     }

@@ -25,17 +25,18 @@ use super::{
 };
 use crate::outbound::{self, NoAnswer, shown};
 use ad_server_base::breaker::Open;
+use ad_server_base::limits::{MinimumRate, table};
 
-/// Idle connections per host.
+/// Most idle connections that are kept per host.
 const IDLE_CONNECTIONS: usize = 4;
 
-/// Limits of a fetch.
+/// Limits of a fetch, and of all fetches together.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchOptions {
     /// Permits http, and addresses of this machine and the private networks behind it: for development and tests only.
     /// Link-local addresses stay refused.
     pub allow_private: bool,
-    /// Largest file in bytes.
+    /// Largest file that is received, in bytes.
     pub max_bytes: usize,
     /// Timeout of connecting, including name resolution and TLS.
     pub connect: Duration,
@@ -43,10 +44,10 @@ pub struct FetchOptions {
     pub idle: Duration,
     /// Timeout of the whole fetch, including redirects; waiting for a slot or for memory does not count.
     pub total: Duration,
-    /// How often it is checked that a host sends at no less than [`least_rate`](Self::least_rate).
-    pub pace: Duration,
     /// Minimum rate in bytes per second. Without it, a slow host could hold a slot and memory for long.
     pub least_rate: usize,
+    /// The time that a host may fall behind this rate.
+    pub behind: Duration,
     /// Most redirects.
     pub redirects: usize,
     /// Concurrent fetches. Dealers share them.
@@ -61,17 +62,16 @@ impl Default for FetchOptions {
     fn default() -> Self {
         Self {
             allow_private: false,
-            max_bytes: 15_000_000,
-            connect: Duration::from_secs(5),
-            idle: Duration::from_secs(10),
-            total: Duration::from_secs(20),
-            pace: Duration::from_secs(5),
-            // The slowest mobile networks are faster. At this rate, an image of 300 kB takes all of the timeout.
-            least_rate: 16 * 1024,
-            redirects: 5,
-            at_once: 256,
-            per_host: 16,
-            memory: 128 * 1024 * 1024,
+            max_bytes: table::IMAGE_BYTES,
+            connect: table::IMAGE_CONNECT,
+            idle: table::IMAGE_IDLE,
+            total: table::IMAGE_TOTAL,
+            least_rate: table::IMAGE_RATE,
+            behind: table::IMAGE_BEHIND,
+            redirects: table::IMAGE_REDIRECTS,
+            at_once: table::FETCHES,
+            per_host: table::FETCHES_OF_HOST,
+            memory: table::IMAGE_MEMORY,
         }
     }
 }
@@ -116,12 +116,12 @@ impl HttpFetcher {
     }
 
     /// Fetches an address; the caller holds a slot of its host.
-    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, FetchFailure> {
+    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Download, FetchFailure> {
         let mut deadline = Instant::now() + self.options.total;
         let mut response = self.ask(deadline, url, request.known).await?;
         if response.status() == StatusCode::NOT_MODIFIED && request.known.is_some() {
             if response.url() == url {
-                return Ok(Downloaded::Unchanged);
+                return Ok(Download::Unchanged);
             }
             // After a redirect, the validators belong to another address.
             response = self.ask(deadline, url, None).await?;
@@ -136,10 +136,10 @@ impl HttpFetcher {
         }
         let validators = if response.url() == url { validators(response.headers()) } else { Validators::default() };
         let since = Instant::now();
-        let mut room = self.memory.room(request.dealer_code, length, most).await;
+        let mut room = self.memory.reserve(request.dealer_code, length, most).await;
         deadline += since.elapsed();
         self.read(&mut response, &mut room, deadline).await?;
-        Ok(Downloaded::File(room.into_bytes(), validators))
+        Ok(Download::File(room.into_bytes(), validators))
     }
 
     /// The host's answer, without its body.
@@ -151,7 +151,7 @@ impl HttpFetcher {
                 get = get.header(name, value);
             }
         }
-        self.heard(deadline, get.send()).await
+        self.within_idle(deadline, get.send()).await
     }
 
     /// Reads a body, as long as the host sends at no less than the least rate.
@@ -161,29 +161,23 @@ impl HttpFetcher {
         room: &mut ImageBuffer,
         deadline: Instant,
     ) -> Result<(), FetchFailure> {
-        let FetchOptions { pace, least_rate, max_bytes, .. } = self.options;
-        let (mut check, mut brought) = (Instant::now() + pace, 0);
-        loop {
-            let next = timeout_at(check, self.heard(deadline, response.chunk())).await;
-            if let Ok(next) = next {
-                let Some(chunk) = next? else { return Ok(()) };
-                brought += chunk.len();
-                room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
-                // Otherwise several large images at once would delay requests.
-                tokio::task::yield_now().await;
-            }
-            if Instant::now() >= check {
-                if (brought as u128) * 1000 < (least_rate as u128) * pace.as_millis() {
-                    return Err(FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024)));
-                }
-                (check, brought) = (Instant::now() + pace, 0);
-            }
+        let FetchOptions { behind, least_rate, max_bytes, .. } = self.options;
+        let mut rate = MinimumRate::new(least_rate, behind, behind);
+        let slow = || FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024));
+        while let Some(chunk) =
+            timeout_at(rate.wait(), self.heard(deadline, response.chunk())).await.map_err(|_| slow())??
+        {
+            rate.passed(chunk.len());
+            room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
+            // Otherwise several large images at once would delay requests.
+            tokio::task::yield_now().await;
         }
+        Ok(())
     }
 
     /// The next chunk from the host, within the timeout. The read timeout of the HTTP client would continue while an image waits
     /// for memory.
-    async fn heard<T>(
+    async fn within_idle<T>(
         &self,
         deadline: Instant,
         next: impl Future<Output = reqwest::Result<T>>,
@@ -236,7 +230,7 @@ impl HttpFetcher {
 }
 
 /// The answer of the host.
-enum Downloaded {
+enum Download {
     File(Bytes, Validators),
     /// The known version is unchanged.
     Unchanged,
@@ -259,7 +253,7 @@ enum FetchFailure {
     /// The host was silent, or too slow. Other fetches should not wait for it.
     #[from(ignore)]
     Silent(String),
-    /// Any other failure.
+    /// Any other failure of the fetch.
     Answered(ImageError),
 }
 
@@ -274,7 +268,7 @@ impl ImageFetcher for HttpFetcher {
             .map_err(|Open { reason, retry_after }| ImageError::NotAsked { reason, retry_after })?;
         let downloaded = match self.download(&url, &request).await {
             Err(FetchFailure::Silent(reason)) => {
-                visit.silent(&reason);
+                visit.record_silence(&reason);
                 return Err(transient(reason));
             }
             Err(FetchFailure::Answered(error)) => {
@@ -285,8 +279,8 @@ impl ImageFetcher for HttpFetcher {
         };
         visit.answered();
         let (bytes, validators) = match downloaded {
-            Downloaded::File(bytes, validators) => (bytes, validators),
-            Downloaded::Unchanged => return Ok(Fetched::Unchanged),
+            Download::File(bytes, validators) => (bytes, validators),
+            Download::Unchanged => return Ok(Fetched::Unchanged),
         };
         // Hashing megabytes would block other tasks of this thread.
         let image = tokio::task::spawn_blocking(move || Image::new(bytes)).await;

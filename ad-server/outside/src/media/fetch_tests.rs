@@ -19,9 +19,9 @@ use super::*;
 /// 2026-01-15T10:00:00Z, a Thursday.
 const NOW: Timestamp = Timestamp::from_millis(1_768_471_200_000);
 
-struct Fixed;
+struct StoppedClock;
 
-impl Clock for Fixed {
+impl Clock for StoppedClock {
     fn now(&self) -> Timestamp {
         NOW
     }
@@ -170,7 +170,7 @@ fn development() -> FetchOptions {
 }
 
 fn fetcher(options: FetchOptions) -> HttpFetcher {
-    HttpFetcher::new(options, Arc::new(Fixed)).unwrap()
+    HttpFetcher::new(options, Arc::new(StoppedClock)).unwrap()
 }
 
 impl HttpFetcher {
@@ -334,10 +334,10 @@ async fn a_version_that_is_known_is_asked_for_conditionally() {
 #[tokio::test]
 async fn a_host_that_sends_less_than_the_least_rate_is_given_up() {
     let host = Host::start().await;
-    let pace = Duration::from_millis(200);
-    let fetcher = fetcher(FetchOptions { pace, ..development() });
+    let behind = Duration::from_millis(200);
+    let fetcher = fetcher(FetchOptions { behind, ..development() });
     let begun = Instant::now();
     let error = fetcher.image(&host.url("/dripping.jpg")).await.unwrap_err();
     assert_eq!(error, passing("the host sent less than 16 KiB/s", None));
-    assert!(begun.elapsed() < 10 * pace, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < 10 * behind, "{:?}", begun.elapsed());
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::name::Name;
 
-/// A directory of images.
+/// Images as files of a directory.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     root: PathBuf,
@@ -32,13 +32,12 @@ impl Folder {
         Ok((file, size))
     }
 
-    /// Stores an image, unless it is there in its full length.
+    /// Stores an image, unless a file of the same length exists.
     pub(super) async fn put(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
         let (root, path, bytes) = (self.root.clone(), self.root.join(name.key()), bytes.clone());
         tokio::task::spawn_blocking(move || store(&root, &path, &bytes)).await?
     }
 
-    /// Removes an image.
     pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
         tokio::fs::remove_file(self.root.join(name.key())).await
     }

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use ad_core::{
-    network::{Reach, reach},
+    network::{AddressClass, classify},
     ports::ImageError,
 };
 use reqwest::{
@@ -39,7 +39,7 @@ impl From<Refused> for ImageError {
     }
 }
 
-/// The rules.
+/// Decides which addresses images may be fetched from.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     /// Permits http, and addresses of this machine and the networks behind it.
@@ -85,10 +85,10 @@ impl Guard {
     }
 
     fn permits(self, address: IpAddr) -> bool {
-        match reach(address) {
-            Reach::Public => true,
-            Reach::Local => self.allow_private,
-            Reach::Never => false,
+        match classify(address) {
+            AddressClass::Public => true,
+            AddressClass::Local => self.allow_private,
+            AddressClass::Never => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Limits concurrent fetches per host and in total, and stops fetches from silent hosts.
 //!
-//! Dealers share the slots ([`Shares`]). The slots of a host are those of its [site](site), so another port or subdomain gives
+//! Dealers share the slots ([`FairSemaphore`]). The slots of a host are those of its [site](site), so another port or subdomain gives
 //! nobody more of them. Each host and port has its own circuit breaker, so that a dead subdomain does not stop the others. Only
 //! silence is a failure: a host that answers anybody is asked.
 
@@ -17,7 +17,7 @@ use url::{Host, Url};
 
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Open, Permit},
-    shares::{Share, Shares},
+    limits::{FairPermit, FairSemaphore},
 };
 
 /// How long the circuit of a silent host stays open.
@@ -29,7 +29,7 @@ const MANY: usize = 1024;
 /// All hosts that images come from.
 #[derive(Debug)]
 pub(super) struct ImageHosts {
-    all: Shares,
+    all: FairSemaphore,
     per_site: usize,
     sites: Mutex<HashMap<String, Arc<Site>>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct ImageHosts {
 /// The hosts of one registrable domain or address.
 #[derive(Debug)]
 struct Site {
-    places: Shares,
+    places: FairSemaphore,
     /// By name and port.
     hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
@@ -51,16 +51,16 @@ struct HostState {
 
 /// A slot of a host, for one fetch. Its outcome has to be reported.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct HostSlot {
     host: Arc<HostState>,
     permit: Permit<String>,
     /// Keeps the state of the site in memory.
     _site: Arc<Site>,
-    _places: [Share; 2],
+    _places: [FairPermit; 2],
 }
 
-/// What counts as one host: the registrable domain of a name, an IPv4 address, or the network (/64) of an IPv6 address, each of
-/// which somebody gets as a whole.
+/// The site of an address, whose hosts share slots: the registrable domain of a name, an IPv4 address, or the /64 network of an
+/// IPv6 address. Each of these belongs to one owner.
 fn site(url: &Url) -> String {
     match url.host() {
         Some(Host::Domain(name)) => {
@@ -82,14 +82,14 @@ fn site(url: &Url) -> String {
 impl ImageHosts {
     /// Limits concurrent fetches in total and from each site.
     pub(super) fn new(all: usize, per_site: usize) -> Self {
-        Self { all: Shares::new(all), per_site, sites: Mutex::default() }
+        Self { all: FairSemaphore::new(all), per_site, sites: Mutex::default() }
     }
 
     /// Waits for a slot of the host of an address, on behalf of a dealer.
     ///
     /// # Errors
     /// When the host's circuit is open.
-    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<Visit, Open<String>> {
+    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<HostSlot, Open<String>> {
         let site = self.site(url);
         let host = site.host(url.authority());
         host.breaker.check(Instant::now())?;
@@ -97,11 +97,11 @@ impl ImageHosts {
         let place = site.places.take(dealer, 1).await;
         let of_all = self.all.take(dealer, 1).await;
         let permit = host.breaker.enter(Instant::now())?;
-        Ok(Visit { host, permit, _site: site, _places: [place, of_all] })
+        Ok(HostSlot { host, permit, _site: site, _places: [place, of_all] })
     }
 
     fn site(&self, url: &Url) -> Arc<Site> {
-        let new = || Site { places: Shares::new(self.per_site), hosts: Mutex::default() };
+        let new = || Site { places: FairSemaphore::new(self.per_site), hosts: Mutex::default() };
         entry(&self.sites, &site(url), new, Site::has_open)
     }
 }
@@ -143,14 +143,14 @@ fn entry<T>(
     value
 }
 
-impl Visit {
+impl HostSlot {
     pub(super) fn answered(self) {
         *locked(&self.host.answered) = Some(Instant::now());
         self.permit.answered();
     }
 
     /// The host was silent until the timeout. This is a failure unless it answered another fetch meanwhile.
-    pub(super) fn silent(self, reason: &str) {
+    pub(super) fn record_silence(self, reason: &str) {
         let answered = *locked(&self.host.answered);
         if answered.is_none_or(|answered| answered < self.permit.began()) {
             self.permit.failed(Instant::now(), reason.to_owned(), None);
@@ -190,8 +190,8 @@ mod tests {
         let (silent, other) = (url("silent.example"), url("other.example"));
         let (first, second) = (hosts.visit(&silent, "a").await.unwrap(), hosts.visit(&silent, "a").await.unwrap());
         advance(Duration::from_secs(10)).await;
-        first.silent("nothing");
-        let pause = |visit: Result<Visit, Open<String>>| visit.unwrap_err().retry_after;
+        first.record_silence("nothing");
+        let pause = |visit: Result<HostSlot, Open<String>>| visit.unwrap_err().retry_after;
         assert_eq!(pause(hosts.visit(&silent, "a").await), PAUSE);
         assert!(hosts.visit(&other, "a").await.is_ok());
 
@@ -202,7 +202,7 @@ mod tests {
         assert!(hosts.visit(&silent, "a").await.is_ok());
 
         // A fetch that began before that answer does not count.
-        second.silent("nothing");
+        second.record_silence("nothing");
         assert!(hosts.visit(&silent, "a").await.is_ok());
     }
 
@@ -210,7 +210,7 @@ mod tests {
     async fn whoever_goes_ahead_and_never_returns_is_not_waited_for() {
         let hosts = ImageHosts::new(9, 9);
         let silent = url("silent.example");
-        hosts.visit(&silent, "a").await.unwrap().silent("nothing");
+        hosts.visit(&silent, "a").await.unwrap().record_silence("nothing");
         advance(PAUSE).await;
         drop(hosts.visit(&silent, "a").await.unwrap());
         let _ahead = hosts.visit(&silent, "a").await.expect("the next one goes ahead instead");
@@ -220,7 +220,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn hosts_with_nothing_to_remember_are_forgotten() {
         let hosts = ImageHosts::new(9, 9);
-        hosts.visit(&url("silent.example"), "a").await.unwrap().silent("nothing");
+        hosts.visit(&url("silent.example"), "a").await.unwrap().record_silence("nothing");
         let _used = hosts.visit(&url("used.example"), "a").await.unwrap();
         for number in 0..2 * MANY {
             hosts.visit(&url(&format!("{number}.example")), "a").await.unwrap().answered();
@@ -264,7 +264,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_silent_subdomain_keeps_nobody_from_another() {
         let hosts = ImageHosts::new(9, 9);
-        hosts.visit(&url("dead.dealer.se"), "a").await.unwrap().silent("nothing");
+        hosts.visit(&url("dead.dealer.se"), "a").await.unwrap().record_silence("nothing");
         assert!(hosts.visit(&url("dead.dealer.se"), "a").await.is_err());
         assert!(hosts.visit(&url("images.dealer.se"), "a").await.is_ok());
     }

@@ -7,12 +7,12 @@ use url::Url;
 /// A folder, or a bucket with the prefix of its keys.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::From)]
 pub enum MediaLocation {
-    /// `./data/media` or `file:///srv/media`.
+    /// A directory: `./data/media` or `file:///srv/media`.
     Folder(PathBuf),
-    /// `s3://bucket/prefix`.
+    /// A bucket of S3: `s3://bucket/prefix`.
     #[from(ignore)]
     Bucket {
-        /// Its name.
+        /// Name of the bucket.
         bucket: String,
         /// What the keys of images begin with, without a slash at the end; may be empty.
         prefix: String,

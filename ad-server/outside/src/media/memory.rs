@@ -3,24 +3,23 @@
 //! The memory of an image is reserved before its body is read: its length, or the maximum if the host does not announce it. An image
 //! never reserves more later, so that no two wait for each other.
 
+use ad_server_base::limits::{FairPermit, FairSemaphore};
 use bytes::Bytes;
-
-use ad_server_base::shares::{Share, Shares};
 
 /// How much is allocated first for an image whose length is not known.
 const FIRST: usize = 64 * 1024;
 
 /// Memory for images, in bytes.
 #[derive(Debug, Clone)]
-pub(super) struct ImageMemory(Shares);
+pub(super) struct ImageMemory(FairSemaphore);
 
 impl ImageMemory {
     pub(super) fn new(bytes: usize) -> Self {
-        Self(Shares::new(bytes))
+        Self(FairSemaphore::new(bytes))
     }
 
     /// Waits for the memory of an image of a dealer, of a known length or of at most `most` bytes.
-    pub(super) async fn room(&self, dealer: &str, length: Option<usize>, most: usize) -> ImageBuffer {
+    pub(super) async fn reserve(&self, dealer: &str, length: Option<usize>, most: usize) -> ImageBuffer {
         let taken = self.0.take(dealer, length.unwrap_or(most)).await;
         ImageBuffer { bytes: Vec::with_capacity(length.unwrap_or(FIRST)), most: length.unwrap_or(most), taken }
     }
@@ -31,7 +30,7 @@ impl ImageMemory {
 pub(super) struct ImageBuffer {
     bytes: Vec<u8>,
     most: usize,
-    taken: Share,
+    taken: FairPermit,
 }
 
 /// The image is larger than its reserved memory.
@@ -76,7 +75,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn memory_is_free_again_when_the_last_copy_of_an_image_is_gone() {
         let memory = ImageMemory::new(800);
-        let mut room = memory.room("a", Some(400), 1000).await;
+        let mut room = memory.reserve("a", Some(400), 1000).await;
         room.add(&[1; 400]).unwrap();
         assert!(room.add(&[1]).is_err());
         let image = room.into_bytes();
@@ -90,7 +89,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_image_of_unknown_length_takes_the_most_until_it_has_come() {
         let memory = ImageMemory::new(80 * FIRST);
-        let mut room = memory.room("a", None, 10 * FIRST).await;
+        let mut room = memory.reserve("a", None, 10 * FIRST).await;
         assert_eq!(memory.0.free(), 70 * FIRST);
         for _ in 0..3 {
             room.add(&vec![1; FIRST]).unwrap();
@@ -105,9 +104,9 @@ mod tests {
         let memory = ImageMemory::new(800);
         let mut held = Vec::new();
         for _ in 0..7 {
-            held.push(memory.room("a", Some(100), 100).await);
+            held.push(memory.reserve("a", Some(100), 100).await);
         }
-        assert!(timeout(Duration::from_mins(1), memory.room("a", Some(100), 100)).await.is_err());
-        assert!(timeout(Duration::from_mins(1), memory.room("b", Some(100), 100)).await.is_ok());
+        assert!(timeout(Duration::from_mins(1), memory.reserve("a", Some(100), 100)).await.is_err());
+        assert!(timeout(Duration::from_mins(1), memory.reserve("b", Some(100), 100)).await.is_ok());
     }
 }

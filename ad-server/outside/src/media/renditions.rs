@@ -13,15 +13,15 @@ use super::{
     photo::{Decoded, Header},
     store::{Media, Stored},
 };
-use ad_server_base::shares::Shares;
+use ad_server_base::limits::FairSemaphore;
 
 /// Makes renditions. Clones share its limits.
 #[derive(Clone)]
 pub struct Renditions {
     media: Media,
     store: Arc<dyn PhotoStore>,
-    slots: Shares,
-    memory: Shares,
+    slots: FairSemaphore,
+    memory: FairSemaphore,
     most_memory: usize,
 }
 
@@ -30,7 +30,7 @@ ad_server_base::debug_by_name!(Renditions);
 impl Renditions {
     /// Renditions of these images, decoded in this much memory at once. What is known of images is in the store.
     pub fn new(media: Media, store: Arc<dyn PhotoStore>, memory: usize) -> Self {
-        let (slots, shares) = (Shares::with_reserve(Self::slots(), 0), Shares::with_reserve(memory, 0));
+        let (slots, shares) = (FairSemaphore::with_reserve(Self::slots(), 0), FairSemaphore::with_reserve(memory, 0));
         Self { media, store, slots, memory: shares, most_memory: memory }
     }
 
@@ -62,7 +62,7 @@ impl Renditions {
     }
 
     /// A rendition that was stored and is missing: makes it again, if the image is known and has a rendition of this width.
-    pub(super) async fn again(&self, rendition: &Name, wanted: bool) -> io::Result<Stored> {
+    pub(super) async fn remake(&self, rendition: &Name, wanted: bool) -> io::Result<Stored> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let photo = self.store.photo(&rendition.checksum).await.map_err(io::Error::other)?;
         let facts = photo.as_ref().and_then(Photo::facts).ok_or_else(missing)?;
@@ -71,7 +71,7 @@ impl Renditions {
         }
         let _slot = self.slots.take("", 1).await;
         match self.media.read(rendition, wanted).await {
-            // Somebody has made it meanwhile.
+            // Another task has made it in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             read => return read,
         }
@@ -94,7 +94,7 @@ impl Renditions {
             Err(error) => return Ok(Photo::Undecodable(error)),
         };
         let share = self.memory.take(dealer_code, header.memory).await;
-        // The memory is taken until it is free, also when nobody waits for the renditions any more.
+        // The memory stays reserved until it is freed, even if the caller no longer waits for the renditions.
         let decoded = decoding(move || {
             let decoded = header.decode();
             drop(share);

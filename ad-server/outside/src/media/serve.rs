@@ -24,7 +24,7 @@ pub struct ServeMedia {
 }
 
 impl ServeMedia {
-    /// Serves these images.
+    /// Serves these images, without renditions.
     pub fn new(media: Media) -> Self {
         Self { media, renditions: None }
     }
@@ -41,7 +41,7 @@ impl ServeMedia {
         let wanted = request.method() == Method::GET && !known;
         let stored = match (self.media.read(name, wanted).await, &self.renditions) {
             (Err(error), Some(renditions)) if error.kind() == io::ErrorKind::NotFound && name.width.is_some() => {
-                renditions.again(name, wanted).await?
+                renditions.remake(name, wanted).await?
             }
             (read, _) => read?,
         };

@@ -1,6 +1,6 @@
 //! Stores images in a [`MediaLocation`], and knows the addresses at which they are served.
 
-use std::{io, time::Duration};
+use std::io;
 
 use ad_core::{
     model::RENDITION_WIDTHS,
@@ -14,12 +14,10 @@ use tokio::io::BufReader;
 #[cfg(feature = "s3")]
 use super::bucket::{Bucket, BucketFailure};
 use super::{folder::Folder, location::MediaLocation, name::Name};
+use ad_server_base::limits::table::IMAGE_WRITE;
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
-
-/// How long storing one image may take, all in all. One that takes longer is tried again later.
-const PUT: Duration = Duration::from_secs(30);
 
 /// What the addresses of images (`cdn_url`) begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +79,7 @@ pub enum MediaError {
 }
 
 impl MediaError {
-    /// Whether it is transient.
+    /// Whether a retry may succeed: the bucket did not answer.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Self::Bucket { is_unreachable: true, .. })
     }
@@ -135,13 +133,13 @@ impl Media {
                 ImageFiles::Bucket(bucket) => bucket.put(name, bytes).await,
             }
         };
-        tokio::time::timeout(PUT, put).await.unwrap_or_else(|_| {
-            let late = format!("not stored within {} s", PUT.as_secs());
+        tokio::time::timeout(IMAGE_WRITE, put).await.unwrap_or_else(|_| {
+            let late = format!("not stored within {} s", IMAGE_WRITE.as_secs());
             Err(io::Error::new(io::ErrorKind::TimedOut, late))
         })
     }
 
-    /// Removes an image and its renditions, if they are there.
+    /// Removes an image and its renditions, if they exist.
     ///
     /// # Errors
     /// When the store fails. A text that is not the name of an image is ignored.

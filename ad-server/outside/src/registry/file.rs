@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A register in memory.
+/// A register that is read from a file into memory.
 #[derive(Debug, Default)]
 pub struct FileRegistry {
     by_plate: HashMap<String, Arc<RegisteredVehicle>>,
@@ -42,7 +42,7 @@ struct Line {
 }
 
 impl FileRegistry {
-    /// Reads a file. Of a vehicle that stands in it twice, the last line counts.
+    /// Reads a file. If a vehicle has two lines, the last one counts.
     ///
     /// # Errors
     /// When it cannot be read, or a line is not a vehicle.

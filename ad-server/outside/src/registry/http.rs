@@ -14,6 +14,7 @@ use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
 use crate::outbound::{self, Unread};
+use ad_server_base::limits::table::REGISTRY_CALLS;
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Transition},
     secret::Secret,
@@ -22,13 +23,10 @@ use ad_server_base::{
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// Most calls at the same time. Beyond them, ads are not compared with the register.
-const MOST_CALLS: usize = 16;
-
 /// When calls to a register that fails are stopped.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 5, pause: Duration::from_secs(10) };
 
-/// A register over HTTP.
+/// A client of a register over HTTP.
 pub struct HttpRegistry {
     base: Url,
     client: Client,
@@ -46,7 +44,12 @@ impl HttpRegistry {
     /// When there can be no HTTP client.
     pub fn new(base: Url, token: Option<&Secret>, timeout: Duration) -> Result<Self, reqwest::Error> {
         let client = outbound::json_client(token).timeout(timeout).build()?;
-        Ok(Self { base, client, calls: Semaphore::new(MOST_CALLS), breaker: Breaker::new(BREAKER, BREAKER.pause / 4) })
+        Ok(Self {
+            base,
+            client,
+            calls: Semaphore::new(REGISTRY_CALLS),
+            breaker: Breaker::new(BREAKER, BREAKER.pause / 4),
+        })
     }
 
     fn url(&self, vehicle: VehicleId<'_>) -> Url {
@@ -67,8 +70,8 @@ impl HttpRegistry {
             status => return Err(CallError::Status(status)),
         }
         let body = outbound::body(response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => CallError::TooLarge,
-            Unread::Broken(error) => error.into(),
+            UnreadBody::TooLarge => CallError::TooLarge,
+            UnreadBody::Broken(error) => error.into(),
         })?;
         Ok(Some(serde_json::from_slice(&body)?))
     }

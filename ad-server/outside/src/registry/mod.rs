@@ -18,12 +18,12 @@ use ad_server_base::{
     values::{PublicUrl, text_value},
 };
 
-/// Where the register is.
+/// The place of the register: a file, or a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistryAddress {
-    /// In this file.
+    /// A file with a JSON object per line.
     File(PathBuf),
-    /// At this address.
+    /// A server at this address.
     Http(PublicUrl),
 }
 

@@ -18,7 +18,7 @@ const MAX_URL: usize = 2000;
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 500;
 
-/// Maximum number of types.
+/// Most types in the field `types`.
 const MAX_TYPES: usize = 50;
 
 /// Maximum number of unknown fields that are named.
@@ -44,11 +44,11 @@ pub struct ChangedFields {
     /// Removed if it is empty.
     pub description: Option<String>,
     pub enabled: Option<bool>,
-    /// Whether it goes on from now.
+    /// Whether it resumes with new events only.
     pub resume: bool,
 }
 
-/// Where a replay begins.
+/// Position at which a replay begins.
 #[derive(Debug, PartialEq)]
 pub enum ReplayAfter {
     Time(Timestamp),
@@ -75,7 +75,7 @@ struct Fields<'a> {
     errors: FieldErrors,
 }
 
-/// Reads the body of a new endpoint. `permits` tells whether the token's scope has a dealer.
+/// Reads the body of a new endpoint. `permits` says whether a dealer is in the token's scope.
 pub fn new(sent: &Map<String, Value>, guard: Guard, permits: impl Fn(&str) -> bool) -> Result<NewFields, FieldErrors> {
     let mut fields = Fields::new(sent, &["url", "types", "dealer_code", "description"]);
     if !sent.contains_key("url") {
@@ -87,7 +87,7 @@ pub fn new(sent: &Map<String, Value>, guard: Guard, permits: impl Fn(&str) -> bo
     if let Some(code) = dealer_code.as_deref().filter(|code| !permits(code)) {
         let text = format!(
             "{} is outside the token's scope; leave dealer_code out, or send a dealer of the scope.",
-            Shown(code)
+            QuotedValue(code)
         );
         fields.errors.push("dealer_code", Violation::stated(Code::InvalidChoice, text));
     }
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
         let mut unknown = sent.keys().filter(|name| !known.contains(&name.as_str()));
         let mut last = None;
         for name in unknown.by_ref().take(MAX_UNKNOWN) {
-            let meant = nearest::meant(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
+            let meant = nearest::similar(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
             errors.push(name, Violation::UnknownField { meant, of_ad: false });
             last = Some(name);
         }
@@ -241,7 +241,7 @@ impl<'a> Fields<'a> {
             None => false,
             Some(text) if text == "now" => true,
             Some(text) => {
-                let (sent, choices) = (Shown(&text).to_string(), Choices::of(Some(&text), ["now"].into_iter()));
+                let (sent, choices) = (QuotedValue(&text).to_string(), Choices::of(Some(&text), ["now"].into_iter()));
                 self.errors.push("resume", Violation::NotAChoice { sent, choices, note: None });
                 false
             }
@@ -254,9 +254,13 @@ fn parsed_type(item: &Value, before: &[EventTypes]) -> Result<EventTypes, Violat
     let parsed: EventTypes = text.parse().map_err(|_| {
         let all: Vec<_> = all_types().collect();
         let choices = Choices::of(Some(text), all.iter().map(String::as_str));
-        Violation::NotAChoice { sent: Shown(text).to_string(), choices, note: None }
+        Violation::NotAChoice { sent: QuotedValue(text).to_string(), choices, note: None }
     })?;
-    if before.contains(&parsed) { Err(Violation::Duplicate { sent: Shown(text).to_string() }) } else { Ok(parsed) }
+    if before.contains(&parsed) {
+        Err(Violation::Duplicate { sent: QuotedValue(text).to_string() })
+    } else {
+        Ok(parsed)
+    }
 }
 
 fn checked_url(text: &str, guard: Guard) -> Result<String, Violation> {
@@ -291,9 +295,9 @@ fn is_local_name(url: &Url) -> bool {
 }
 
 /// A value for a message: in quotes, and truncated.
-struct Shown<'a>(&'a str);
+struct QuotedValue<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for QuotedValue<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.char_indices().nth(MAX_SHOWN) {
             Some((end, _)) => write!(formatter, "\"{}…\"", &self.0[..end]),

@@ -36,19 +36,14 @@ pub use self::{
 use crate::media::Guard;
 use ad_server_store::Database;
 
-/// Most pending deliveries of an endpoint; while it has as many, its position waits.
-pub const MOST_PENDING: u32 = 1000;
-
 /// What the API and workers need to manage endpoints and send to them.
 #[derive(Clone)]
 pub struct Webhooks {
-    /// Where endpoints are stored.
     pub database: Database,
     /// Which dealers a group has.
     pub directory: Arc<dyn DealerDirectory>,
-    /// Encrypts secrets.
+    /// Encrypts and decrypts the secrets.
     pub vault: Arc<Vault>,
-    /// The time.
     pub clock: Arc<dyn Clock>,
     /// Maximum number of endpoints of a scope.
     pub per_scope: u32,

@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 /// Pauses differ by up to this part, so that deliveries that failed together are not attempted together again.
 const JITTER: f64 = 0.1;
 
-/// The pauses between attempts.
+/// The pauses between the attempts of a delivery.
 #[derive(Debug, Clone)]
 pub struct Schedule(Vec<Duration>);
 

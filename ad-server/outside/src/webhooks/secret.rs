@@ -17,7 +17,7 @@ use uuid::Uuid;
 use ad_server_base::secret::Secret;
 use ad_server_store::webhooks::Webhook;
 
-/// What secrets begin with.
+/// Prefix of secrets, before the base64.
 const PREFIX: &str = "whsec_";
 
 /// Length of a secret, in bytes (Standard Webhooks: 24 to 64).
@@ -59,7 +59,7 @@ ad_server_base::debug_by_name!(Vault);
 /// A secret could not be decrypted: it was encrypted with another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret was encrypted with another webhook_key; give all processes the same file")]
-pub struct OtherKey;
+pub struct WrongVaultKey;
 
 impl WebhookKeySource {
     /// Name of the environment variable that holds keys.
@@ -126,9 +126,9 @@ impl Vault {
     ///
     /// # Errors
     /// When no key is the one that encrypted it.
-    pub fn open(&self, webhook: Uuid, sealed: &str) -> Result<SigningSecret, OtherKey> {
-        let sealed = BASE64.decode(sealed).map_err(|_| OtherKey)?;
-        self.decrypt(webhook.as_bytes(), &sealed).map(SigningSecret).ok_or(OtherKey)
+    pub fn open(&self, webhook: Uuid, sealed: &str) -> Result<SigningSecret, WrongVaultKey> {
+        let sealed = BASE64.decode(sealed).map_err(|_| WrongVaultKey)?;
+        self.decrypt(webhook.as_bytes(), &sealed).map(SigningSecret).ok_or(WrongVaultKey)
     }
 
     /// Encrypts bytes for one purpose: nothing else decrypts them.
@@ -163,7 +163,7 @@ impl Vault {
     ///
     /// # Errors
     /// When one was encrypted with another key.
-    pub fn open_all(&self, webhook: &Webhook, now: Timestamp) -> Result<Vec<SigningSecret>, OtherKey> {
+    pub fn open_all(&self, webhook: &Webhook, now: Timestamp) -> Result<Vec<SigningSecret>, WrongVaultKey> {
         let valid = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
         valid.map(|secret| self.open(webhook.id, &secret.sealed)).collect()
     }
@@ -241,14 +241,14 @@ mod tests {
         let sealed = old.seal(id, &one).unwrap();
         assert_ne!(sealed, old.seal(id, &one).unwrap(), "each with a nonce of its own");
         assert_eq!(old.open(id, &sealed), Ok(one.clone()));
-        assert_eq!(old.open(Uuid::from_u128(8), &sealed), Err(OtherKey));
+        assert_eq!(old.open(Uuid::from_u128(8), &sealed), Err(WrongVaultKey));
         let new = Vault::parse(&vault(2), "").unwrap();
-        assert_eq!(new.open(id, &sealed), Err(OtherKey));
+        assert_eq!(new.open(id, &sealed), Err(WrongVaultKey));
         let both = Vault::parse(&format!("{}\n\n{}\n", vault(2), vault(1)), "").unwrap();
         assert_eq!(both.open(id, &sealed), Ok(one.clone()));
         assert_eq!(new.open(id, &both.seal(id, &one).unwrap()), Ok(one), "the first key encrypts");
         for wrong in ["", "AAAA", "%"] {
-            assert_eq!(old.open(id, wrong), Err(OtherKey));
+            assert_eq!(old.open(id, wrong), Err(WrongVaultKey));
         }
     }
 

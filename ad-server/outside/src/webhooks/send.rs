@@ -15,10 +15,8 @@ use crate::{
     media::{Guard, Refused, refusal},
     outbound::{self, NoAnswer, shown},
 };
+use ad_server_base::limits::table::ATTEMPT_TIME;
 use ad_server_store::webhooks::Attempt;
-
-/// Time for an attempt, from the connection to the beginning of the answer's body.
-const WITHIN: Duration = Duration::from_secs(15);
 
 /// How much of an answer's body is kept, in characters.
 const KEPT: usize = 500;
@@ -31,7 +29,7 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Sends to endpoints.
+/// Sends messages to endpoints, guarded and signed.
 #[derive(Clone)]
 pub struct Sender {
     client: Client,
@@ -46,7 +44,7 @@ ad_server_base::debug_by_name!(Sender);
 #[error("cannot set up the client that sends webhooks: {0}")]
 pub struct SenderError(#[from] reqwest::Error);
 
-/// What is sent.
+/// A message to an endpoint: id, time and body.
 #[derive(Debug)]
 pub struct Message<'a> {
     pub url: &'a str,
@@ -57,7 +55,7 @@ pub struct Message<'a> {
 
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// The receiver has the event.
     Delivered,
     /// The receiver wants no more events.
@@ -87,12 +85,12 @@ impl Sender {
         Ok(Self { client, guard, clock })
     }
 
-    pub async fn send(&self, message: Message<'_>) -> (Attempt, Outcome) {
+    pub async fn send(&self, message: Message<'_>) -> (Attempt, AttemptOutcome) {
         let at = self.clock.now();
-        let (begun, deadline) = (Instant::now(), Instant::now() + WITHIN);
+        let (begun, deadline) = (Instant::now(), Instant::now() + ATTEMPT_TIME);
         let answer = self.post(message, at, deadline).await;
         let (status, error, outcome) = match &answer {
-            Err(error) => (None, Some(error.clone()), Outcome::Failed(None)),
+            Err(error) => (None, Some(error.clone()), AttemptOutcome::Failed(None)),
             Ok(response) => {
                 let status = response.status();
                 let error = (!status.is_success()).then(|| match status.as_u16() {
@@ -100,9 +98,9 @@ impl Sender {
                     status => format!("answered {status}"),
                 });
                 let outcome = match status.as_u16() {
-                    200..300 => Outcome::Delivered,
-                    410 => Outcome::Gone,
-                    _ => Outcome::Failed(outbound::retry_after(response, at)),
+                    200..300 => AttemptOutcome::Delivered,
+                    410 => AttemptOutcome::Gone,
+                    _ => AttemptOutcome::Failed(outbound::retry_after(response, at)),
                 };
                 (Some(status.as_u16()), error, outcome)
             }
@@ -131,7 +129,7 @@ impl Sender {
         match timeout_at(deadline, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(format!("no answer within {}", shown(WITHIN))),
+            Err(_) => Err(format!("no answer within {}", shown(ATTEMPT_TIME))),
         }
     }
 }
@@ -152,7 +150,7 @@ fn failed(error: &reqwest::Error) -> String {
         return refused(verdict);
     }
     let text = match NoAnswer::from(error) {
-        NoAnswer::ConnectTimeout | NoAnswer::Timeout => return format!("no answer within {}", shown(WITHIN)),
+        NoAnswer::ConnectTimeout | NoAnswer::Timeout => return format!("no answer within {}", shown(ATTEMPT_TIME)),
         NoAnswer::Name => "the name of the host cannot be resolved",
         NoAnswer::Certificate => "no secure connection: the host has no valid certificate",
         NoAnswer::Connect => "no connection to the host",

@@ -5,12 +5,12 @@ use std::time::Duration;
 use ad_core::ports::StoreError;
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
 
-use super::{TRIES, insist, is_conflict, readers::has_timed_out};
+use super::{TRIES, is_conflict, readers::has_timed_out, retry_serialization};
 use crate::{
     batch::{BatchRunner, MOST_READS, MOST_WRITES},
     failure::{DatabaseFailure, store_error},
     statement::Statement,
-    work::{Isolation, Link, Ran, Work, run_batch},
+    work::{Isolation, Link, StatementResult, Work, run_batch},
 };
 
 /// Attempts of a batch with conflicts, before each input is run by itself.
@@ -37,7 +37,7 @@ impl PostgresBatches {
         Self { pool: pool.clone(), connection: None, kind }
     }
 
-    async fn outcomes(&mut self, batch: Batch) -> Vec<Result<Ran, StoreError>> {
+    async fn outcomes(&mut self, batch: Batch) -> Vec<Result<StatementResult, StoreError>> {
         let all_failed = |error| {
             let failure = DatabaseFailure::from(&error);
             batch.0.iter().map(|_| Err(failure.clone().into())).collect()
@@ -49,13 +49,13 @@ impl PostgresBatches {
                 Err(error) => return all_failed(error),
             },
         };
-        match insist(open, &batch, BATCH_TRIES).await {
+        match retry_serialization(open, &batch, BATCH_TRIES).await {
             Ok(rans) => rans.into_iter().map(Ok).collect(),
             // Nothing was done; one of them may be the cause.
             Err(error) if is_conflict(&error) || !DatabaseFailure::from(&error).is_temporary => {
                 let mut outcomes = Vec::with_capacity(batch.0.len());
                 for statement in &batch.0 {
-                    outcomes.push(insist(open, statement, TRIES).await.map_err(store_error));
+                    outcomes.push(retry_serialization(open, statement, TRIES).await.map_err(store_error));
                 }
                 outcomes
             }
@@ -80,10 +80,10 @@ impl BatchRunner for PostgresBatches {
         }
     }
 
-    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<StatementResult, StoreError>> {
         let outcomes = self.outcomes(Batch(statements)).await;
         if matches!(self.kind, BatchKind::Reads(_)) {
-            // The pool is also for reads outside batches: whoever waits for a connection longest gets it.
+            // The pool is also for reads outside batches: it serves waiting callers in order.
             self.connection = None;
         }
         outcomes
@@ -94,15 +94,15 @@ impl BatchRunner for PostgresBatches {
     }
 }
 
-/// Inputs of one statement.
+/// The inputs of a statement that runs once for all of them.
 struct Batch(Vec<Statement>);
 
 impl Work for Batch {
-    type Answer = Vec<Ran>;
+    type Answer = Vec<StatementResult>;
 
     const ISOLATION: Isolation = Isolation::SingleStatement;
 
-    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Ran>> {
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<StatementResult>> {
         match link {
             Link::Postgres(connection) => run_batch(connection, &self.0).await,
             Link::Sqlite(_) => unreachable!("batches of writes are for PostgreSQL"),

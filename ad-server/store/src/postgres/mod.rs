@@ -40,15 +40,15 @@ pub(super) use open::{SETTINGS, SETTINGS_BY_INDEX};
 pub(super) use readers::GRACE;
 use readers::{PostgresLease, PostgresReaders};
 pub(super) use replica::Replica;
+pub(super) use wake::NotificationTargets;
 use wake::Wake;
-pub(super) use wake::Woken;
 
 /// Attempts of a write with conflicts.
 const TRIES: u32 = 12;
 /// The pause before the second attempt; each further pause is half as long again.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A PostgreSQL database.
+/// A PostgreSQL database, with its pools of connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Postgres {
     /// For reads of the service itself.
@@ -59,19 +59,19 @@ pub(crate) struct Postgres {
     lists: PostgresReaders,
     /// For lists too, if there is a standby.
     pub(super) replica: Option<Replica>,
-    /// For single writes.
+    /// For writes that run by themselves.
     single: PgPool,
-    /// For batches of writes.
+    /// For writes that run in batches.
     together: PgPool,
     pub(super) batches: Batches,
     /// Of reads of single ads.
     pub(super) look_up_batches: Batches,
-    /// Sends and receives notifications.
+    /// Sends and receives notifications between processes.
     pub(super) wake: Arc<Wake>,
 }
 
 impl Postgres {
-    pub(super) async fn open(url: &str, options: &Options, woken: Woken) -> Result<Self, OpenError> {
+    pub(super) async fn open(url: &str, options: &Options, woken: NotificationTargets) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, replica, single, together, budget } = open::open(url, options).await?;
         let in_batches =
             |pool, connections, kind| Batches::start((0..connections).map(|_| PostgresBatches::new(pool, kind)));
@@ -168,7 +168,7 @@ impl Postgres {
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let mut connection = self.single.acquire().await.map_err(store_error)?;
-        insist(&mut connection, &work, TRIES).await.map_err(store_error)
+        retry_serialization(&mut connection, &work, TRIES).await.map_err(store_error)
     }
 
     pub(super) async fn hold(&self) -> Result<HeldConnection, StoreError> {
@@ -190,19 +190,19 @@ async fn read_within(
     }
 }
 
-/// A connection that nobody else uses.
+/// A connection for exclusive use.
 pub struct HeldConnection(PoolConnection<Engine>);
 
 ad_server_base::debug_by_name!(HeldConnection);
 
 impl HeldConnection {
     pub(super) async fn write<W: Work>(&mut self, work: W) -> Result<W::Answer, StoreError> {
-        insist(&mut self.0, &work, TRIES).await.map_err(store_error)
+        retry_serialization(&mut self.0, &work, TRIES).await.map_err(store_error)
     }
 }
 
 /// Runs work, and retries it on a conflict.
-async fn insist<W: Work>(connection: &mut PgConnection, work: &W, tries: u32) -> sqlx::Result<W::Answer> {
+async fn retry_serialization<W: Work>(connection: &mut PgConnection, work: &W, tries: u32) -> sqlx::Result<W::Answer> {
     let mut pause = PAUSE;
     for _ in 1..tries {
         match attempt(connection, work).await {

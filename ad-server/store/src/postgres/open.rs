@@ -14,7 +14,7 @@ use sqlx::{
 };
 
 use crate::{
-    options::{OpenError, Options, Schema},
+    options::{OpenError, Options, SchemaPolicy},
     schema::{self, Applied, SchemaState},
 };
 
@@ -89,7 +89,7 @@ pub(super) struct Budget {
     pub(super) lists: u32,
     /// For writes, each by itself.
     pub(super) single: u32,
-    /// For batches.
+    /// For batches of writes, and of reads of single ads.
     pub(super) together: u32,
 }
 
@@ -189,7 +189,7 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
 }
 
 /// Migrates or checks the schema.
-async fn prepare(options: &PgConnectOptions, schema: Schema) -> Result<(), ServerFailure> {
+async fn prepare(options: &PgConnectOptions, schema: SchemaPolicy) -> Result<(), ServerFailure> {
     let mut connection = connect(options).await?;
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
@@ -197,7 +197,7 @@ async fn prepare(options: &PgConnectOptions, schema: Schema) -> Result<(), Serve
         tracing::warn!(version, "database is older than PostgreSQL 15 or another engine, which is not tested");
     }
     match (state(&mut connection).await?, schema) {
-        (SchemaState::Empty | SchemaState::Old { .. }, Schema::Migrate) => {
+        (SchemaState::Empty | SchemaState::Old { .. }, SchemaPolicy::Migrate) => {
             // Suppresses notices about existing tables.
             connection.execute("SET client_min_messages = warning").await?;
             MIGRATIONS.run(&mut connection).await?;

@@ -19,7 +19,7 @@ impl PostgresReaders {
     }
 }
 
-/// A connection in use.
+/// A connection that is returned to its pool after use.
 pub(super) struct PostgresLease(Option<PoolConnection<Postgres>>);
 
 impl PostgresLease {

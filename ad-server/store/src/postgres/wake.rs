@@ -46,43 +46,43 @@ pub(crate) struct Wake {
     stop: watch::Sender<bool>,
     listening: AtomicBool,
     pool: PgPool,
-    woken: Woken,
+    woken: NotificationTargets,
 }
 
-/// What received notifications wake.
+/// Whom received notifications wake.
 #[derive(Debug, Clone)]
-pub(crate) struct Woken {
+pub(crate) struct NotificationTargets {
     pub(crate) queued: Arc<Notify>,
     pub(crate) finished: FinishedRequests,
     pub(crate) event_poller: EventPoller,
 }
 
 impl Wake {
-    pub(super) fn start(pool: &PgPool, woken: Woken) -> Self {
+    pub(super) fn start(pool: &PgPool, woken: NotificationTargets) -> Self {
         let (tell, told) = mpsc::channel(1);
         let (tell_finished, finished_here) = mpsc::channel(WAITING);
         let (tell_logged, logged) = mpsc::channel(1);
         let (stop, _) = watch::channel(false);
-        tokio::spawn(tell_others(pool.clone(), told));
+        tokio::spawn(notify_others(pool.clone(), told));
         tokio::spawn(tell_others_of_finished(pool.clone(), finished_here));
         tokio::spawn(tell_others_of_logged(pool.clone(), logged));
         Self { tell, tell_finished, tell_logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
     }
 
     /// Notifies others of a new request.
-    pub(crate) fn others(&self) {
+    pub(crate) fn notify_queued(&self) {
         // A notification that is due already is enough.
         let _told = self.tell.try_send(());
     }
 
     /// Notifies others that a request is finished.
-    pub(crate) fn tell_finished(&self, request: Uuid) {
+    pub(crate) fn notify_finished(&self, request: Uuid) {
         // Waiters find a lost one by polling.
         let _told = self.tell_finished.try_send(request);
     }
 
     /// Notifies others of new log entries.
-    pub(crate) fn tell_logged(&self) {
+    pub(crate) fn notify_logged(&self) {
         let _told = self.tell_logged.try_send(());
     }
 
@@ -98,7 +98,7 @@ impl Wake {
     }
 }
 
-async fn tell_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
+async fn notify_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
     while told.recv().await.is_some() {
         sleep(GATHER).await;
         // This notification includes what came in during the delay.
@@ -134,13 +134,13 @@ async fn notify(pool: &PgPool, channel: &str, payload: &str) {
 }
 
 /// Listens until it is stopped or its last handle is dropped.
-async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
+async fn listen(pool: PgPool, woken: NotificationTargets, mut stop: watch::Receiver<bool>) {
     let mut warned = false;
     loop {
         tokio::select! {
             biased;
             _ = stop.changed() => return,
-            Err(error) = hear(&pool, &woken) => {
+            Err(error) = forward_notifications(&pool, &woken) => {
                 if !warned {
                     tracing::warn!(%error, "cannot listen for notifications; polling the queue");
                 }
@@ -155,7 +155,7 @@ async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
 }
 
 /// Passes on received notifications, for ever.
-async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infallible> {
+async fn forward_notifications(pool: &PgPool, woken: &NotificationTargets) -> sqlx::Result<std::convert::Infallible> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.ignore_pool_close_event(false);
     listener.listen_all([CHANNEL, FINISHED, LOGGED]).await?;

@@ -8,8 +8,7 @@ use crate::statement::statements;
 
 statements! {
     /// Stores an ad with its first log entry, its text for searching, its request and the answer to keep, unless its dealer has used
-    /// the source id, or it looks for the key and an answer is kept under it. It fails if it does not look for a key that is used, or
-    /// if another statement of PostgreSQL uses the key at the same moment.
+    /// the source id or an answer is kept under the key. It fails if another statement of PostgreSQL uses the key at the same moment.
     ///
     /// `OR FAIL`, here and in other statements that many requests run: SQLite would otherwise copy each page before it changes it, to undo
     /// a part of the statement if the rest fails. The writer rolls the whole transaction back.
@@ -19,7 +18,7 @@ statements! {
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
         quality_score: u8, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, looks_for_key: bool, ..keep: AnswerValues<'a>
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: AnswerValues<'a>
     }
     sqlite "
         INSERT OR FAIL INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
@@ -28,7 +27,7 @@ statements! {
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
             :registration_number, :vin, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
             :content
-        WHERE NOT (:looks_for_key AND EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest))
+        WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
         -- The answer is stored under the next number.
@@ -60,8 +59,7 @@ statements! {
                 (:content)[input_number]
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
-            WHERE NOT looks_for_key
-                OR (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
+            WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
             ON CONFLICT (source_id, dealer_code) DO NOTHING
             RETURNING seq, id
         ), new AS (

@@ -7,7 +7,7 @@ use ad_core::{
 use uuid::Uuid;
 
 use crate::{
-    rows::json,
+    answer::AnswerColumns,
     statement::{statements, values},
 };
 
@@ -15,7 +15,7 @@ values! {
     /// An answer to keep; nulls, if there is none.
     AnswerValues<'a> {
         holder: Option<&'a str>, digest: Option<&'a str>, fingerprint: Option<&'a str>, for_request: Uuid, kept: Timestamp,
-        status: u16, headers: Option<String>, answer: Option<&'a str>,
+        status: u16, headers: Option<&'a str>, answer: Option<&'a str>,
     }
 }
 
@@ -63,15 +63,16 @@ impl<'a> AnswerValues<'a> {
         let Some(KeptAnswer { key, fingerprint, request_id, accepted, answer }) = answer else {
             return Ok(Self::default());
         };
+        let columns = AnswerColumns::of(answer)?;
         Ok(Self {
             holder: Some(&key.holder),
             digest: Some(&key.digest),
             fingerprint: Some(fingerprint),
             for_request: *request_id,
             kept: *accepted,
-            status: answer.status,
-            headers: Some(json(&answer.headers)?),
-            answer: Some(&answer.body),
+            status: columns.status,
+            headers: Some(columns.headers),
+            answer: Some(columns.body),
         })
     }
 }

@@ -22,7 +22,7 @@ statements! {
         )
         UPDATE directory_version SET version = version + 1 WHERE EXISTS (SELECT 1 FROM changed)";
 
-    /// All dealers, by code.
+    /// Reads all dealers, in the order of their codes.
     AllDealers {}
     both "SELECT dealer FROM dealers ORDER BY code";
 
@@ -50,7 +50,7 @@ statements! {
         SELECT jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid, last_used FROM tokens
         ORDER BY coalesce(issued, revoked), jti";
 
-    /// A token.
+    /// Reads the record of a token.
     TokenOf<'a> { jti: &'a str }
     both "
         SELECT jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid, last_used FROM tokens

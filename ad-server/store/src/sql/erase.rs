@@ -60,7 +60,7 @@ statements! {
     sqlite "UPDATE log SET message = '\"Erased\"', content_changes = NULL WHERE ad IN (SELECT value FROM json_each(:ads))"
     postgres "UPDATE log SET message = '\"Erased\"', content_changes = NULL WHERE ad = ANY (:ads)";
 
-    /// Removes earlier prices.
+    /// Deletes the earlier prices of these ads.
     ErasePrices { ads: Vec<i64> }
     sqlite "DELETE FROM prices WHERE ad IN (SELECT value FROM json_each(:ads))"
     postgres "DELETE FROM prices WHERE ad = ANY (:ads)";

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::statement::statements;
 
 statements! {
-    /// The dealer.
+    /// Exports the data of a dealer as JSON.
     ExportDealer<'a> { dealer_code: &'a str }
     sqlite "
         SELECT json_object(
@@ -18,7 +18,7 @@ statements! {
         FROM dealers
         WHERE code = :dealer_code";
 
-    /// Its suspension.
+    /// Exports the suspension of a dealer as JSON.
     ExportHolds<'a> { dealer_code: &'a str }
     sqlite "
         SELECT json_object(

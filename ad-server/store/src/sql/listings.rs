@@ -98,7 +98,7 @@ statements! {
         UNION ALL
         SELECT listing FROM listing_calls WHERE market = :market AND key = :key";
 
-    /// Removes a listing.
+    /// Marks a listing as removed, and records the call.
     UnpublishListing<'a> { market: &'a str, key: String, now: Timestamp, listing: i64 }
     sqlite "
         INSERT INTO listing_calls (market, key, listing)

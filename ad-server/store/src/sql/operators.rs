@@ -33,7 +33,7 @@ statements! {
         )
         SELECT name FROM removed";
 
-    /// All holds.
+    /// Reads all holds of marketplaces and dealers.
     AllHolds {}
     both "SELECT kind, name, since, reason FROM holds ORDER BY kind, name";
 

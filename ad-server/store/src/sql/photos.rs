@@ -48,7 +48,7 @@ statements! {
         )
         RETURNING id, dealer_code, image_refs";
 
-    /// Claims these ads, unless somebody examines their images or a request that changed them is executed.
+    /// Claims these ads, unless another worker examines their images or a request that changed them is being executed.
     ClaimPhotosOf { ads: Vec<i64>, now: Timestamp, until: Timestamp }
     sqlite "
         UPDATE ads SET photos_due = :until

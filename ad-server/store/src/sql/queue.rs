@@ -12,10 +12,10 @@ statements! {
         SELECT (SELECT claimable FROM requests WHERE claimable IS NOT NULL ORDER BY claimable LIMIT 1),
             (SELECT claimable FROM requests WHERE claimable > :now ORDER BY claimable LIMIT 1)";
 
-    /// Claims requests that are due: of the dealers behind one, in turn, some of each. It goes from one dealer who has requests to
-    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming, and with ARRAY looks up the
-    /// requests by id whatever the queue held when the statement was planned. Their numbers (`seq`) are in other indexes as well,
-    /// which it would read from the first entry to the last.
+    /// Claims due requests, at most `per_dealer` of each dealer, of the dealers whose codes follow `behind`. The recursive part
+    /// finds the next dealer with waiting requests by the index, without reading its requests. PostgreSQL skips rows that another
+    /// process is claiming. ARRAY makes it look up the requests by id, even if the statement was planned while the queue was
+    /// empty; by `seq`, it would scan another index from end to end.
     ClaimDue<'a> {
         now: Timestamp, lease_until: Timestamp, limit: usize, behind: &'a str, per_dealer: usize, full_dealers: &'a [String],
     }

@@ -34,7 +34,7 @@ statements! {
             (SELECT count(*) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending')
         FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL ORDER BY created, id";
 
-    /// Makes a process an owner of endpoints, or lets it go on to be one, until a time.
+    /// Makes a process an owner of endpoints until a time, or extends its ownership.
     RenewOwner { owner: Uuid, until: Timestamp }
     both "
         INSERT INTO webhook_owners (owner, until) VALUES (:owner, :until)
@@ -114,7 +114,7 @@ statements! {
             changes = coalesce(changes, 0) + 1
         WHERE id = :id AND deleted IS NULL";
 
-    /// Disables an enabled endpoint.
+    /// Disables an endpoint unless it is disabled already.
     DisableWebhook<'a> { id: Uuid, reason: &'a str }
     both "UPDATE webhooks SET disabled = :reason WHERE id = :id AND disabled IS NULL";
 
@@ -221,7 +221,7 @@ statements! {
     both "
         UPDATE deliveries SET state = 'pending', next_attempt = :now, tries = 0 WHERE webhook = :webhook AND event_id = :event_id";
 
-    /// One delivery.
+    /// Reads a delivery by the id of its event.
     FindDelivery<'a> { webhook: Uuid, event_id: &'a str }
     both "
         SELECT event_id, type, state, created, next_attempt, attempts FROM deliveries

@@ -32,7 +32,7 @@ use tokio::sync::mpsc;
 use super::{
     batch::Batches,
     failure::sqlite_code,
-    options::{OpenError, Options, PoolUse, Schema},
+    options::{OpenError, Options, PoolUse, SchemaPolicy},
     rows::Row,
     schema::{self, Applied, SchemaState},
     statement::Statement,
@@ -85,7 +85,7 @@ impl Sqlite {
         let failed = |failure: FileFailure| failure.at(&path);
         let connect = writing(&path, options);
         let connection = match options.schema {
-            Schema::Migrate => {
+            SchemaPolicy::Migrate => {
                 let folders = MadeFolders::above(&path)?;
                 if !path.exists() {
                     make(&path, options).await.map_err(failed)?;
@@ -94,10 +94,10 @@ impl Sqlite {
                 folders.keep();
                 connection
             }
-            Schema::Require if !path.exists() => {
+            SchemaPolicy::Require if !path.exists() => {
                 return Err(failed(FileFailure::new("there is no such file", MISSING)));
             }
-            Schema::Require => prepared(&connect, require).await.map_err(failed)?,
+            SchemaPolicy::Require => prepared(&connect, require).await.map_err(failed)?,
         };
         let readers = SqlitePoolOptions::new()
             .max_connections(options.readers)

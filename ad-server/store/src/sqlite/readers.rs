@@ -24,7 +24,7 @@ use crate::{
     options::PoolUse,
     rows::Row,
     statement::{SqliteQuery, Statement},
-    work::{Ran, RowReader, run_alike},
+    work::{RowReader, StatementResult, run_grouped},
 };
 
 /// Instructions of SQLite's virtual machine between two checks for an interrupt. A row takes about ten instructions, of which a
@@ -39,17 +39,17 @@ pub(crate) struct SqliteReaders {
     free: Semaphore,
     /// Longest time to wait for a connection.
     patience: Duration,
-    idle: Mutex<Vec<Reader>>,
+    idle: Mutex<Vec<SqliteReader>>,
 }
 
 /// A connection with the flag that interrupts its statement.
 #[derive(Debug)]
-struct Reader {
+struct SqliteReader {
     connection: SqliteConnection,
     stop: Arc<AtomicBool>,
 }
 
-impl Reader {
+impl SqliteReader {
     async fn open(connect: &SqliteConnectOptions) -> sqlx::Result<Self> {
         let mut connection = SqliteConnection::connect_with(connect).await?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -84,12 +84,12 @@ impl SqliteReaders {
         let idle = locked(&self.idle).pop();
         let reader = match idle {
             Some(reader) => reader,
-            None => Reader::open(&self.connect).await?,
+            None => SqliteReader::open(&self.connect).await?,
         };
         Ok(SqliteLease { readers: self, reader: Some(reader), is_done: false, _place: place })
     }
 
-    /// Their use, for metrics.
+    /// Connections in use and idle, for metrics.
     pub(super) fn used(&self, name: &'static str) -> PoolUse {
         let limit = self.connections as usize;
         PoolUse {
@@ -126,7 +126,7 @@ impl BatchRunner for SqliteBatches {
         MOST_READS
     }
 
-    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<StatementResult, StoreError>> {
         match self.read_together(&statements).await {
             Ok(rans) => rans.into_iter().map(Ok).collect(),
             Err(StoreError::TimedOut(limit)) => statements.iter().map(|_| Err(StoreError::TimedOut(limit))).collect(),
@@ -148,10 +148,10 @@ impl BatchRunner for SqliteBatches {
 }
 
 impl SqliteBatches {
-    async fn read_together(&self, statements: &[Statement]) -> Result<Vec<Ran>, StoreError> {
-        let mut rans = Ran::of_batch(statements.len());
+    async fn read_together(&self, statements: &[Statement]) -> Result<Vec<StatementResult>, StoreError> {
+        let mut rans = StatementResult::of_batch(statements.len());
         let query = Statement::batch_for_sqlite(statements);
-        self.readers.read(self.limit, query, &mut |row| Ran::add(&mut rans, row)).await?;
+        self.readers.read(self.limit, query, &mut |row| StatementResult::add(&mut rans, row)).await?;
         Ok(rans)
     }
 }
@@ -164,10 +164,10 @@ impl BatchRunner for OwnBatches {
         MOST_WRITES
     }
 
-    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<Ran, StoreError>> {
+    async fn run(&mut self, statements: Vec<Statement>) -> Vec<Result<StatementResult, StoreError>> {
         let read = async {
             let mut connection = self.0.acquire().await?;
-            run_alike(&mut connection, &statements.iter().collect::<Vec<_>>()).await
+            run_grouped(&mut connection, &statements.iter().collect::<Vec<_>>()).await
         };
         match read.await {
             Ok(rans) => rans.into_iter().map(Ok).collect(),
@@ -179,10 +179,10 @@ impl BatchRunner for OwnBatches {
     }
 }
 
-/// A connection in use.
+/// A connection that is returned to the readers after use.
 struct SqliteLease<'r> {
     readers: &'r SqliteReaders,
-    reader: Option<Reader>,
+    reader: Option<SqliteReader>,
     is_done: bool,
     _place: SemaphorePermit<'r>,
 }

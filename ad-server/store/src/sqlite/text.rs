@@ -62,7 +62,7 @@ const BATCH: (i64, i64) = (64, 32 * 1024);
 const GATHER: Duration = Duration::from_millis(50);
 /// While there are writes, indexing uses one in this number of parts of the time.
 const SHARE: u32 = 16;
-/// Pause after a failure.
+/// Pause after an update of the index failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Time between two polls for texts that other processes have written.

@@ -25,9 +25,9 @@ use crate::{
     batch::grouped,
     failure::DatabaseFailure,
     statement::Statement,
-    turns::{Turns, Waiting},
     work::{Link, Ran, Work, run_alike},
 };
+use ad_server_base::limits::{FairQueue, Waiting};
 
 /// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
 /// many operations share a slow commit, and none waits long for others before a quick one.
@@ -53,7 +53,7 @@ impl Writer {
     pub(super) fn start(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING);
         let end = Arc::new(Notify::new());
-        let task = Task { options, connection: Some(connection), commit_took: Duration::ZERO };
+        let task = WriterTask { options, connection: Some(connection), commit_took: Duration::ZERO };
         let task = tokio::spawn(task.serve(waiting, Arc::clone(&end)));
         Self { queue, end, task: Arc::new(Mutex::new(Some(task))) }
     }
@@ -97,17 +97,17 @@ impl WeakWriter {
 }
 
 /// A [`Work`] of any type, with its caller.
-trait QueuedWork: Waiting + Send {
+trait QueuedWork: QueueItem + Send {
     /// The statement that it is, if it is only one.
     fn statement(&self) -> Option<&Statement>;
 
     /// Holds the answer of its statement, which was run with others, until it is committed.
-    fn hold(&mut self, ran: Ran);
+    fn hold(&mut self, ran: StatementResult);
 
     /// Runs it and holds the answer until it is committed.
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
-    /// Answers the caller.
+    /// Sends the outcome to the caller.
     fn finish(self: Box<Self>, outcome: Result<(), DatabaseFailure>);
 }
 
@@ -117,7 +117,7 @@ struct WaitingWork<W: Work> {
     answer: oneshot::Sender<Result<W::Answer, StoreError>>,
 }
 
-impl<W: Work> Waiting for WaitingWork<W> {
+impl<W: Work> QueueItem for WaitingWork<W> {
     fn dealer(&self) -> Option<&str> {
         self.work.dealer()
     }
@@ -132,7 +132,7 @@ impl<W: Work> QueuedWork for WaitingWork<W> {
         self.work.statement()
     }
 
-    fn hold(&mut self, ran: Ran) {
+    fn hold(&mut self, ran: StatementResult) {
         self.result = W::answer(ran);
     }
 
@@ -157,20 +157,20 @@ impl<W: Work> QueuedWork for WaitingWork<W> {
 enum TransactionFault {
     /// It could not begin or commit, which concerns all operations.
     Transaction(DatabaseFailure),
-    /// One operation failed.
+    /// One operation failed; the others of its group are stored.
     Operation(DatabaseFailure),
 }
 
-struct Task {
+struct WriterTask {
     options: SqliteConnectOptions,
     connection: Option<SqliteConnection>,
     /// How long the last commit took.
     commit_took: Duration,
 }
 
-impl Task {
+impl WriterTask {
     async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn QueuedWork>>, end: Arc<Notify>) {
-        let mut pending = Turns::default();
+        let mut pending = FairQueue::default();
         loop {
             tokio::select! {
                 biased;
@@ -195,7 +195,7 @@ impl Task {
     }
 
     /// Runs as many operations as fit into one commit.
-    async fn write(&mut self, pending: &mut Turns<Box<dyn QueuedWork>>) {
+    async fn write(&mut self, pending: &mut FairQueue<Box<dyn QueuedWork>>) {
         let mut batch = Vec::new();
         let outcome = match self.transaction(pending, &mut batch).await {
             Ok(()) => Ok(()),
@@ -217,7 +217,7 @@ impl Task {
                     alone.push(operation);
                     Err(DatabaseFailure::clone(failure))
                 }
-                None => match self.transaction(&mut Turns::from(operation), &mut alone).await {
+                None => match self.transaction(&mut FairQueue::from(operation), &mut alone).await {
                     Ok(()) => Ok(()),
                     Err(TransactionFault::Operation(failure)) => Err(failure),
                     Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
@@ -232,7 +232,7 @@ impl Task {
     /// Runs operations in one transaction, and moves those to `batch` to which its outcome applies.
     async fn transaction(
         &mut self,
-        pending: &mut Turns<Box<dyn QueuedWork>>,
+        pending: &mut FairQueue<Box<dyn QueuedWork>>,
         batch: &mut Vec<Box<dyn QueuedWork>>,
     ) -> Result<(), TransactionFault> {
         let until = Instant::now() + self.commit_took.max(LEAST_TIME);
@@ -246,7 +246,7 @@ impl Task {
         while batch.len() < MOST && (batch.is_empty() || Instant::now() < until) && !pending.is_empty() {
             let next = std::iter::from_fn(|| pending.next_wanted()).take(SORTED.min(MOST - batch.len()));
             let mut ran = Ok(());
-            for mut group in grouped(next, |one, other| are_alike(&**one, &**other)) {
+            for mut group in grouped(next, |one, other| can_group(&**one, &**other)) {
                 if ran.is_ok() {
                     ran = run_group(&mut group, connection).await;
                 }
@@ -290,8 +290,8 @@ impl Task {
 }
 
 /// Whether two operations are the same statement with different values.
-fn are_alike(one: &dyn QueuedWork, other: &dyn QueuedWork) -> bool {
-    one.statement().zip(other.statement()).is_some_and(|(one, other)| one.is_like(other))
+fn can_group(one: &dyn QueuedWork, other: &dyn QueuedWork) -> bool {
+    one.statement().zip(other.statement()).is_some_and(|(one, other)| one.has_same_text(other))
 }
 
 /// Runs operations of the same statement, or one of another kind.
@@ -303,7 +303,7 @@ async fn run_group(operations: &mut [Box<dyn QueuedWork>], connection: &mut Sqli
         }
         return Ok(());
     }
-    let rans = run_alike(connection, &statements).await?;
+    let rans = run_grouped(connection, &statements).await?;
     for (operation, ran) in operations.iter_mut().zip(rans) {
         operation.hold(ran);
     }

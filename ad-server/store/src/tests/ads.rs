@@ -12,7 +12,7 @@ const D1: Scope<'_> = Scope::Dealer("d1");
 /// What the statements of several parts rely on.
 #[tokio::test]
 async fn values_are_numbered_over_all_statements_of_a_query() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let sql = with_values("SELECT $3, $1; SELECT $2; SELECT $1, $3", ["a".into(), "b".into(), "c".into()]);
     let rows = temporary.database.read(sql).await.unwrap();
     let texts = |row: usize, number: usize| {
@@ -24,7 +24,7 @@ async fn values_are_numbered_over_all_statements_of_a_query() {
 
 #[tokio::test]
 async fn a_created_ad_is_found_with_its_log() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let first = ad(1, 10);
     create(&store, 1, &first).await.unwrap();
@@ -43,7 +43,7 @@ async fn a_created_ad_is_found_with_its_log() {
 
 #[tokio::test]
 async fn a_group_finds_the_ads_of_all_its_dealers() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     for (number, dealer) in [(1, "d1"), (2, "d2"), (3, "d3")] {
         let ad = Ad { source_id: "same".to_owned(), dealer_code: dealer.to_owned(), ..ad(number, 10) };
@@ -56,7 +56,7 @@ async fn a_group_finds_the_ads_of_all_its_dealers() {
 
 #[tokio::test]
 async fn a_used_source_id_writes_nothing() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let again = Ad { id: Uuid::from_u128(9), ..ad(1, 11) };
@@ -67,7 +67,7 @@ async fn a_used_source_id_writes_nothing() {
 
 #[tokio::test]
 async fn a_revision_builds_on_the_one_before() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let content = object(json!({"title": "Ny", "category_fields": {}}));
@@ -157,7 +157,7 @@ async fn a_database_of_another_program_is_left_alone() {
 
 #[tokio::test]
 async fn writes_at_the_same_time_are_answered_each_for_itself() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let is_used = |number: u32| number.is_multiple_of(3);

@@ -39,7 +39,7 @@ fn numbers(ads: &[ListedAd]) -> Vec<u128> {
 
 #[tokio::test]
 async fn every_filter_finds_what_it_names() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     stock(&store).await;
     let head = store.claim(at(9999), at(10_000), 1.into()).await.unwrap().claimed.remove(0);
@@ -101,7 +101,7 @@ async fn every_filter_finds_what_it_names() {
 
 #[tokio::test]
 async fn pages_never_overlap() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     stock(&store).await;
     for (order, descending, expected) in [
@@ -126,7 +126,7 @@ async fn pages_never_overlap() {
 
 #[tokio::test]
 async fn a_list_brings_the_logs_along() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     stock(&store).await;
     let with_log = AdQuery {
@@ -143,7 +143,7 @@ async fn a_list_brings_the_logs_along() {
 
 #[tokio::test]
 async fn the_log_is_filtered_and_paged() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let head = store.claim(at(20), at(30), 1.into()).await.unwrap().claimed.remove(0);
@@ -190,7 +190,7 @@ async fn the_log_is_filtered_and_paged() {
 #[tokio::test]
 async fn the_newest_entries_are_read_and_counted_by_hour() {
     const HOUR: i64 = 3_600_000;
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     // Each ad is published in the hour of its number, the second one of another dealer; the third one is not.
     for number in 1..=4 {

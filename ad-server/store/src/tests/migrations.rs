@@ -11,7 +11,7 @@ use sqlx::{Connection, Executor, PgConnection, SqliteConnection, migrate::Migrat
 
 use super::*;
 use crate::{
-    Schema, SchemaState, postgres,
+    SchemaPolicy, SchemaState, postgres,
     sql::listings::{PromoteListing, PublishListing},
     sqlite::MIGRATIONS,
 };
@@ -20,11 +20,11 @@ use crate::{
 async fn migrated_to(version: i64, folder: &TempDir) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(folder.path().join("ads.db")).create_if_missing(true);
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
-    up_to(version, &MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(version, &MIGRATIONS).run(&mut connection).await.unwrap();
     connection
 }
 
-pub(super) fn up_to(version: i64, all: &Migrator) -> Migrator {
+pub(super) fn migrations_up_to(version: i64, all: &Migrator) -> Migrator {
     let earlier = all.iter().filter(|migration| migration.version <= version).cloned().collect::<Vec<_>>();
     Migrator { migrations: earlier.into(), ..Migrator::DEFAULT }
 }
@@ -118,7 +118,7 @@ async fn calls_of_before_the_upgrade_are_known_after_it_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(5, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(5, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(LISTINGS).await.unwrap();
     connection.execute("SELECT setval('listing_places', 1)").await.unwrap();
     connection.close().await.unwrap();
@@ -170,7 +170,7 @@ async fn requests_of_before_the_upgrade_are_found_after_it_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(6, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(6, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(REQUESTS).await.unwrap();
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
@@ -225,7 +225,7 @@ async fn logs_of_before_the_upgrade_are_a_sequence_after_it_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(LOGS).await.unwrap();
     connection.execute("SELECT setval('ads_seq_seq', 2)").await.unwrap();
     connection.close().await.unwrap();
@@ -369,7 +369,7 @@ async fn the_status_of_ads_of_before_the_upgrade_follows_from_what_is_stored_in_
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(STATUSES).await.unwrap();
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
@@ -414,7 +414,7 @@ async fn ads_of_before_the_upgrade_get_scores_in_the_background_in_postgresql() 
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(STATUSES).await.unwrap();
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
@@ -460,7 +460,7 @@ async fn prices_of_before_the_upgrade_are_unknown_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let url = server.database().await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    up_to(13, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(13, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     connection.execute(PRICED).await.unwrap();
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
@@ -475,14 +475,14 @@ async fn newer_schemas_are_used_while_they_only_expand(url: &str, execute: impl 
     let SchemaState::Usable { version } = Database::schema(url).await.unwrap() else { panic!("it was migrated") };
     execute("ALTER TABLE dealers ADD COLUMN colour TEXT").await;
     execute("INSERT INTO _sqlx_migrations VALUES (9001, 'colours', CURRENT_TIMESTAMP, true, '', 0)").await;
-    for schema in [Schema::Migrate, Schema::Require] {
+    for schema in [SchemaPolicy::Migrate, SchemaPolicy::Require] {
         let database = open(schema).await.unwrap();
         database.import_dealers(&[Dealer::named("d1")]).await.unwrap();
         database.close().await;
     }
     assert_eq!(Database::schema(url).await.unwrap(), SchemaState::Usable { version: 9001 });
     execute("UPDATE schema_support SET needs = 9001").await;
-    for schema in [Schema::Migrate, Schema::Require] {
+    for schema in [SchemaPolicy::Migrate, SchemaPolicy::Require] {
         let refused = open(schema).await.unwrap_err().to_string();
         let reason = format!(
             "a newer version of ad-server has migrated its schema to version 9001, and this one knows {version}; start a newer version"
@@ -490,7 +490,7 @@ async fn newer_schemas_are_used_while_they_only_expand(url: &str, execute: impl 
         assert!(refused.contains(&reason), "{refused}");
     }
     execute("DELETE FROM _sqlx_migrations WHERE version > 15").await;
-    let refused = open(Schema::Require).await.unwrap_err().to_string();
+    let refused = open(SchemaPolicy::Require).await.unwrap_err().to_string();
     let reason = format!("its schema has version 15, and this ad-server needs {version}; run `ad-server migrate`");
     assert!(refused.contains(&reason), "{refused}");
 }

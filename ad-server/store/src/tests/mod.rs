@@ -1,4 +1,4 @@
-//! Tests over real files.
+//! Tests of the store over database files.
 
 mod ads;
 mod faults;
@@ -26,12 +26,12 @@ use super::{
 };
 
 /// A database that goes away with the test.
-pub(crate) struct Temporary {
+pub(crate) struct TestDatabase {
     pub(crate) database: Database,
     pub(crate) folder: TempDir,
 }
 
-impl Temporary {
+impl TestDatabase {
     pub(crate) async fn open() -> Self {
         Self::open_with(&Options::default()).await
     }
@@ -52,7 +52,7 @@ fn statement(text: &str) -> Statement {
     Values::new(Dialect::Sqlite).statement(text.to_owned())
 }
 
-/// The same with values.
+/// A statement with these values.
 fn with_values<const N: usize>(text: &str, values: [SqlValue; N]) -> Statement {
     let mut all = Values::new(Dialect::Sqlite);
     for value in values {
@@ -87,7 +87,7 @@ async fn explained(database: &Database, explain: &Statement) -> Vec<String> {
     rows.iter().map(detail).collect()
 }
 
-/// Where [`Temporary`] has its file.
+/// Where [`TestDatabase`] has its file.
 pub(crate) fn url(folder: &TempDir) -> String {
     format!("sqlite://{}/ads.db", folder.path().display())
 }

@@ -82,7 +82,7 @@ fn fault(step: &str, names_few: bool) -> Option<&'static str> {
 
 #[tokio::test]
 async fn every_list_is_answered_from_an_index() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let group = ["d1".to_owned(), "d2".to_owned()];
     for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
         for (filter, names_few) in filters() {
@@ -109,14 +109,14 @@ async fn every_list_is_answered_from_an_index() {
 
 #[tokio::test]
 async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
         for descending in [true, false] {
             let query = AdQuery {
                 filters: vec![AdFilter::Search("text".to_owned()), AdFilter::Status(vec![AdStatus::Failed])],
                 order,
                 descending,
-                ..AdQuery::parse(&[]).unwrap()
+                ..AdQuery::default()
             };
             let steps = explained(&temporary.database, &walk(temporary.database.dialect(), "d1", &query)).await;
             let has = |start: &str, end: &str| steps.iter().any(|step| step.starts_with(start) && step.ends_with(end));
@@ -130,7 +130,7 @@ async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
 
 #[tokio::test]
 async fn a_page_is_cut_out_of_the_order_without_sorting() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
         for descending in [true, false] {
             let page = Page { limit: 50, offset: 40_000 };
@@ -152,7 +152,7 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
 
 #[tokio::test]
 async fn ads_are_counted_by_status_in_an_index() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let count = crate::sql::ads::CountByStatus { dealer_codes: vec!["d1".to_owned()] };
     let steps = explained(&temporary.database, &count.into()).await;
     let of_ads: Vec<_> = steps.iter().filter(|step| step.contains("ads") && !step.contains("(rowid=?)")).collect();
@@ -166,7 +166,7 @@ async fn ads_are_counted_by_status_in_an_index() {
 
 #[tokio::test]
 async fn ads_without_a_score_are_found_by_an_index_of_them() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let steps = explained(&temporary.database, &sql::ads::AdsWithoutScore { limit: 10 }.into()).await;
     assert!(steps.len() == 1 && steps[0].contains("ads_without_score"), "{steps:#?}");
     let set = sql::ads::SetScores { scores: "[[1,50]]".to_owned() };
@@ -176,14 +176,14 @@ async fn ads_without_a_score_are_found_by_an_index_of_them() {
 
 #[tokio::test]
 async fn changes_are_read_from_the_latest_entries_of_the_ad() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let steps = explained(&temporary.database, &sql::ads::ChangesOfAd { id: Uuid::nil() }.into()).await;
     assert!(steps.iter().any(|step| step == "SEARCH log USING PRIMARY KEY (ad=? AND n>?)"), "{steps:#?}");
 }
 
 #[tokio::test]
 async fn ads_of_the_same_vehicle_are_found_by_two_indexes() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let steps = explained(&temporary.database, &sql::ads::SameVehicle::default().into()).await;
     for index in
         ["ads_registration_number (registration_number=? AND dealer_code=?)", "ads_vin (vin=? AND dealer_code=?)"]
@@ -194,7 +194,7 @@ async fn ads_of_the_same_vehicle_are_found_by_two_indexes() {
 
 #[tokio::test]
 async fn photos_of_other_ads_are_found_by_their_hashes() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let steps = explained(&temporary.database, &sql::ads::SamePhotos::default().into()).await;
     let index = "SEARCH photo_looks USING COVERING INDEX photo_looks_hash (dealer_code=? AND hash=?)";
     assert!(steps.iter().any(|step| step == index), "{steps:#?}");
@@ -295,7 +295,7 @@ async fn assert_keys_are_looked_up(connection: &mut PgConnection, state: &str) {
 
 #[tokio::test]
 async fn a_request_is_found_by_index() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let find = crate::sql::queue::FindRequest { id: Uuid::nil() };
     let steps = explained(&temporary.database, &find.into()).await;
     assert!(steps.iter().any(|step| step.contains("USING INDEX log_request")), "{steps:#?}");
@@ -305,7 +305,7 @@ async fn a_request_is_found_by_index() {
 
 #[tokio::test]
 async fn events_are_read_from_their_position_on() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let group = ["d1".to_owned(), "d2".to_owned()];
     for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
         for (types, source_id) in [(Vec::new(), None), (vec!["ad.publish.*".parse().unwrap()], Some("a".to_owned()))] {

@@ -17,7 +17,7 @@ use sqlx::{
 };
 
 use super::{
-    migrations::up_to,
+    migrations::migrations_up_to,
     statements::{INCOMING, all, type_named, type_names},
     *,
 };
@@ -32,7 +32,7 @@ struct Release {
 
 #[derive(Serialize, Deserialize)]
 struct OnDatabase {
-    /// The newest migration.
+    /// Version of the newest migration.
     schema: i64,
     /// By name, the text of each statement, and the types of its values.
     statements: BTreeMap<String, (String, Vec<String>)>,
@@ -128,7 +128,7 @@ fn no_new_limits(before: &Schema, (old, new): (&BTreeSet<String>, &BTreeSet<Stri
 async fn the_previous_release_works_on_the_newest_schema_of_sqlite() {
     let release = previous().sqlite;
     let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-    up_to(release.schema, &sqlite::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(release.schema, &sqlite::MIGRATIONS).run(&mut connection).await.unwrap();
     let (before, old_limits) = sqlite_schema(&mut connection).await;
     sqlite::MIGRATIONS.run(&mut connection).await.unwrap();
     let (after, new_limits) = sqlite_schema(&mut connection).await;
@@ -148,7 +148,7 @@ async fn the_previous_release_works_on_the_newest_schema_of_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
     let release = previous().postgres;
     let mut connection = PgConnection::connect(&server.database().await).await.unwrap();
-    up_to(release.schema, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    migrations_up_to(release.schema, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
     let (before, old_limits) = postgres_schema(&mut connection).await;
     postgres::MIGRATIONS.run(&mut connection).await.unwrap();
     let (after, new_limits) = postgres_schema(&mut connection).await;

@@ -54,7 +54,7 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
 
 #[tokio::test]
 async fn one_request_of_an_ad_at_a_time_in_order() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     create(&store, 2, &ad(2, 11)).await.unwrap();
@@ -80,7 +80,7 @@ async fn one_request_of_an_ad_at_a_time_in_order() {
 
 #[tokio::test]
 async fn a_request_that_waits_holds_back_those_behind_it() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     revise(&store, 1, 0, 2, 11).await;
@@ -97,7 +97,7 @@ async fn a_request_that_waits_holds_back_those_behind_it() {
 
 #[tokio::test]
 async fn a_record_commits_log_ad_and_request_together() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let head = claim(&store, 20, 40).await.remove(0);
@@ -131,7 +131,7 @@ async fn a_record_commits_log_ad_and_request_together() {
 
 #[tokio::test]
 async fn a_lost_lease_writes_nothing() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     revise(&store, 1, 0, 2, 11).await;
@@ -156,7 +156,7 @@ async fn a_lost_lease_writes_nothing() {
 
 #[tokio::test]
 async fn workers_are_woken_by_what_they_can_claim() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let queued = store.queued();
     create(&store, 1, &ad(1, 10)).await.unwrap();
@@ -172,7 +172,7 @@ async fn workers_are_woken_by_what_they_can_claim() {
 
 #[tokio::test]
 async fn the_latest_entries_come_oldest_first() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let head = claim(&store, 20, 40).await.remove(0);
@@ -185,12 +185,12 @@ async fn the_latest_entries_come_oldest_first() {
 
 #[tokio::test]
 async fn a_listing_is_tied_to_one_live_ad() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let (one, two) = (ad(1, 10), ad(2, 11));
     create(&store, 1, &one).await.unwrap();
     create(&store, 2, &two).await.unwrap();
-    let tie = async |ad: &Ad, market, listing| store.tie(ad.id, market, listing).await.unwrap();
+    let tie = async |ad: &Ad, market, listing| store.link_listing(ad.id, market, listing).await.unwrap();
     assert!(tie(&one, Market::Primary, "p1").await);
     assert!(tie(&one, Market::Primary, "p1").await);
     assert!(!tie(&two, Market::Primary, "p1").await);
@@ -218,7 +218,7 @@ async fn a_listing_is_tied_to_one_live_ad() {
 /// Polling must not depend on how long the queue is, nor on how many requests one ad has.
 #[tokio::test]
 async fn claims_use_the_index_of_what_can_be_claimed() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     for (statement, index) in [
         (NextClaimable::default().into(), "requests_claimable (claimable"),
         (ClaimDue::default().into(), "requests_dealer (dealer_code=?"),

@@ -30,7 +30,7 @@ pub(super) const INCOMING: &str = "CREATE TEMP TABLE incoming AS \
 
 #[tokio::test]
 async fn sqlite_prepares_every_statement() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let mut connection = SqliteConnection::connect(&url(&temporary.folder)).await.unwrap();
     connection.execute(INCOMING).await.unwrap();
     for (name, statement) in all().into_iter().chain(sqlite::text::all()) {

@@ -36,7 +36,7 @@ async fn indexed(database: &Database) {
 }
 
 async fn count(store: &DatabaseStore, dealer: &str, filter: AdFilter) -> u64 {
-    let query = AdQuery { filters: vec![filter], ..AdQuery::parse(&[]).unwrap() };
+    let query = AdQuery { filters: vec![filter], ..AdQuery::default() };
     store.list(Scope::Dealer(dealer), &query).await.unwrap().count
 }
 
@@ -58,7 +58,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 
 #[tokio::test]
 async fn every_part_of_a_text_is_found_and_nothing_else_is() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let mut number = 0;
     for text in TEXTS {
@@ -87,7 +87,7 @@ async fn every_part_of_a_text_is_found_and_nothing_else_is() {
 
 #[tokio::test]
 async fn a_text_that_changed_is_indexed_anew() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
     indexed(&temporary.database).await;
@@ -120,7 +120,7 @@ async fn a_text_that_changed_is_indexed_anew() {
 
 #[tokio::test]
 async fn what_a_dead_process_left_unindexed_is_taken_up() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     for number in 1..=600 {
         create(&store, number, &ad(number, 10)).await.unwrap();
@@ -162,7 +162,7 @@ async fn a_database_of_the_first_version_keeps_its_ads() {
 
 #[tokio::test]
 async fn long_texts_are_indexed_one_at_a_time() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let long = "a".repeat(100_000);
     for number in 0..2 {
@@ -197,7 +197,7 @@ impl Work for IndexedBefore {
 
 #[tokio::test]
 async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let store = temporary.store();
     let ad = ad(1, 10);
     create(&store, 1, &ad).await.unwrap();

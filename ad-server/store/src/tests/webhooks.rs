@@ -11,10 +11,13 @@ use sqlx::Executor;
 use super::{plans::explained_in_postgresql, *};
 use crate::{
     sql::webhooks as sql,
-    webhooks::{Attempt, Attempted, Due, Health, NewWebhook, Ownership, StoredSecret, Webhook, WebhookChange},
+    webhooks::{
+        Attempt, DeliveryUpdate, DueDelivery, EndpointHealth, NewWebhook, Ownership, StoredSecret, Webhook,
+        WebhookChange,
+    },
 };
 
-/// Tables that grow.
+/// Tables whose rows the tests add to.
 const TABLES: [&str; 4] = ["webhooks", "deliveries", "log", "ads"];
 
 /// Indexes of the few rows that are read as a whole.
@@ -22,7 +25,7 @@ const OF_FEW: [&str; 3] = ["deliveries_pending", "webhooks_deleted", "webhooks_c
 
 #[tokio::test]
 async fn every_statement_goes_by_an_index() {
-    let temporary = Temporary::open().await;
+    let temporary = TestDatabase::open().await;
     let mut wrong = Vec::new();
     for (name, all) in sql::all() {
         for part in all.text(Dialect::Sqlite).as_str().split(';') {
@@ -144,7 +147,7 @@ async fn owned_by_one_process(database: &Database) {
 
 #[tokio::test]
 async fn an_endpoint_has_one_owner_who_reads_what_changes() {
-    owned_by_one_process(&Temporary::open().await.database).await;
+    owned_by_one_process(&TestDatabase::open().await.database).await;
 }
 
 #[tokio::test]
@@ -160,11 +163,11 @@ async fn added_deliveries_are_due_with_earlier_attempts(database: &Database) {
     database.renew_owner(owner, at(10)).await.unwrap();
     database.claim_webhooks(Ownership { owner, now: at(0), latest: at(10) }, [].iter(), 10).await.unwrap();
     let webhook = database.changed_webhooks(owner).await.unwrap().remove(0).webhook;
-    let shown = |due: &Due| {
-        let Due { seq, event_id, created, tries, attempts, event } = due;
+    let shown = |due: &DueDelivery| {
+        let DueDelivery { seq, event_id, created, tries, attempts, event } = due;
         (*seq, event_id.clone(), *created, *tries, attempts.clone(), event.clone())
     };
-    let check = async |added: &[Due]| {
+    let check = async |added: &[DueDelivery]| {
         let read = database.due_deliveries(new.id, at(5), Vec::new(), 10).await.unwrap();
         let added: Vec<_> = added.iter().map(shown).collect();
         assert_eq!(added, read.iter().map(shown).collect::<Vec<_>>());
@@ -190,8 +193,9 @@ async fn added_deliveries_are_due_with_earlier_attempts(database: &Database) {
 
     let attempt = Attempt::unsent(at(4), "no answer");
     let attempts = vec![attempt.clone()];
-    let attempted = Attempted { seq: added[0].seq, state: DeliveryState::Delivered, next_attempt: at(4), attempts };
-    assert!(database.record_attempts(new.id, owner, &[attempted], &Health::default()).await.unwrap());
+    let attempted =
+        DeliveryUpdate { seq: added[0].seq, state: DeliveryState::Delivered, next_attempt: at(4), attempts };
+    assert!(database.record_attempts(new.id, owner, &[attempted], &EndpointHealth::default()).await.unwrap());
     database.replay_webhook(new.id, EventPosition::default()).await.unwrap();
     assert!(add(&webhook, owner, &events).await.is_none(), "a client has moved the position");
     let webhook = database.changed_webhooks(owner).await.unwrap().remove(0).webhook;
@@ -203,7 +207,7 @@ async fn added_deliveries_are_due_with_earlier_attempts(database: &Database) {
 
 #[tokio::test]
 async fn added_deliveries_are_due_with_the_attempts_before_them() {
-    added_deliveries_are_due_with_earlier_attempts(&Temporary::open().await.database).await;
+    added_deliveries_are_due_with_earlier_attempts(&TestDatabase::open().await.database).await;
 }
 
 #[tokio::test]

@@ -8,7 +8,10 @@ use ad_core::{
 };
 use uuid::Uuid;
 
-use super::{Attempted, Delivery, Due, Health, Together, Webhook, model::NewDelivery, sql, touch};
+use super::{
+    Delivery, DeliveryUpdate, DueDelivery, EndpointHealth, StatementGroup, Webhook, model::NewDelivery, notify_owners,
+    sql,
+};
 use crate::{Columns, Database, Statement, from_columns, rows::json};
 
 impl Database {
@@ -22,13 +25,13 @@ impl Database {
         at_most: u32,
     ) -> Result<bool, StoreError> {
         let add = sql::AddTest { webhook, event_id, event_type, now, at_most };
-        Ok(self.write(Together(vec![touch(&[webhook]), add.into()])).await? > 0)
+        Ok(self.write(StatementGroup(vec![notify_owners(&[webhook]), add.into()])).await? > 0)
     }
 
     /// Makes a delivery pending again, and returns whether there is one.
     pub async fn resend(&self, webhook: Uuid, event_id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let resend = sql::Resend { webhook, event_id, now };
-        Ok(self.write(Together(vec![touch(&[webhook]), resend.into()])).await? > 0)
+        Ok(self.write(StatementGroup(vec![notify_owners(&[webhook]), resend.into()])).await? > 0)
     }
 
     pub async fn find_delivery(&self, webhook: Uuid, event_id: &str) -> Result<Option<Delivery>, StoreError> {
@@ -79,7 +82,7 @@ impl Database {
         events: Vec<Event>,
         position: EventPosition,
         now: Timestamp,
-    ) -> Result<Option<Vec<Due>>, StoreError> {
+    ) -> Result<Option<Vec<DueDelivery>>, StoreError> {
         let add = sql::AddDeliveries {
             webhook: webhook.id,
             owner,
@@ -100,7 +103,7 @@ impl Database {
         }
         let due = events.into_iter().filter_map(|event| {
             let (event_id, (seq, created, attempts)) = added.remove_entry(&event.id().to_string())?;
-            Some(Due { seq, event_id, created, tries: 0, attempts, event: Some(event) })
+            Some(DueDelivery { seq, event_id, created, tries: 0, attempts, event: Some(event) })
         });
         Ok(is_owned.then(|| due.collect()))
     }
@@ -112,7 +115,7 @@ impl Database {
         now: Timestamp,
         in_flight: Vec<i64>,
         limit: u32,
-    ) -> Result<Vec<Due>, StoreError> {
+    ) -> Result<Vec<DueDelivery>, StoreError> {
         Columns::all(&self.read(sql::DueDeliveries { webhook, now, in_flight, limit }).await?)
     }
 
@@ -121,11 +124,11 @@ impl Database {
         &self,
         webhook: Uuid,
         owner: Uuid,
-        attempts: &[Attempted],
-        health: &Health,
+        attempts: &[DeliveryUpdate],
+        health: &EndpointHealth,
     ) -> Result<bool, StoreError> {
         let rows = attempts.iter().map(|attempted| {
-            let Attempted { seq, state, next_attempt, attempts } = attempted;
+            let DeliveryUpdate { seq, state, next_attempt, attempts } = attempted;
             Ok((seq, (state.name(), next_attempt.as_millis(), json(attempts)?)))
         });
         let rows = rows.collect::<Result<BTreeMap<_, _>, StoreError>>()?;
@@ -165,7 +168,7 @@ fn delivery(event_id: String, columns: &mut Columns<'_>) -> Result<Delivery, Sto
     Ok(Delivery { event_id, event_type, state, created, next_attempt, attempts: columns.json()? })
 }
 
-from_columns! { Due { seq, event_id, created, tries, attempts: json, event: event } }
+from_columns! { DueDelivery { seq, event_id, created, tries, attempts: json, event: event } }
 
 impl Columns<'_> {
     /// The event behind a number that is absent without one.

@@ -18,9 +18,12 @@ use ad_core::{
 };
 use uuid::Uuid;
 
-use self::owners::{NOBODY, touch};
+use self::owners::{NOBODY, notify_owners};
 pub use self::{
-    model::{Attempt, Attempted, Delivery, Due, Health, NewWebhook, Ownership, StoredSecret, Webhook, WebhookChange},
+    model::{
+        Attempt, Delivery, DeliveryUpdate, DueDelivery, EndpointHealth, NewWebhook, Ownership, StoredSecret, Webhook,
+        WebhookChange,
+    },
     owners::ChangedWebhook,
 };
 use super::{
@@ -28,9 +31,9 @@ use super::{
 };
 
 /// Statements that are committed together.
-struct Together(Vec<Statement>);
+struct StatementGroup(Vec<Statement>);
 
-impl Work for Together {
+impl Work for StatementGroup {
     type Answer = u64;
 
     /// Each statement sees what was committed before it.
@@ -66,7 +69,7 @@ impl Database {
             owner: NOBODY,
             at_most,
         };
-        Ok(self.write(Together(vec![sql::LockScope { scope }.into(), add.into()])).await? > 0)
+        Ok(self.write(StatementGroup(vec![sql::LockScope { scope }.into(), add.into()])).await? > 0)
     }
 
     /// The endpoints of a scope, oldest first, each with the number of its pending deliveries.
@@ -97,7 +100,7 @@ impl Database {
             now,
         };
         statements.push(changed.into());
-        self.write(Together(statements)).await.map(drop)
+        self.write(StatementGroup(statements)).await.map(drop)
     }
 
     /// Goes on behind this position, as before or after it was passed.

@@ -13,15 +13,15 @@ pub struct Webhook {
     pub id: Uuid,
     /// The scope of the token that created it: events of its dealers are sent, and its tokens may manage it.
     pub access: Access,
-    /// Where events are sent.
+    /// Address that receives the events.
     pub url: String,
-    /// Which events are sent.
+    /// Types of the events to send.
     pub types: Vec<EventTypes>,
     /// Only events of this dealer are sent.
     pub dealer_code: Option<String>,
-    /// The client's note.
+    /// The client's note for people.
     pub description: Option<String>,
-    /// What signs, newest first.
+    /// Secrets that sign deliveries, the newest first.
     pub secrets: Vec<StoredSecret>,
     pub created: Timestamp,
     /// When a client changed it.
@@ -51,7 +51,7 @@ pub struct StoredSecret {
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
@@ -78,7 +78,7 @@ pub struct Delivery {
     pub event_type: String,
     /// What has become of it.
     pub state: DeliveryState,
-    /// When it was queued.
+    /// When the event was queued for the endpoint.
     pub created: Timestamp,
     /// When it is attempted next, if it is pending.
     pub next_attempt: Option<Timestamp>,
@@ -122,7 +122,7 @@ impl NewDelivery {
 }
 
 #[derive(Debug)]
-pub struct Due {
+pub struct DueDelivery {
     pub seq: i64,
     pub event_id: String,
     pub created: Timestamp,
@@ -133,7 +133,7 @@ pub struct Due {
     pub event: Option<Event>,
 }
 
-impl Due {
+impl DueDelivery {
     /// The ad of the event, by its number.
     pub fn ad(&self) -> Option<i64> {
         self.event.as_ref().map(|event| event.position.ad)
@@ -142,7 +142,7 @@ impl Due {
 
 /// What an attempt changes about its delivery.
 #[derive(Debug)]
-pub struct Attempted {
+pub struct DeliveryUpdate {
     pub seq: i64,
     pub state: DeliveryState,
     pub next_attempt: Timestamp,
@@ -151,7 +151,7 @@ pub struct Attempted {
 
 /// What attempts change about their endpoint.
 #[derive(Debug, Default)]
-pub struct Health {
+pub struct EndpointHealth {
     pub last_success: Option<Timestamp>,
     pub last_failure: Option<Timestamp>,
     pub failing_since: Option<Timestamp>,

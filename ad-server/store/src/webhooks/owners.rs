@@ -58,7 +58,7 @@ impl Database {
 
     /// Makes the owners of endpoints read them again.
     pub async fn touch_webhooks(&self, ids: &[Uuid]) -> Result<(), StoreError> {
-        self.run(touch(ids)).await.map(drop)
+        self.run(notify_owners(ids)).await.map(drop)
     }
 
     /// Makes a process read all its endpoints again.
@@ -78,6 +78,6 @@ impl Database {
 }
 
 /// Makes the owners of endpoints read them again.
-pub(super) fn touch(ids: &[Uuid]) -> Statement {
+pub(super) fn notify_owners(ids: &[Uuid]) -> Statement {
     sql::TouchWebhooks { ids: ids.iter().map(Uuid::to_string).collect() }.into()
 }

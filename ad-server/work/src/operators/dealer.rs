@@ -9,7 +9,7 @@ use ad_core::{
 };
 use serde::Serialize;
 
-use ad_server_store::{Database, Held, Hold, TokenRecord};
+use ad_server_store::{Database, Hold, HoldTarget, TokenRecord};
 
 /// A dealer, imported or not.
 #[derive(Debug)]
@@ -18,14 +18,14 @@ pub struct DealerFacts {
     pub dealer: Option<Dealer>,
     pub suspended: Option<Hold>,
     pub ads: BTreeMap<AdStatus, u64>,
-    /// Its valid tokens.
+    /// Number of its valid tokens.
     pub tokens: usize,
-    pub limits: [Used; 4],
+    pub limits: [DealerUsage; 4],
 }
 
 /// What a dealer uses, and the limit of the settings.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Used {
+pub struct DealerUsage {
     pub what: &'static str,
     pub number: u64,
     pub limit: Option<u64>,
@@ -49,7 +49,7 @@ impl DealerFacts {
         let dealer = database.dealers().await?.into_iter().find(|dealer| dealer.code == code);
         let holds = database.holds().await?;
         let suspended =
-            holds.into_iter().find(|(held, _)| *held == Held::Dealer(code.to_owned())).map(|(_, hold)| hold);
+            holds.into_iter().find(|(held, _)| *held == HoldTarget::Dealer(code.to_owned())).map(|(_, hold)| hold);
         let mut ads = BTreeMap::<AdStatus, u64>::new();
         for count in store.count_by_status(Scope::Dealer(code)).await? {
             *ads.entry(count.words.status).or_default() += count.ads;
@@ -57,9 +57,9 @@ impl DealerFacts {
         let is_valid = |token: &TokenRecord| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
         let tokens = database.tokens().await?;
         let tokens = tokens.iter().filter(|token| token.is_of(code) && is_valid(token)).count();
-        let used = async |what, of, limit, setting| -> Result<Used, StoreError> {
+        let used = async |what, of, limit, setting| -> Result<DealerUsage, StoreError> {
             let number = store.usage(code, of, u64::from(u32::MAX)).await?;
-            Ok(Used { what, number, limit, setting })
+            Ok(DealerUsage { what, number, limit, setting })
         };
         let limits = [
             used("unfinished requests", Usage::Requests, quotas.requests, "dealer_requests").await?,

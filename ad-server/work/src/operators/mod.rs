@@ -11,11 +11,11 @@ use ad_core::{
 };
 
 pub use self::{
-    dealer::{DealerFacts, Used},
+    dealer::{DealerFacts, DealerUsage},
     erase::{Erasure, ErasureError, remove_erased_images},
-    retry::{Retried, retry_all},
+    retry::{RetryResult, retry_all},
 };
-use ad_server_store::{AuditEntry, Database, Held, Hold};
+use ad_server_store::{AuditEntry, Database, Hold, HoldTarget};
 
 /// An operator at a database.
 #[derive(Debug)]
@@ -42,25 +42,25 @@ impl Operator<'_> {
     /// Stops calls to a marketplace. Servers obey within a second.
     pub async fn pause(&self, market: Market, reason: String) -> Result<(), StoreError> {
         self.record("marketplaces pause", market.name(), &reason).await?;
-        self.database.hold(&Held::Marketplace(market), &Hold { since: self.now, reason }).await
+        self.database.hold(&HoldTarget::Marketplace(market), &Hold { since: self.now, reason }).await
     }
 
     /// Resumes calls to a marketplace; returns whether it was paused.
     pub async fn resume(&self, market: Market) -> Result<bool, StoreError> {
         self.record("marketplaces resume", market.name(), "").await?;
-        self.database.end_hold(&Held::Marketplace(market)).await
+        self.database.end_hold(&HoldTarget::Marketplace(market)).await
     }
 
     /// Refuses writes of a dealer. Servers obey within a second.
     pub async fn suspend(&self, dealer_code: &str, reason: String) -> Result<(), StoreError> {
         self.record("dealers suspend", dealer_code, &reason).await?;
-        self.database.hold(&Held::Dealer(dealer_code.to_owned()), &Hold { since: self.now, reason }).await
+        self.database.hold(&HoldTarget::Dealer(dealer_code.to_owned()), &Hold { since: self.now, reason }).await
     }
 
     /// Ends the suspension of a dealer; returns whether there was one.
     pub async fn end_suspension(&self, dealer_code: &str) -> Result<bool, StoreError> {
         self.record("dealers resume", dealer_code, "").await?;
-        self.database.end_hold(&Held::Dealer(dealer_code.to_owned())).await
+        self.database.end_hold(&HoldTarget::Dealer(dealer_code.to_owned())).await
     }
 
     /// Revokes a token; returns whether it was issued here.

@@ -1,4 +1,4 @@
-//! Retries of many ads.
+//! Retries of many ads at once, for operators.
 
 use ad_core::{
     ports::Ids,
@@ -12,7 +12,7 @@ use ad_server_store::AdByStatus;
 const SIDE_BY_SIDE: usize = 16;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Retried {
+pub struct RetryResult {
     pub accepted: usize,
     /// A retry was unfinished already.
     pub under_way: usize,
@@ -25,7 +25,7 @@ pub async fn retry_all(
     service: &Service,
     ids: &dyn Ids,
     ads: &[AdByStatus],
-    retried: &mut Retried,
+    retried: &mut RetryResult,
 ) -> Result<(), ServiceError> {
     let calls = ads.iter().map(|ad| async move {
         let access = Access::Dealer(ad.dealer_code.clone());

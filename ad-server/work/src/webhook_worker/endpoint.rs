@@ -21,21 +21,23 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use ad_server_base::{shares::Shares, telemetry::Metrics};
+use ad_server_base::{
+    limits::{
+        FairSemaphore,
+        table::{ATTEMPTS_OF_FAILING_WEBHOOK, ATTEMPTS_OF_WEBHOOK, PENDING_DELIVERIES},
+    },
+    telemetry::Metrics,
+};
 use ad_server_outside::webhooks::{
-    Dealers, MOST_PENDING, Webhooks, message,
+    Dealers, Webhooks, message,
     schedule::Schedule,
-    secret::OtherKey,
-    send::{Message, Outcome, Sender},
+    secret::WrongVaultKey,
+    send::{AttemptOutcome, Message, Sender},
 };
 use ad_server_store::{
     DatabaseStore,
-    webhooks::{Attempt, Attempted, Due, Health, Webhook},
+    webhooks::{Attempt, DeliveryUpdate, DueDelivery, EndpointHealth, Webhook},
 };
-
-/// Attempts at the same time: fewer while the endpoint fails.
-const AT_ONCE: usize = 8;
-const AT_ONCE_FAILING: usize = 2;
 
 /// Events that become deliveries in one commit.
 const BATCH: u32 = 100;
@@ -65,14 +67,14 @@ const EMPTY_PAGES: u32 = 100;
 const UNDECRYPTED: &str = "the service cannot read the secret of the webhook";
 
 /// What the endpoints of a process share.
-pub(super) struct Shared {
+pub(super) struct EndpointContext {
     pub(super) webhooks: Webhooks,
     pub(super) store: Arc<DatabaseStore>,
     pub(super) metrics: Metrics,
     pub(super) sender: Sender,
     pub(super) schedule: Schedule,
     pub(super) disable_after: Duration,
-    pub(super) attempts: Shares,
+    pub(super) attempts: FairSemaphore,
     pub(super) readers: Semaphore,
     /// The id of this process as an owner.
     pub(super) owner: Uuid,
@@ -81,7 +83,7 @@ pub(super) struct Shared {
     pub(super) owned_until: AtomicI64,
 }
 
-impl Shared {
+impl EndpointContext {
     pub(super) fn owned_until(&self) -> Timestamp {
         Timestamp::from_millis(self.owned_until.load(Ordering::Relaxed))
     }
@@ -93,11 +95,11 @@ pub(super) struct Config {
     pub(super) dealers: Dealers,
 }
 
-type Sending = FuturesUnordered<BoxFuture<'static, (Due, Attempt, Outcome)>>;
+type Sending = FuturesUnordered<BoxFuture<'static, (DueDelivery, Attempt, AttemptOutcome)>>;
 
 /// An endpoint with its state in memory.
 pub(super) struct Endpoint {
-    shared: Arc<Shared>,
+    shared: Arc<EndpointContext>,
     configs: watch::Receiver<Arc<Config>>,
     config: Arc<Config>,
     events: EventWatch,
@@ -114,7 +116,7 @@ pub(super) struct Endpoint {
     /// Pending deliveries; `None`: not counted yet.
     pending: Option<u64>,
     /// Due deliveries that have been read.
-    queue: VecDeque<Due>,
+    queue: VecDeque<DueDelivery>,
     /// Those that are being sent, with their ads.
     in_flight: Vec<(i64, Option<i64>)>,
     /// When more deliveries may be due; `None`: not before an event or a change.
@@ -122,7 +124,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(shared: Arc<Shared>, configs: watch::Receiver<Arc<Config>>) -> Self {
+    pub(super) fn new(shared: Arc<EndpointContext>, configs: watch::Receiver<Arc<Config>>) -> Self {
         let config = Arc::clone(&configs.borrow());
         let Config { webhook, dealers } = &*config;
         let (high, low) = webhook.id.as_u64_pair();
@@ -188,7 +190,7 @@ impl Endpoint {
 
     /// Time until there may be more work; `None`: not before an event or a change.
     fn pause(&self) -> Option<Duration> {
-        let until_read = self.reads_news().then(|| self.next_read.saturating_duration_since(Instant::now()));
+        let until_read = self.may_read_events().then(|| self.next_read.saturating_duration_since(Instant::now()));
         // What is queued waits for the end of an attempt.
         let begins = self.queue.is_empty() && self.in_flight.len() < self.at_once();
         let until_due = self.due_at.filter(|_| begins).map(|at| {
@@ -200,7 +202,7 @@ impl Endpoint {
 
     /// How many attempts may be made at the same time.
     fn at_once(&self) -> usize {
-        if self.failing_since.is_some() { AT_ONCE_FAILING } else { AT_ONCE }
+        if self.failing_since.is_some() { ATTEMPTS_OF_FAILING_WEBHOOK } else { ATTEMPTS_OF_WEBHOOK }
     }
 
     /// Takes over what a client has changed, or other dealers of the group.
@@ -231,7 +233,7 @@ impl Endpoint {
             self.due_at = (pending > 0).then_some(now);
         }
         if self.next_read <= Instant::now() {
-            while self.reads_news() {
+            while self.may_read_events() {
                 if self.enqueue().await?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -244,13 +246,13 @@ impl Endpoint {
 
     /// Whether there may be new events, and one more batch of deliveries may be pending.
     fn reads_news(&self) -> bool {
-        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
+        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(PENDING_DELIVERIES)
     }
 
     /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or
     /// disabled the endpoint, or another process owns it: the worker reads it again.
     async fn enqueue(&mut self) -> Result<ControlFlow<()>, StoreError> {
-        let Shared { webhooks: Webhooks { database, clock, .. }, store, owner, .. } = &*self.shared;
+        let EndpointContext { webhooks: Webhooks { database, clock, .. }, store, owner, .. } = &*self.shared;
         let Config { webhook, dealers } = &*self.config;
         let query = EventQuery { after: self.position, types: webhook.types.clone(), source_id: None, limit: BATCH };
         let page = store.events(dealers.scope(), &query).await?;
@@ -324,8 +326,9 @@ impl Endpoint {
     }
 
     /// The first due delivery of an ad of which none is being sent, so that the events of an ad arrive in order unless they fail.
-    fn next_due(&mut self) -> Option<Due> {
-        let is_free = |due: &Due| due.ad().is_none_or(|own| self.in_flight.iter().all(|(_, ad)| *ad != Some(own)));
+    fn next_due(&mut self) -> Option<DueDelivery> {
+        let is_free =
+            |due: &DueDelivery| due.ad().is_none_or(|own| self.in_flight.iter().all(|(_, ad)| *ad != Some(own)));
         let place = self.queue.iter().position(is_free)?;
         self.queue.remove(place)
     }
@@ -343,22 +346,28 @@ impl Endpoint {
 
     /// Records an attempt, and others that end within a short time, until they have been recorded. Breaks when the endpoint was disabled,
     /// or belongs to another process.
-    async fn record_ready(&mut self, first: (Due, Attempt, Outcome), sending: &mut Sending) -> ControlFlow<()> {
+    async fn record_ready(
+        &mut self,
+        first: (DueDelivery, Attempt, AttemptOutcome),
+        sending: &mut Sending,
+    ) -> ControlFlow<()> {
         let until = Instant::now() + RECORD_WITHIN;
         let (mut ended, mut next, mut all_delivered) = (Vec::new(), Some(first), true);
         while let Some((due, attempt, outcome)) = next {
             self.in_flight.retain(|(seq, _)| *seq != due.seq);
             ended.push((due, attempt, outcome));
-            all_delivered &= outcome == Outcome::Delivered;
+            all_delivered &= outcome == AttemptOutcome::Delivered;
             // A failure may disable the endpoint, or slow it down.
             if all_delivered {
                 self.begin_queued(sending);
             }
             next = timeout_at(until, sending.next()).await.ok().flatten();
         }
-        let mut health = Health { failing_since: self.failing_since, ..Health::default() };
-        let attempted: Vec<_> =
-            ended.into_iter().map(|(due, attempt, outcome)| self.judge(due, attempt, outcome, &mut health)).collect();
+        let mut health = EndpointHealth { failing_since: self.failing_since, ..EndpointHealth::default() };
+        let attempted: Vec<_> = ended
+            .into_iter()
+            .map(|(due, attempt, outcome)| self.classify_attempt(due, attempt, outcome, &mut health))
+            .collect();
         self.failing_since = health.failing_since;
         let finished = attempted.iter().filter(|attempted| attempted.state != DeliveryState::Pending).count();
         self.pending = self.pending.map(|pending| pending.saturating_sub(finished as u64));
@@ -378,26 +387,32 @@ impl Endpoint {
     }
 
     /// What an attempt changes about its delivery, and about the endpoint.
-    fn judge(&mut self, due: Due, attempt: Attempt, outcome: Outcome, health: &mut Health) -> Attempted {
-        let Due { seq, tries, mut attempts, .. } = due;
+    fn classify_attempt(
+        &mut self,
+        due: DueDelivery,
+        attempt: Attempt,
+        outcome: AttemptOutcome,
+        health: &mut EndpointHealth,
+    ) -> DeliveryUpdate {
+        let DueDelivery { seq, tries, mut attempts, .. } = due;
         let (at, now) = (attempt.at, self.shared.webhooks.clock.now());
         attempts.push(attempt);
         let surplus = attempts.len().saturating_sub(ATTEMPTS);
         attempts.drain(..surplus);
         let (state, next_attempt) = match outcome {
-            Outcome::Delivered => {
+            AttemptOutcome::Delivered => {
                 health.last_success = Some(at);
                 health.failing_since = None;
                 (DeliveryState::Delivered, now)
             }
-            Outcome::Gone => {
+            AttemptOutcome::Gone => {
                 health.last_failure = Some(at);
                 health.failing_since.get_or_insert(at);
                 health.disabled = Some(DisabledReason::Gone);
                 // The delivery is repeated when the endpoint is enabled again.
                 (DeliveryState::Pending, now)
             }
-            Outcome::Failed(asked) => {
+            AttemptOutcome::Failed(asked) => {
                 health.last_failure = Some(at);
                 let since = *health.failing_since.get_or_insert(at);
                 if now - since >= self.shared.disable_after {
@@ -418,18 +433,22 @@ impl Endpoint {
         if state == DeliveryState::Pending {
             self.due_by(next_attempt);
         }
-        Attempted { seq, state, next_attempt, attempts }
+        DeliveryUpdate { seq, state, next_attempt, attempts }
     }
 }
 
 /// Waits for a slot and makes an attempt.
-async fn attempt(shared: Arc<Shared>, config: Arc<Config>, due: Due) -> (Due, Attempt, Outcome) {
+async fn attempt(
+    shared: Arc<EndpointContext>,
+    config: Arc<Config>,
+    due: DueDelivery,
+) -> (DueDelivery, Attempt, AttemptOutcome) {
     let webhook = &config.webhook;
     let _turn = shared.attempts.take(&webhook.id.to_string(), 1).await;
     let at = shared.webhooks.clock.now();
     let secrets = match shared.webhooks.vault.open_all(webhook, at) {
         Ok(secrets) => secrets,
-        Err(OtherKey) => return (due, Attempt::unsent(at, UNDECRYPTED), Outcome::Failed(None)),
+        Err(WrongVaultKey) => return (due, Attempt::unsent(at, UNDECRYPTED), AttemptOutcome::Failed(None)),
     };
     let body = match &due.event {
         Some(event) => message::of_event(&webhook.access, event),

@@ -24,7 +24,13 @@ use tokio::{
 use uuid::Uuid;
 
 use self::endpoint::{Config, Endpoint, Shared};
-use ad_server_base::{shares::Shares, telemetry::Metrics};
+use ad_server_base::{
+    limits::{
+        FairSemaphore,
+        table::{ATTEMPTS, ATTEMPTS_RESERVED, WEBHOOKS_OF_PROCESS},
+    },
+    telemetry::Metrics,
+};
 use ad_server_outside::webhooks::{
     Dealers, Webhooks,
     schedule::Schedule,
@@ -41,28 +47,21 @@ const POLL: Duration = Duration::from_secs(1);
 /// For how long endpoints are owned.
 const OWNED: Duration = Duration::from_secs(10);
 
-/// When ownership is renewed.
+/// Interval at which ownership of endpoints is renewed.
 const RENEWED: Duration = Duration::from_secs(3);
-
-/// Most endpoints of one process: each takes some memory.
-const MOST_ENDPOINTS: usize = 10_000;
 
 /// How many endpoints read the database at the same time, so that requests of clients find it free.
 const READERS: usize = 4;
-
-/// Attempts at the same time, of all endpoints together, and how many of them are for endpoints that have none.
-const AT_ONCE: usize = 128;
-const FOR_OTHERS: usize = 96;
 
 /// How long attempts may go on during shutdown: a little longer than one takes at most.
 const GRACE: Duration = Duration::from_secs(17);
 
 /// Sends events to the endpoints that this process owns.
 pub struct WebhookWorker {
-    shared: Arc<Shared>,
+    shared: Arc<EndpointContext>,
     tasks: JoinSet<()>,
     /// The enabled endpoints that are owned, by id.
-    endpoints: HashMap<Uuid, Running>,
+    endpoints: HashMap<Uuid, RunningEndpoint>,
     /// Endpoints whose tasks have ended. They are read again, and started unless they were disabled or belong to another process.
     ended: Vec<Uuid>,
     renewed: Option<Timestamp>,
@@ -73,7 +72,7 @@ pub struct WebhookWorker {
 ad_server_base::debug_by_name!(WebhookWorker);
 
 /// The task of an endpoint.
-struct Running {
+struct RunningEndpoint {
     task: tokio::task::AbortHandle,
     config: watch::Sender<Arc<Config>>,
 }
@@ -92,14 +91,14 @@ impl WebhookWorker {
         disable_after: Duration,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, SenderError> {
-        let shared = Shared {
+        let shared = EndpointContext {
             sender: Sender::new(webhooks.guard(), Arc::clone(&webhooks.clock))?,
             webhooks,
             store,
             metrics,
             schedule,
             disable_after,
-            attempts: Shares::with_reserve(AT_ONCE, FOR_OTHERS),
+            attempts: FairSemaphore::with_reserve(ATTEMPTS, ATTEMPTS_RESERVED),
             readers: Semaphore::new(READERS),
             owner,
             stop,
@@ -115,7 +114,7 @@ impl WebhookWorker {
         })
     }
 
-    /// Runs until it is to stop, then waits for the attempts under way and lets other processes have the endpoints.
+    /// Runs until the stop, then waits for running attempts and releases the endpoints to other processes.
     pub async fn run(mut self) {
         let mut stop = self.shared.stop.clone();
         while !*stop.borrow() {
@@ -161,13 +160,13 @@ impl WebhookWorker {
     async fn poll(&mut self) -> Result<(), StoreError> {
         let now = self.shared.webhooks.clock.now();
         self.renew(now).await?;
-        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
+        let EndpointContext { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         if !self.ended.is_empty() {
             database.touch_webhooks(&self.ended).await?;
             self.ended.clear();
         }
         let ownership = Ownership { owner: *owner, now, latest: now + OWNED };
-        let free = MOST_ENDPOINTS.saturating_sub(self.endpoints.len());
+        let free = WEBHOOKS_OF_PROCESS.saturating_sub(self.endpoints.len());
         database.claim_webhooks(ownership, self.undecrypted.iter(), free).await?;
         let changed = database.changed_webhooks(*owner).await?;
         let mut read = Vec::new();
@@ -195,11 +194,11 @@ impl WebhookWorker {
         if self.renewed.is_some_and(|renewed| age(renewed) < RENEWED) {
             return Ok(());
         }
-        let Shared { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
+        let EndpointContext { webhooks: Webhooks { database, .. }, owner, .. } = &*self.shared;
         let until = now + OWNED;
         database.renew_owner(*owner, until).await?;
         if self.renewed.is_some_and(|renewed| age(renewed) >= OWNED) {
-            // Others may have claimed some of them meanwhile.
+            // Other processes may have claimed some of them in the meantime.
             for (_, running) in self.endpoints.drain() {
                 running.task.abort();
             }
@@ -238,7 +237,7 @@ impl WebhookWorker {
         }
         let (sender, receiver) = watch::channel(config);
         let task = self.tasks.spawn(Endpoint::new(Arc::clone(&self.shared), receiver).run());
-        self.endpoints.insert(id, Running { task, config: sender });
+        self.endpoints.insert(id, RunningEndpoint { task, config: sender });
     }
 
     /// Gives endpoints of groups the dealers that the groups have now.

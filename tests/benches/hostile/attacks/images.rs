@@ -17,7 +17,7 @@ use tokio::{
 use super::{car, post_car};
 use crate::{attacker::Attacker, connection::Request};
 
-/// Images of an ad.
+/// Number of images of each ad.
 const IMAGES: usize = 20;
 /// Addresses of the hosts, and ports on each.
 const HOSTS: (u8, usize) = (64, 4);

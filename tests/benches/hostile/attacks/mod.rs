@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::{attacker::Attacker, connection::Request};
 
-/// An attack.
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -21,7 +20,7 @@ pub(crate) struct Attack {
     pub(crate) run: fn(Attacker) -> Pin<Box<dyn Future<Output = ()>>>,
 }
 
-/// Where images are kept.
+/// Kind of the image store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Folder,

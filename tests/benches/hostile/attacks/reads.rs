@@ -16,9 +16,7 @@ use crate::{
 
 /// Characters of the texts that are searched and listed.
 const TEXT: usize = 200_000;
-/// Ads that are searched.
 const SEARCHED: usize = 120;
-/// Ads that are listed.
 const LISTED: usize = 500;
 /// How long a client waits that leaves before the answer.
 const STAY: Duration = Duration::from_millis(50);

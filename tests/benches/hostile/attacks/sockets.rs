@@ -1,4 +1,4 @@
-//! Attacks by connections.
+//! Attacks that open connections.
 
 use std::{future::pending, time::Duration};
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{car, post_car};
 use crate::{attacker::Attacker, connection::Request};
 
-/// Ads that grow.
+/// Ads that each write makes larger.
 const GROWING: usize = 4;
 /// Members of an open `category_fields` that are added, of 64 that it may have.
 const MEMBERS: usize = 60;

@@ -38,7 +38,6 @@ impl Wire {
         wire
     }
 
-    /// Sends a line.
     async fn send(&mut self, line: &str) {
         self.write(&format!("{line}\n")).await;
     }

@@ -33,7 +33,6 @@ pub(super) enum Holds {
     Plate(Option<usize>),
 }
 
-/// One row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) path: &'static str,

@@ -209,7 +209,6 @@ fn remaining_mileage() -> Rule {
         )
 }
 
-/// One set of wheels.
 pub(in crate::conformance) fn wheel_set(name: &str) -> Value {
     let tire = json!({"thread_depth": 6.5});
     json!({"name": name, "rim_size": 18, "tires":

@@ -204,7 +204,6 @@ fn boat(source_id: &str) -> Value {
     ad("boat", &json!({"source_id": source_id, "visible": false}))
 }
 
-/// Bytes in gzip.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("memory takes everything");

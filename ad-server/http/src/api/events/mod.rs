@@ -8,14 +8,14 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     fields::FieldErrors,
     model::{EventPage, EventPosition, EventQuery},
-    parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
     ports::{EventWatch, Scope},
     service::Access,
     violation::{Code, Violation},
 };
+use ad_parameters::{EVENT_PARAMETERS, EventParameters, EventsAfter, FromParameters};
 use poem::{
-    Endpoint, Request, Response, Result,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    Request, Response,
+    http::{HeaderMap, StatusCode, header},
 };
 use serde_json::json;
 use shared::SharedReads;
@@ -25,18 +25,18 @@ use super::{
     ApiError, Context,
     accept::weighted,
     body,
+    call::{Call, suggest},
     compression::{CodedBytes, Coding},
     errors::json_bytes,
-    headers,
+    handler::ApiResult,
     lists::{AnswerMemory, held},
-    observe::Routes,
 };
-use ad_server_access::auth::{Caller, Permission};
+use ad_server_access::auth::Caller;
 use ad_server_outside::events::{CursorScope, EventView};
 
 pub(super) const PATH: &str = "/v4/events";
 
-/// A stream goes on from here, whatever its address says.
+/// Header with the position from which a stream resumes; it takes precedence over the address.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Time between two reads of a reader that waits for events, at least.
@@ -45,31 +45,27 @@ const REST: Duration = Duration::from_millis(10);
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
 
-pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Events::new(context, Rhythm::AtOnce))
-}
-
 /// Reads events for clients.
 pub struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,
-    rhythm: Rhythm,
+    rhythm: PollInterval,
 }
 
 ad_server_base::debug_by_name!(Events);
 
 /// How long a reader rests after a read.
 #[derive(Debug, Clone, Copy)]
-pub enum Rhythm {
+pub enum PollInterval {
     /// Hardly, so that events arrive at once.
     AtOnce,
     /// Until the next tick of a clock that all readers share. They then share their reads, and each gets the events of a tick in one piece.
     Ticks { since: Instant, every: Duration },
 }
 
-impl Rhythm {
+impl PollInterval {
     /// The rest after a read that began then.
-    fn rest(self, begun: Instant) -> Duration {
+    fn pause_after(self, begun: Instant) -> Duration {
         let least = REST.max(begun.elapsed() * REST_FACTOR);
         match self {
             Self::AtOnce => least,
@@ -82,22 +78,9 @@ impl Rhythm {
     }
 }
 
-impl Endpoint for Events {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let response = self.answer(&request).await.unwrap_or_else(ApiError::response);
-        let mut response = headers::to_token(response, headers::PRIVATE);
-        if response.status().is_success() {
-            response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
-        }
-        Ok(response)
-    }
-}
-
 impl Events {
     /// Streams that read the same events share the reads of one value.
-    pub fn new(context: &Arc<Context>, rhythm: Rhythm) -> Self {
+    pub fn new(context: &Arc<Context>, rhythm: PollInterval) -> Self {
         Self { context: Arc::clone(context), reads: Arc::default(), rhythm }
     }
 
@@ -108,57 +91,27 @@ impl Events {
         query: &[(String, String)],
         headers: &HeaderMap,
     ) -> Result<Response, ApiError> {
-        let parameters = self.parameters(query, headers)?;
-        self.streamed(caller, parameters).await
+        let parameters = EventParameters::parse(EVENT_PARAMETERS, query)
+            .map_err(|errors| suggest(&self.context, EVENT_PARAMETERS, errors))?;
+        self.streamed(caller, continued(parameters, headers)).await
     }
 
     async fn streamed(&self, caller: Caller, parameters: EventParameters) -> Result<Response, ApiError> {
         let jti = caller.jti.clone();
-        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        let reader = EventReader::new(Arc::clone(&self.context), caller, parameters).await?;
         reader.check_position().await?;
         let open = self.context.limits.event_streams.open(&jti)?;
         Ok(stream::answer(reader, Arc::clone(&self.reads), self.rhythm, open))
     }
 
-    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(Some(request.method())));
-        }
-        let caller = self.context.authenticated(request)?;
-        let (is_stream, parameters) = (prefers_stream(request), body::query(request));
-        let parameters = parameters.and_then(|query| self.parameters(&query, request.headers()));
-        // Those that wait have limits of their own.
-        if !is_stream && parameters.as_ref().map_or(true, |parameters| parameters.wait.is_zero()) {
-            self.context.count(&caller, request)?;
-        }
-        if !caller.permissions.contains(Permission::Read) {
-            return Err(ApiError::Forbidden(Permission::Read));
-        }
-        let parameters = parameters?;
-        if is_stream {
-            return self.streamed(caller, parameters).await;
-        }
-        let wait = parameters.wait.min(self.context.limits.waits.longest());
-        let jti = caller.jti.clone();
-        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
-        let _open = if wait.is_zero() { None } else { Some(self.context.limits.event_streams.open(&jti)?) };
-        self.page(reader, wait, request.data::<Coding>().copied()).await
-    }
-
-    fn parameters(&self, query: &[(String, String)], headers: &HeaderMap) -> Result<EventParameters, ApiError> {
-        let mut parameters = EventParameters::parse(query).map_err(|mut errors| {
-            parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
-            errors
-        })?;
-        if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
-            parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
-        }
-        Ok(parameters)
-    }
-
     /// One page, as soon as there is an event or the wait is over. If there is no memory for a large answer, the page is dropped and
     /// read again when there is.
-    async fn page(&self, mut reader: Reader, wait: Duration, coding: Option<Coding>) -> Result<Response, ApiError> {
+    async fn page(
+        &self,
+        mut reader: EventReader,
+        wait: Duration,
+        coding: Option<Coding>,
+    ) -> Result<Response, ApiError> {
         let begin = reader.query.after;
         let mut memory = None;
         loop {
@@ -191,6 +144,35 @@ impl Events {
     }
 }
 
+/// The events after a cursor, as a page or as a stream.
+pub(super) async fn answer(call: &Call<'_>, parameters: EventParameters, (): ()) -> ApiResult {
+    let (events, limits) = (&call.path.state.events, &call.context().limits);
+    let parameters = continued(parameters, call.request.headers());
+    if prefers_stream(call.request) {
+        return events.streamed(call.caller.clone(), parameters).await;
+    }
+    let wait = parameters.wait.min(limits.waits.longest());
+    let reader = Reader::new(Arc::clone(call.context()), call.caller.clone(), parameters).await?;
+    let _open = if wait.is_zero() { None } else { Some(limits.event_streams.open(&call.caller.jti)?) };
+    events.page(reader, wait, call.request.data::<Coding>().copied()).await
+}
+
+/// Whether a request waits for events.
+pub(super) fn waits(request: &Request) -> bool {
+    let waits = |query: Vec<(String, String)>| {
+        EventParameters::parse(EVENT_PARAMETERS, &query).is_ok_and(|parameters| !parameters.wait.is_zero())
+    };
+    prefers_stream(request) || body::query(request).is_ok_and(waits)
+}
+
+/// The same, from where the client has read a stream.
+fn continued(mut parameters: EventParameters, headers: &HeaderMap) -> EventParameters {
+    if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
+        parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
+    }
+    parameters
+}
+
 /// Whether a client wants a stream rather than JSON.
 fn prefers_stream(request: &Request) -> bool {
     let weight = |wanted: &str| {
@@ -201,7 +183,7 @@ fn prefers_stream(request: &Request) -> bool {
 }
 
 /// Who reads events, and how far.
-struct Reader {
+struct EventReader {
     context: Arc<Context>,
     caller: Caller,
     dealer_code: Option<String>,
@@ -210,7 +192,7 @@ struct Reader {
     query: EventQuery,
 }
 
-impl Reader {
+impl EventReader {
     async fn new(context: Arc<Context>, caller: Caller, parameters: EventParameters) -> Result<Self, ApiError> {
         let EventParameters { after, types, source_id, dealer_code, limit, wait: _ } = parameters;
         let cursors = CursorScope::of(&caller.scope);
@@ -247,7 +229,7 @@ impl Reader {
                 continue;
             }
             let changed = async {
-                sleep(Rhythm::AtOnce.rest(begun)).await;
+                sleep(PollInterval::AtOnce.pause_after(begun)).await;
                 watch.changed().await;
             };
             tokio::select! {
@@ -302,14 +284,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn readers_of_one_clock_rest_until_the_same_tick() {
         let (since, every) = (Instant::now(), Duration::from_millis(500));
-        let ticks = Rhythm::Ticks { since, every };
+        let ticks = PollInterval::Ticks { since, every };
         for read_at in [0, 3, 250, 489, 498] {
             sleep_until(since + Duration::from_millis(2000 + read_at)).await;
-            let rest = ticks.rest(Instant::now());
+            let rest = ticks.pause_after(Instant::now());
             let next = since.elapsed() + rest;
             assert_eq!(next.as_millis() % every.as_millis(), 0, "{read_at}");
             assert!(rest >= REST && rest < every + REST, "{read_at}: {rest:?}");
         }
-        assert_eq!(Rhythm::AtOnce.rest(Instant::now()), REST);
+        assert_eq!(PollInterval::AtOnce.pause_after(Instant::now()), REST);
     }
 }

@@ -26,7 +26,7 @@ use ad_server_outside::events::{CursorScope, EventView};
 pub(super) struct Piece {
     /// Server-sent events; empty if there are none.
     pub(super) text: Bytes,
-    /// The position after them.
+    /// The position after the last of them.
     pub(super) position: EventPosition,
     /// Whether there are more events now.
     pub(super) has_more: bool,
@@ -58,22 +58,22 @@ impl Piece {
 
 /// The query of a shared read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Wanted {
+pub(super) struct SharedQuery {
     pub(super) scope: Access,
     pub(super) dealers: Arc<[String]>,
     pub(super) query: EventQuery,
 }
 
 /// The read of a piece; `None` if it failed.
-type Read = BoxFuture<'static, Option<Piece>>;
+type PieceRead = BoxFuture<'static, Option<Piece>>;
 
-/// Reads under way.
+/// Reads that are running, by what they read.
 #[derive(Default)]
-pub(super) struct SharedReads(Mutex<HashMap<Wanted, WeakShared<Read>>>);
+pub(super) struct SharedReads(Mutex<HashMap<SharedQuery, WeakShared<PieceRead>>>);
 
 impl SharedReads {
     /// The next piece of a stream; `None` if it cannot be read.
-    pub(super) async fn next(&self, context: &Arc<Context>, wanted: &Wanted) -> Option<Piece> {
+    pub(super) async fn next(&self, context: &Arc<Context>, wanted: &SharedQuery) -> Option<Piece> {
         let (read, is_own) = self.begin(context, wanted);
         let piece = read.await;
         if is_own || piece.as_ref().is_some_and(|piece| !piece.is_empty()) {
@@ -83,10 +83,10 @@ impl SharedReads {
         self.begin(context, wanted).0.await
     }
 
-    /// A read that is under way, or else a new one.
-    fn begin(&self, context: &Arc<Context>, wanted: &Wanted) -> (Shared<Read>, bool) {
+    /// The running read of the same events, or else a new one.
+    fn begin(&self, context: &Arc<Context>, wanted: &SharedQuery) -> (Shared<PieceRead>, bool) {
         let mut reads = locked(&self.0);
-        let under_way = |read: &WeakShared<Read>| read.upgrade().filter(|read| read.peek().is_none());
+        let under_way = |read: &WeakShared<PieceRead>| read.upgrade().filter(|read| read.peek().is_none());
         if let Some(read) = reads.get(wanted).and_then(under_way) {
             return (read, false);
         }
@@ -97,7 +97,7 @@ impl SharedReads {
     }
 }
 
-async fn piece(context: Arc<Context>, wanted: Wanted) -> Option<Piece> {
+async fn piece(context: Arc<Context>, wanted: SharedQuery) -> Option<Piece> {
     match read(&context, &wanted.scope, &wanted.dealers, &wanted.query).await {
         Ok(page) => Some(Piece::new(&page, &wanted.scope)),
         Err(error) => {

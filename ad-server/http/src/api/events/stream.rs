@@ -9,8 +9,8 @@ use poem::{Body, Response};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Reader, Rhythm,
-    shared::{SharedReads, Wanted},
+    EventReader, PollInterval,
+    shared::{SharedQuery, SharedReads},
 };
 use crate::api::event_streams::OpenStream;
 
@@ -27,7 +27,7 @@ const CHECK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The answer with the stream of a reader.
-pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, rhythm: Rhythm, open: OpenStream) -> Response {
+pub(super) fn answer(reader: EventReader, reads: Arc<SharedReads>, rhythm: PollInterval, open: OpenStream) -> Response {
     let watch = reader.watch();
     let stream = EventStream {
         reader,
@@ -50,9 +50,9 @@ pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, rhythm: Rhythm, op
 }
 
 struct EventStream {
-    reader: Reader,
+    reader: EventReader,
     reads: Arc<SharedReads>,
-    rhythm: Rhythm,
+    rhythm: PollInterval,
     watch: EventWatch,
     step: Step,
     comment_at: Instant,
@@ -63,7 +63,7 @@ struct EventStream {
 enum Step {
     Begin,
     Read,
-    /// Reads after this pause.
+    /// Reads after this pause, because a read failed.
     Retry(Duration),
     /// Reads after this pause when there are new events.
     Wait(Duration),
@@ -71,7 +71,7 @@ enum Step {
 
 /// Why a stream has stopped waiting.
 #[derive(PartialEq, Eq)]
-enum Woken {
+enum WakeReason {
     ByEvents,
     ByTime,
 }
@@ -89,7 +89,7 @@ impl EventStream {
                 Step::Retry(pause) => self.pause(pause).await?,
                 Step::Wait(pause) => {
                     self.pause(pause).await?;
-                    if self.wait().await? == Woken::ByTime {
+                    if self.wait().await? == WakeReason::ByTime {
                         self.step = Step::Wait(Duration::ZERO);
                         return Some(self.comment());
                     }
@@ -103,7 +103,7 @@ impl EventStream {
             self.step = match &piece {
                 None => Step::Retry(AGAIN),
                 Some(piece) if piece.has_more => Step::Read,
-                Some(_) => Step::Wait(self.rhythm.rest(begun)),
+                Some(_) => Step::Wait(self.rhythm.pause_after(begun)),
             };
             if let Some(piece) = piece {
                 self.reader.query.after = piece.position;
@@ -126,9 +126,9 @@ impl EventStream {
         format!(": waiting for events\nid: {cursor}\n\n").into()
     }
 
-    fn wanted(&self) -> Wanted {
-        let Reader { caller, dealers, query, .. } = &self.reader;
-        Wanted { scope: caller.scope.clone(), dealers: Arc::clone(dealers), query: query.clone() }
+    fn wanted(&self) -> SharedQuery {
+        let EventReader { caller, dealers, query, .. } = &self.reader;
+        SharedQuery { scope: caller.scope.clone(), dealers: Arc::clone(dealers), query: query.clone() }
     }
 
     /// Pauses; `None` when the service is stopped.
@@ -140,24 +140,24 @@ impl EventStream {
     }
 
     /// Waits for new events, or until it is time for a comment; `None` when the stream is at its end.
-    async fn wait(&mut self) -> Option<Woken> {
+    async fn wait(&mut self) -> Option<WakeReason> {
         let streams = self.reader.context.limits.event_streams.clone();
         loop {
             tokio::select! {
                 () = streams.stopped() => return None,
-                () = self.watch.changed() => return Some(Woken::ByEvents),
-                () = sleep_until(self.comment_at) => return Some(Woken::ByTime),
+                () = self.watch.changed() => return Some(WakeReason::ByEvents),
+                () = sleep_until(self.comment_at) => return Some(WakeReason::ByTime),
                 () = sleep(CHECK) => {}
             }
             if !self.is_permitted() {
                 return None;
             }
-            let Reader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
+            let EventReader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
             let now = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
             if !Arc::ptr_eq(&now, dealers) && now != *dealers {
                 self.watch = context.store.watch_events(Scope::Dealers(&now));
                 *dealers = now;
-                return Some(Woken::ByEvents);
+                return Some(WakeReason::ByEvents);
             }
         }
     }

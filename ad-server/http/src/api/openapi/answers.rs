@@ -1,4 +1,4 @@
-//! Schemas of responses about ads. Those that do not depend on a category are in `fixed.json`.
+//! Schemas of responses about ads, from the tables of fields. Those that depend on no table are types: `api::answers`.
 
 use ad_core::{
     categories::{
@@ -6,7 +6,7 @@ use ad_core::{
         ad_fields::{ADDED, IDENTITY, WRITTEN},
     },
     fields::{Direction, Field},
-    model::{AdState, ApiVersion, VIEW_FIELDS},
+    model::{AdState, AdStatus, ApiVersion, VIEW_FIELDS},
 };
 use serde_json::{Map, Value, json};
 
@@ -20,10 +20,10 @@ use super::{
 /// Fields that have a value in every answer.
 const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images"];
 
-/// An answer about ads.
+/// The kind of an answer about ads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// A whole ad.
+    /// An ad with all its fields.
     Ad,
     /// An ad, or the requested fields of it.
     Row,
@@ -69,6 +69,12 @@ pub(super) fn schemas() -> Map<String, Value> {
     schemas.extend(of_ads("V3Only", &ids, &reference("AnyFields")));
     schemas.insert("V3OnlyContent".to_owned(), content(&ids, &reference("AnyFields")));
     schemas.extend(of_every_category());
+    let pages = [
+        ("LogEntry", "LogPage", "A page of the log"),
+        ("Webhook", "WebhookPage", "Webhooks, oldest first"),
+        ("Delivery", "DeliveryPage", "Deliveries, newest first"),
+    ];
+    schemas.extend(pages.map(|(row, name, description)| (name.to_owned(), page(row, description))));
     schemas
 }
 
@@ -89,6 +95,17 @@ fn of_every_category() -> Map<String, Value> {
         ("AdRow", any_of(&all, "AdRow")),
         ("AdPage", page("AdRow", "Rows are complete unless the parameter `fields` is used")),
         ("Content", any_of(&of_v3, "Content")),
+        (
+            "AdStatusWord",
+            json!({"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`",
+                "example": "live"}),
+        ),
+        (
+            "AnyFields",
+            json!({"type": "object", "nullable": true, "additionalProperties": true,
+                "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"}),
+        ),
+        ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
         ("Validated", validated(&reference("Content"))),
     ]
     .into_iter()
@@ -116,7 +133,7 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
         .collect()
 }
 
-/// What would be stored.
+/// Schema of the content that would be stored.
 fn content(categories: &[u16], category_fields: &Value) -> Value {
     let mut content = json!({"type": "object", "properties": {
         "source_id": {"type": "string", "nullable": true, "description": "`null` if none was sent"},
@@ -143,7 +160,7 @@ fn validated(ad: &Value) -> Value {
 }
 
 /// One page of these rows.
-pub(super) fn page(row: &str, description: &str) -> Value {
+fn page(row: &str, description: &str) -> Value {
     let link = |which: &str| {
         json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),
             "example": "https://ads.example/v4/car?limit=50&offset=50"})

@@ -21,11 +21,11 @@ use crate::api::operations::BasePath;
 /// The kind of a payload. The names of its schemas and examples end with that of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
-    /// POST.
+    /// Payload of POST, which creates an ad.
     Create,
     /// Validate: as POST, but `source_id` may be left out.
     Validate,
-    /// PUT and PATCH.
+    /// Payload of PUT and PATCH.
     Update,
     /// Migrate on a typed path, which determines the category.
     Migrate,
@@ -77,7 +77,9 @@ impl Group {
     pub(super) fn of(base: BasePath, shape: BodyKind) -> Vec<Self> {
         match base {
             BasePath::Typed(_, category) => vec![Self::typed(category)],
-            BasePath::Generic => categories::typed().map(|(_, it)| Self::typed(it)).filter(Self::is_target).collect(),
+            BasePath::Generic | BasePath::Service => {
+                categories::typed().map(|(_, it)| Self::typed(it)).filter(Self::is_target).collect()
+            }
             BasePath::V3 if shape == BodyKind::Update => Self::of_v3(),
             BasePath::V3 => Self::of_v3().into_iter().filter(Self::is_created).collect(),
         }

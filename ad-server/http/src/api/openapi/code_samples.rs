@@ -15,7 +15,7 @@ use crate::api::operations::{Act, BasePath, Operation};
 #[derive(Debug)]
 pub(super) struct Sample {
     method: Method,
-    /// Path and query.
+    /// Path with query.
     address: String,
     /// The payload as indented JSON.
     body: Option<String>,
@@ -33,7 +33,7 @@ fn indented(value: &Value) -> String {
 }
 
 impl Sample {
-    /// A request that reads.
+    /// A GET request without a body.
     pub(super) fn get(address: String) -> Self {
         Self { method: Method::GET, address, body: None }
     }
@@ -63,7 +63,7 @@ impl Sample {
         Self { method: operation.method.clone(), address, body }
     }
 
-    /// The value of `x-codeSamples`.
+    /// The value of `x-codeSamples`: the request in each language.
     pub(super) fn in_all_languages(&self) -> Value {
         json!([
             {"lang": "Shell", "label": "curl", "source": self.curl()},

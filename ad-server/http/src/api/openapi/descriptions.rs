@@ -30,15 +30,15 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
         Act::Bump => vec![BUMP.to_owned()],
         Act::PolePosition => vec![POLE_POSITION.to_owned()],
         Act::Retry => vec![RETRY.to_owned()],
-        Act::RefuseCreate => Vec::new(),
+        _ => Vec::new(),
     };
     let paragraphs = paragraphs.iter().filter(|text| !text.is_empty());
     paragraphs.flat_map(|text| ["\n\n", text]).collect()
 }
 
 /// The sentence about the permission that an operation needs.
-pub(super) fn needs(permission: Permission) -> String {
-    format!("Needs the permission `{permission}`.")
+pub(super) fn needs(permission: Option<Permission>) -> Option<String> {
+    permission.map(|permission| format!("Needs the permission `{permission}`."))
 }
 
 const FOLLOW: &str = "The `X-Request-Id` of the answer is the `request_id` of these entries. If the answer is lost, send the same \

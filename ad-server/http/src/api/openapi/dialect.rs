@@ -14,7 +14,7 @@ pub(in crate::api) fn as_3_1(mut document: Value) -> Value {
     convert_members(&mut document["paths"]);
     // OpenAPI 3.0 cannot describe requests that the service sends.
     if document["paths"].get("/v4/webhooks").is_some() {
-        document["webhooks"] = super::fixed::FixedParts::read().webhooks;
+        document["webhooks"] = super::webhooks::received();
     }
     document
 }

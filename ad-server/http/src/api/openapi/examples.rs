@@ -11,8 +11,7 @@ use ad_core::{
         EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Photo, PhotoFacts,
         Price, Publication, PublishedChannel, StatusCount, StatusWords, StoredRequest, Timestamp,
     },
-    parameters::AdParameters,
-    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
+    ports::{AnswerKey, KeptAnswer, StatusFacts, StoreError, StoredAd},
     prices,
     quality::Measured,
     rulebook::{
@@ -23,6 +22,7 @@ use ad_core::{
     status,
     violation::Code,
 };
+use ad_parameters::{AdParameters, FromParameters};
 use poem::http::{StatusCode, header};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -32,11 +32,14 @@ use super::{
     first, name_of,
 };
 use crate::api::{
-    ApiError, Limits, MAX_BODY, body, errors, limits, lookups,
+    ApiError, Limits, MAX_BODY,
+    answers::Me,
+    body, errors, lookups,
     problem::{self, ProblemRequest},
     requests, versions,
 };
-use ad_server_access::auth::{Permission, Permissions, TokenError};
+use ad_server_access::auth::{Caller, Permission, Permissions, TokenError};
+use ad_server_base::limits::table::{BODY_BEHIND, BODY_RATE, REQUESTS};
 use ad_server_base::values::Rate;
 use ad_server_outside::events::{CursorScope, EventView};
 
@@ -46,6 +49,7 @@ const DEALER: &str = "north-cars";
 /// Ids that look like ids.
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
 const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
+const WEBHOOK: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0004);
 const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
 
 const PHOTO: PhotoFacts =
@@ -57,7 +61,7 @@ const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
 /// The state of the ad in an example.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AnswerExample {
-    /// The ad, just created.
+    /// The ad as a create answers it.
     Ad,
     /// The ad, published, with its log.
     Read,
@@ -172,8 +176,8 @@ impl Example<'_> {
         Some(ad(checked.source_id, self.version, self.category, checked.content))
     }
 
-    /// The payload after validation.
-    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::Checked> {
+    /// The payload as the rulebook stores it.
+    fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::CheckedPayload> {
         let Self { rulebook, version, category } = self;
         let dealer = Dealer::named(DEALER);
         rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
@@ -317,7 +321,7 @@ fn kept_answer() -> KeptAnswer {
         fingerprint: String::new(),
         request_id: REQUEST,
         accepted: now(),
-        answer: RenderedAnswer { status: 201, headers: Vec::new(), body: String::new() },
+        answer: String::new(),
     }
 }
 
@@ -401,16 +405,46 @@ fn summary() -> Value {
 
 /// The answer of `GET /v4/me`.
 fn me() -> Value {
-    json!({
-        "scope": {"dealer_code": "north-cars"},
-        "dealers": [{"code": "north-cars", "name": "North Cars", "currency": "SEK", "products": ["online_purchase"],
-            "bump": ["primary"], "salespersons": 2, "ads": 117}],
-        "permissions": Permissions::ALL.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
-        "token": {"jti": REQUEST, "label": "Stock system", "issued": now(), "expires": null},
-        "rate_limit": {"requests": RATE.requests, "seconds": RATE.per.as_secs(), "burst": RATE.burst},
-        "versions": ApiVersion::NAMES,
-        "documentation": "https://ads.example.com/docs/swagger-ui/",
-    })
+    let dealer = Dealer {
+        name: "North Cars".to_owned(),
+        currency: "SEK".to_owned(),
+        products: vec!["online_purchase".to_owned()],
+        bump: vec![Market::Primary],
+        salespersons: vec![String::new(); 2],
+        ..Dealer::named(DEALER)
+    };
+    let caller = Caller::new(Access::Dealer(DEALER.to_owned()), Permissions::ALL, REQUEST.to_string());
+    let caller = Caller { label: Some("Stock system".to_owned()), issued: Some(now()), ..caller };
+    json!(Me::new(&caller, &[(dealer.into(), 117)], Some(RATE), "https://ads.example.com/docs/swagger-ui/".to_owned()))
+}
+
+/// Webhooks, their deliveries, and bodies of requests about them.
+#[rustfmt::skip]
+fn of_webhooks() -> [(&'static str, Value); 11] {
+    let webhook = json!({"id": WEBHOOK, "url": "https://stock.example/hook", "types": ["ad.publish.*", "ad.*.error"], "dealer_code": null,
+        "description": "Stock system", "enabled": true, "disabled_reason": null, "created": now(), "updated": now(), "pending": 0,
+        "last_success": now(), "last_failure": now()});
+    let mut new = webhook.clone();
+    new["secret"] = json!("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    let delivery = json!({"created": now(), "event_id": super::webhooks::EVENT, "type": "ad.publish.done", "state": "delivered", "next_attempt": null,
+        "attempts": [
+            {"at": now(), "status": 500, "latency_ms": 12, "error": "answered 500", "response": "out of memory"},
+            {"at": now(), "status": 204, "latency_ms": 38, "error": null, "response": ""},
+        ]});
+    let missing = format!("No webhook in the token's scope has the id \"{WEBHOOK}\". GET /v4/webhooks lists them.");
+    [
+        ("WebhookInput", json!({"url": webhook["url"], "types": webhook["types"], "description": webhook["description"]})),
+        ("WebhookPage", page(&json!([webhook]))),
+        ("Webhook", webhook),
+        ("NewWebhook", new),
+        ("DeliveryPage", page(&json!([delivery]))),
+        ("Delivery", delivery),
+        ("WebhookPatch", json!({"types": ["ad.*.error"], "resume": "now"})),
+        ("WebhookReplay", json!({"after": "2026-01-15T09:00:00Z"})),
+        ("NoSuchWebhook", json!({"detail": missing})),
+        ("WebhookDisabled", json!(["This webhook is disabled, so nothing is sent to it. Enable it first: PATCH with \"enabled\": true."])),
+        ("TooManyWebhooks", json!(["The token's scope has 10 webhooks already, which is the maximum. Delete one first."])),
+    ]
 }
 
 /// A brand that has models.
@@ -429,7 +463,7 @@ const DELETED: &[(&str, &str)] = &[
     ("RetryOfDeleted", "retry"),
 ];
 
-/// A plausible rate limit.
+/// The rate limit that examples of headers show.
 const RATE: Rate =
     Rate { requests: NonZeroU32::new(600).unwrap(), per: Duration::from_mins(1), burst: NonZeroU32::new(600).unwrap() };
 
@@ -452,10 +486,10 @@ fn errors() -> Map<String, Value> {
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
         ("UnsupportedCoding", detail(ApiError::UnsupportedCoding("br".to_owned()))),
-        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: body::MIN_RATE, grace: body::GRACE })),
+        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: BODY_RATE, grace: BODY_BEHIND })),
         ("TooMany", detail(ApiError::TooMany { rate: RATE, seconds: 2 })),
         ("NoMemory", detail(ApiError::NoMemory(64 << 20))),
-        ("Crowded", detail(ApiError::Crowded(limits::REQUESTS))),
+        ("Crowded", detail(ApiError::Crowded(REQUESTS))),
         ("TooManyUnfinished", detail(ServiceError::from(StoreError::QueueFull(MOST_UNFINISHED)).into())),
         (
             "AdTooLarge",
@@ -467,6 +501,7 @@ fn errors() -> Map<String, Value> {
         ("ParameterErrors", json!(unknown_parameter().fields().map(|(errors, _)| errors))),
         ("TrailerCreateDisabled", json!(versions::refusal(&VersionError::TrailerCreateDisabled).ok())),
     ];
+    examples.extend(of_webhooks());
     for (name, what) in DELETED {
         examples.push((name, json!([format!("Ad has been deleted, cannot {what}")])));
     }

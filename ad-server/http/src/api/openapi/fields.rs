@@ -80,7 +80,7 @@ fn empty_object(form: Form) -> Value {
     schema
 }
 
-/// One field.
+/// Schema of the field in a row.
 pub(super) fn property(row: &Field, form: Form) -> Value {
     let schema = kind(&row.kind, if row.nullable { form } else { form.inside() });
     // Members beside a reference are ignored.

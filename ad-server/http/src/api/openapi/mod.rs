@@ -1,8 +1,8 @@
 //! The OpenAPI document.
 //!
-//! It is built from the table of operations ([`operations`](crate::api::operations)), the field tables, the catalogue and the
-//! parameters of lists; what is always the same is in `fixed.json`. It is built as JSON, because the registry of poem-openapi accepts
-//! only data known at compile time and has no examples of bodies.
+//! It is built from the table of operations ([`operations`](crate::api::operations)), the types of answers
+//! ([`answers`](crate::api::answers)), the field tables, the catalogue and the parameters of lists. It is built as JSON, because the
+//! registry of poem-openapi accepts only data known at compile time and has no examples of bodies.
 
 mod answers;
 mod bodies;
@@ -11,11 +11,11 @@ mod descriptions;
 mod dialect;
 mod examples;
 mod fields;
-mod fixed;
 mod operations;
 mod parameters;
 mod property_examples;
 mod responses;
+mod service;
 mod webhooks;
 
 use std::collections::BTreeSet;
@@ -26,10 +26,10 @@ use ad_core::{
 };
 use serde_json::{Map, Value, json};
 
+use self::bodies::Group;
 pub use self::code_samples::first_request;
 pub(super) use self::dialect::as_3_1;
-use self::{bodies::Group, fixed::FixedParts};
-use super::operations::bases;
+use super::{answers as types, operations::bases};
 
 /// Name of the security scheme, and of the header.
 const TOKEN: &str = "X-Auth-Token";
@@ -48,12 +48,9 @@ pub(super) fn tags() -> Vec<&'static str> {
 /// those that every document has.
 pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> Value {
     let service = server.trim_end_matches('/');
-    let FixedParts { tags, paths, schemas: fixed, mut parameters, headers, examples: mut shown, .. } =
-        FixedParts::read();
-    let common_tags: Vec<_> = tags.iter().map(|tag| tag["name"].clone()).collect();
-    let paths = operations::paths(rulebook, paths, &shown);
-    parameters.extend(parameters::shared());
-    shown.extend(examples::all(rulebook));
+    let common_tags: Vec<_> = service::tags().map(|mut tag| tag["name"].take()).collect();
+    let shown = examples::all(rulebook);
+    let paths = operations::paths(rulebook, &shown);
     let mut document = json!({
         "openapi": "3.0.3",
         "info": {
@@ -65,13 +62,13 @@ pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> 
         },
         "servers": [{"url": server}],
         "security": [{TOKEN: []}],
-        "tags": operations::tags().into_iter().chain(tags).collect::<Vec<_>>(),
+        "tags": operations::tags().into_iter().chain(service::tags()).collect::<Vec<_>>(),
         "paths": paths,
         "components": {
-            "schemas": schemas(fixed, rulebook),
-            "parameters": parameters,
+            "schemas": schemas(rulebook),
+            "parameters": parameters::shared(),
             "responses": responses::shared(),
-            "headers": headers,
+            "headers": responses::headers(),
             "examples": shown,
             "securitySchemes": {TOKEN: {"type": "apiKey", "in": "header", "name": TOKEN,
                 "description": "A JSON Web Token, issued with `ad-server token issue`"}},
@@ -127,9 +124,10 @@ fn references(place: &Value, used: &mut BTreeSet<String>) {
     }
 }
 
-/// These schemas, and those that depend on tables.
-fn schemas(mut schemas: Map<String, Value>, rulebook: &Rulebook) -> Map<String, Value> {
-    responses::add_schemas(&mut schemas);
+/// All schemas: those of types, and those that depend on tables.
+fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
+    let mut schemas = types::schemas();
+    schemas.extend(responses::schemas());
     schemas.extend(fields::shared(&rulebook.catalogue));
     schemas.extend(bodies::shared(&rulebook.settings));
     schemas.extend(bodies::of_several_categories());
@@ -160,7 +158,7 @@ fn reference(name: &str) -> Value {
     referring("schemas", name)
 }
 
-/// Any of these schemas.
+/// A schema that allows any of these schemas.
 fn any_of<'a>(names: impl IntoIterator<Item = &'a String>) -> Value {
     json!({"anyOf": names.into_iter().map(|name| reference(name)).collect::<Vec<_>>()})
 }
@@ -179,7 +177,7 @@ fn nullable(schema: &mut Value) {
     }
 }
 
-/// Adds required members.
+/// Adds names to the required members of a schema.
 fn require<'a>(schema: &mut Value, names: impl IntoIterator<Item = &'a str>) {
     let names = names.into_iter().map(Value::from);
     match schema.get_mut("required") {

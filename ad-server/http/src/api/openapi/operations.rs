@@ -6,27 +6,19 @@ use serde_json::{Map, Value, json};
 use super::{
     bodies::{self, BodyKind, Group},
     code_samples::Sample,
-    descriptions, examples, parameters, reference, referring, responses, webhooks,
+    descriptions, examples, parameters, reference, referring, responses, service,
 };
-use crate::api::{
-    events, me,
-    operations::{Act, BasePath, Operation, bases},
-};
+use crate::api::operations::{Act, BasePath, Operation, bases};
 
-/// All paths. Those of `fixed` depend on no table, and `examples` has bodies of webhooks.
-pub(super) fn paths(
-    rulebook: &Rulebook,
-    fixed: Map<String, Value>,
-    examples: &Map<String, Value>,
-) -> Map<String, Value> {
-    let mut paths = complete(fixed, &examples::brand(rulebook));
+/// All paths. `examples` has bodies of webhooks.
+pub(super) fn paths(rulebook: &Rulebook, examples: &Map<String, Value>) -> Map<String, Value> {
+    let mut paths = service::paths(rulebook, examples);
     for base in bases() {
         for operation in base.operations().filter(|operation| responses::succeeds(base, operation)) {
             let item = paths.entry(path(base, operation)).or_insert_with(|| json!({}));
             item[operation.method.as_str().to_lowercase()] = describe(base, operation, rulebook);
         }
     }
-    paths.extend(webhooks::paths(examples));
     paths
 }
 
@@ -35,7 +27,7 @@ pub(super) fn tags() -> Vec<Value> {
     let of_base = |base: BasePath| {
         let description = match base {
             BasePath::Typed(_, category) => format!("{} ({})", category.name, category.id),
-            BasePath::Generic => "Ads of every category and both versions".to_owned(),
+            BasePath::Generic | BasePath::Service => "Ads of every category and both versions".to_owned(),
             BasePath::V3 => "API V3".to_owned(),
         };
         let rejected = base.operations().filter(|operation| !responses::succeeds(base, operation));
@@ -54,6 +46,7 @@ pub(super) fn tag(base: BasePath) -> &'static str {
     match base {
         BasePath::Typed(vehicle_type, _) => vehicle_type,
         BasePath::Generic => "ad",
+        BasePath::Service => "",
         BasePath::V3 => "v3",
     }
 }
@@ -65,7 +58,7 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         "tags": [tag],
         "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
         "summary": operation.summary,
-        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), descriptions::needs(operation.permission)),
+        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), descriptions::needs(operation.permission).unwrap_or_default()),
         "parameters": parameters::of(operation),
         "responses": responses::of(base, operation),
         "x-codeSamples": Sample::of(rulebook, base, operation, &path(base, operation), shape).in_all_languages(),
@@ -102,19 +95,4 @@ fn request_body(base: BasePath, shape: BodyKind) -> Value {
         }
     }
     json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
-}
-
-/// The paths of `fixed.json` with what all operations have. `brand` is an example of one.
-fn complete(mut fixed: Map<String, Value>, brand: &str) -> Map<String, Value> {
-    for (path, item) in &mut fixed {
-        let operation = &mut item["get"];
-        let sample = operation["x-codeSamples"].as_str().unwrap_or_default().replace("{brand}", brand);
-        operation["x-codeSamples"] = Sample::get(sample).in_all_languages();
-        responses::complete(&mut operation["responses"], path != me::PATH);
-        if let (events::PATH, Some(parameters)) = (path.as_str(), operation["parameters"].as_array_mut()) {
-            parameters.splice(..0, parameters::of_events());
-        }
-    }
-    fixed["/v4/vehicles/car/models"]["get"]["parameters"][0]["example"] = json!(brand);
-    fixed
 }

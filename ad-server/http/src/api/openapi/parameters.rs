@@ -1,15 +1,16 @@
 //! Parameters of paths and queries, from the tables that parse them.
 
-use ad_core::parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
+use ad_core::categories;
+use ad_parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes};
 use serde_json::{Map, Value, json};
 
 use super::{fields::DATE, referring};
-use crate::api::operations::{Act, OPERATIONS, Operation};
+use crate::api::operations::{Act, BasePath, Operation, bases};
 
-/// The query parameters of the operations, by the names of their components.
+/// All parameters that operations share, by the names of their components.
 pub(super) fn shared() -> Map<String, Value> {
-    let mut shared = Map::new();
-    for operation in OPERATIONS {
+    let mut shared = headers();
+    for operation in bases().flat_map(BasePath::operations) {
         for parameter in operation.parameters {
             shared.insert(name(operation, parameter), query(parameter));
         }
@@ -18,9 +19,65 @@ pub(super) fn shared() -> Map<String, Value> {
     shared
 }
 
-/// The query parameters of events.
+/// The parameters of events.
 pub(super) fn of_events() -> impl Iterator<Item = Value> {
-    EVENT_PARAMETERS.iter().map(|parameter| referring("parameters", &format!("events.{}", parameter.name)))
+    let query = EVENT_PARAMETERS.iter().map(|it| referring("parameters", &format!("events.{}", it.name)));
+    query.chain([json!({
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "The last cursor that a client of the stream has received; wins over `after`",
+        "schema": {"type": "string", "maxLength": 255},
+    })])
+}
+
+/// The headers of requests, and the path parameter of ads.
+#[rustfmt::skip]
+fn headers() -> Map<String, Value> {
+    let header = |component: &str, name: &str, description: &str, schema: Value, examples: Value| {
+        (component.to_owned(), json!({"name": name, "in": "header", "description": description, "schema": schema, "examples": examples}))
+    };
+    let text = || json!({"type": "string"});
+    let mut parameters = Map::from_iter([
+        header("IfMatch", "If-Match",
+            "Tags (`ETag`) of the ad, separated by commas, or `*`. The request is accepted only if the ad's content is as in one of them: the part before the point is compared. A weak tag never matches",
+            text(), json!({"read": {"value": "\"3.12\""}, "revision": {"value": "\"3\""}})),
+        header(IF_NONE_MATCH, "If-None-Match",
+            "Tags (`ETag`) of earlier answers, separated by commas, or `*`: if one of them is current, the answer is 304 without a body",
+            text(), json!({"read": {"value": "\"3.12\""}, "several": {"value": "\"3.12\", \"3.14\""}})),
+        header("IdempotencyKey", "Idempotency-Key",
+            "A key of 1 to 255 visible ASCII characters, quoted or not, that the client has not used for another request. The same request with the same key gets the first answer again, with `Idempotency-Replayed: true`, and does nothing",
+            json!({"type": "string", "minLength": 1, "maxLength": 512}), json!({"uuid": {"value": "\"8e03978e-40d5-43dd-bc93-6894a57f9324\""}})),
+        header("Prefer", "Prefer",
+            "`wait=N`: send the answer when the request has finished, or after N seconds, with the ad as it then is",
+            text(), json!({"wait": {"value": "wait=5"}})),
+    ]);
+    parameters.insert(CONTENT_ENCODING.to_owned(), json!({"name": "Content-Encoding", "in": "header",
+        "description": "Coding of the body, if it is compressed", "schema": {"type": "string", "enum": ["gzip"]}}));
+    parameters.insert("ad.source_id".to_owned(), json!({"name": "source_id", "in": "path", "required": true,
+        "description": "The client's identifier of the ad, percent-encoded", "schema": {"type": "string", "minLength": 1, "maxLength": 255}}));
+    parameters
+}
+
+/// The parameters in a path, for all paths but those of ads.
+#[rustfmt::skip]
+pub(super) fn of_path(path: &str) -> Vec<Value> {
+    let uuid = || json!({"type": "string", "format": "uuid"});
+    let text = || json!({"type": "string", "minLength": 1});
+    let types: Vec<_> = categories::typed().map(|(vehicle_type, _)| vehicle_type).collect();
+    let all = [
+        ("vehicle_type", "Vehicle type", json!({"type": "string", "enum": types}), None),
+        ("attribute", "An attribute's id, as `attributes` lists it: `brand`, `powertrain.fuels`", text(), Some("brand")),
+        ("request_id", "`X-Request-Id` of the answer to the request", uuid(), None),
+        ("webhook_id", "`id` of the webhook", uuid(), None),
+        ("event_id", "`id` of the event", text(), None),
+    ];
+    let in_path = all.into_iter().filter(|(name, ..)| path.contains(&format!("{{{name}}}")));
+    let parameter = |(name, description, schema, example): (_, _, _, Option<&str>)| {
+        let mut parameter = json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema});
+        parameter.as_object_mut().map(|it| it.extend(example.map(|example| ("example".to_owned(), json!(example)))));
+        parameter
+    };
+    in_path.map(parameter).collect()
 }
 
 /// Those of an operation on ads.

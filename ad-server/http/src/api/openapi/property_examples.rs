@@ -46,7 +46,7 @@ fn bodies(document: &Value) -> Vec<(&Value, &Value)> {
     bodies
 }
 
-/// Adds the examples that a value has for a schema. Examples that are there stay.
+/// Adds the examples that a value has for a schema. Existing examples stay.
 fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
     if value.is_null() {
         return;

@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ad_core::categories::{
-    FromV3, TRAILER,
-    ad_fields::{IDENTITY, WRITTEN},
+use ad_core::{
+    categories::{
+        FromV3, TRAILER,
+        ad_fields::{IDENTITY, WRITTEN},
+    },
+    violation::Code,
 };
 use serde_json::{Map, Value, json};
 
@@ -15,14 +18,15 @@ use super::{
     first, reference, referring,
 };
 use crate::api::{
+    compression::Coding,
     operations::{Act, BasePath, Operation, bases},
     problem,
 };
 
-/// The kinds of 400.
+/// The kinds of errors that are answered with 400.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
-    /// A query parameter.
+    /// A query parameter is wrong.
     Parameter,
     /// A field of the payload.
     Payload,
@@ -32,7 +36,7 @@ enum Wrong {
     Tags,
     /// The header with an idempotency key.
     Key,
-    /// A business rule.
+    /// A business rule refuses the request.
     Rule(&'static str),
     TrailerCreate,
     IncompatibleVersion,
@@ -57,7 +61,7 @@ impl Wrong {
 }
 
 /// The name of the response to a bad lookup.
-const BAD_LOOKUP: &str = "BadLookup";
+pub(super) const BAD_LOOKUP: &str = "BadLookup";
 
 /// The name of the response to a bad request, and of its schema if there are several.
 fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
@@ -133,7 +137,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
         Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
-        Act::List | Act::Read | Act::Status | Act::Prices | Act::Log | Act::Delete | Act::RefuseCreate => {}
+        _ => {}
     }
     wrongs
 }
@@ -168,16 +172,6 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     responses.into()
 }
 
-/// Adds to the responses of an operation of `fixed.json` what all have; without a permission, the token needs none.
-pub(super) fn complete(responses: &mut Value, needs_permission: bool) {
-    for (name, header) in shared_headers() {
-        responses["200"]["headers"][name] = header;
-    }
-    for (status, response) in shared_by_all().into_iter().filter(|(status, _)| needs_permission || status != "403") {
-        responses[status] = response;
-    }
-}
-
 fn of_write(mut response: Value) -> Value {
     for name in ["Idempotency-Replayed", "Preference-Applied", "Request-Coalesced-With"] {
         response["headers"][name] = referring("headers", name);
@@ -185,7 +179,7 @@ fn of_write(mut response: Value) -> Value {
     response
 }
 
-fn tagged(mut response: Value) -> Value {
+pub(super) fn tagged(mut response: Value) -> Value {
     response["headers"]["ETag"] = referring("headers", "ETag");
     response
 }
@@ -271,6 +265,38 @@ fn shared_headers() -> impl Iterator<Item = (String, Value)> {
     SHARED_HEADERS.iter().map(|(name, shared)| ((*name).to_owned(), referring("headers", shared)))
 }
 
+/// Headers of responses, by the names of their components.
+#[rustfmt::skip]
+pub(super) fn headers() -> Value {
+    let text = || json!({"type": "string"});
+    let uuid = || json!({"type": "string", "format": "uuid"});
+    let always = |description: &str, schema: Value| json!({"description": description, "required": true, "schema": schema});
+    let sometimes = |description: &str, schema: Value| json!({"description": description, "schema": schema});
+    let shown = |mut header: Value, example: &str| {
+        header["example"] = json!(example);
+        header
+    };
+    let limit = |description: &str, example: &str| json!({"description": description, "required": false, "schema": text(), "example": example});
+    let codings: Vec<_> = Coding::ALL.iter().map(|coding| coding.name().to_str().unwrap_or_default().to_owned()).collect();
+    json!({
+        "RequestId": always("Id of the request, and `request_id` of its log entries", uuid()),
+        "ETag": always("Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well", json!({"type": "string", "pattern": "^\"[!#-~]+\"$"})),
+        "Idempotency-Replayed": sometimes("The answer is that of the first request with this `Idempotency-Key`, and so is `X-Request-Id`", json!({"type": "string", "enum": ["true"]})),
+        "Preference-Applied": sometimes("The answer was sent when the request had finished or the time of `Prefer` was over", json!({"type": "string", "enum": ["wait"]})),
+        "Request-Coalesced-With": sometimes("No request was made: this unfinished one of the ad is to do the same", uuid()),
+        "RetryAfter": always("Seconds after which to repeat the request", json!({"type": "integer", "minimum": 0})),
+        "CacheControl": shown(always("How caches may store the answer", text()), "private, no-cache"),
+        "Vary": shown(always("Request headers on which the answer depends", text()), "X-Auth-Token"),
+        "ContentEncoding": sometimes("Coding of the body, one that `Accept-Encoding` names; from 1 KiB on", json!({"type": "string", "enum": codings})),
+        "Link": shown(always("This document (`service-desc`) and its page (`service-doc`); in lists and logs also the `first`, `prev`, `next` and `last` page (RFC 8288)", text()),
+            "</openapi.json>; rel=\"service-desc\"; type=\"application/json\""),
+        "RateLimitPolicy": limit("If the operator has set a rate limit: requests at once (`q`), and the seconds after which all of them are possible again (`w`)", "\"scope\";q=100;w=5"),
+        "RateLimit": limit("If the operator has set a rate limit: requests that are possible now (`r`), and the seconds until all of the quota is available (`t`)", "\"scope\";r=99;t=1"),
+        "Location": always("Address of the ad", json!({"type": "string", "format": "uri"})),
+        "AcceptEncoding": shown(always("Codings that are accepted", text()), "gzip"),
+    })
+}
+
 /// A response with a body.
 pub(super) fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
@@ -336,15 +362,48 @@ pub(super) fn shared() -> Value {
     responses
 }
 
-/// The schemas of errors that depend on tables: `fixed` are those that do not.
-pub(super) fn add_schemas(fixed: &mut Map<String, Value>) {
+/// The schemas of errors that depend on tables, or whose shape no struct has.
+pub(super) fn schemas() -> Map<String, Value> {
     let fields = [IDENTITY, WRITTEN].into_iter().flatten().map(|row| row.path.split('.').next().unwrap_or(row.path));
     let fields: Map<_, _> = fields.map(|name| (name.to_owned(), reference("FieldError"))).collect();
-    fixed["FieldErrors"]["properties"] = fields.into();
+    let texts = json!({"type": "array", "minItems": 1, "items": {"type": "string"}});
+    let mut rules = texts.clone();
+    rules["description"] = json!("Violated business rules");
+    let refusal = |code: Code, mut members: Value| {
+        members["error"] = json!({"type": "string", "enum": [code]});
+        let names: Vec<_> = members.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+        json!({"type": "object", "required": names, "properties": members})
+    };
+    let text = json!({"type": "string"});
+    let way = json!({"type": "object", "required": ["method", "steps"],
+        "properties": {"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}});
+    let ways = json!({"type": "array", "minItems": 1, "items": way});
+    let fixed = [
+        (
+            "FieldErrors",
+            json!({"type": "object", "minProperties": 1, "properties": fields, "additionalProperties": reference("FieldError"),
+                "description": "Keys are fields, parameters, or indexes of arrays; leaves are lists of messages"}),
+        ),
+        (
+            "FieldError",
+            json!({"description": "What is wrong with a field, or with its members",
+                "oneOf": [reference("Messages"), reference("FieldErrors")]}),
+        ),
+        ("Messages", texts),
+        ("BusinessErrors", rules),
+        ("TrailerCreateDisabled", refusal(Code::TrailerCreateDisabled, json!({}))),
+        (
+            "IncompatibleApiVersion",
+            refusal(Code::IncompatibleApiVersion, json!({"message": text, "migration_options": ways})),
+        ),
+        ("AdAlreadyV4", refusal(Code::AdAlreadyV4, json!({"message": text, "suggestion": text}))),
+    ];
+    let mut schemas: Map<_, _> = fixed.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
     for (name, wrongs) in bad_requests() {
         let several: Vec<_> = schemas_of(&wrongs).into_iter().map(reference).collect();
         if several.len() > 1 {
-            fixed.insert(name, json!({"oneOf": several}));
+            schemas.insert(name, json!({"oneOf": several}));
         }
     }
+    schemas
 }

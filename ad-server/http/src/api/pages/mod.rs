@@ -32,7 +32,7 @@ use super::{
 };
 use ad_server_base::telemetry::{Metrics, metrics};
 
-/// Mounts documentation and health.
+/// Mounts documentation, health and readiness checks.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     let route = match context.metrics.clone().filter(|_| context.serves_metrics) {
         Some(metrics) => route.at("/metrics", metrics_page(metrics)),
@@ -78,7 +78,7 @@ pub(super) fn metrics_page(metrics: Metrics) -> impl Endpoint + 'static {
     }))
 }
 
-/// Liveness: the process answers.
+/// Liveness: 200 as long as the process answers.
 pub(super) fn health() -> impl Endpoint + 'static {
     ReadOnly(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
 }

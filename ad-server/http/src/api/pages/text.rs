@@ -36,9 +36,9 @@ pub(super) fn layout(title: &str, docs: &str, content: &Markup) -> String {
 /// The addresses that the start page has at two paths, relative to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartPage {
-    /// Of the service's root.
+    /// Relative to the root of the service.
     pub(super) root: &'static str,
-    /// Of `docs/`.
+    /// Relative to the folder `docs/`.
     pub(super) docs: &'static str,
 }
 

@@ -14,9 +14,9 @@ use crate::api::{
     static_document::{Content, IMMUTABLE, StaticDocument},
 };
 
-/// A script or style.
+/// A script or style that the service serves.
 pub struct Asset {
-    /// Its name below `assets/`.
+    /// Name of the file below `assets/`.
     pub name: &'static str,
     content_type: &'static str,
     text: LazyLock<String>,
@@ -27,7 +27,7 @@ ad_server_base::debug_by_name!(Asset);
 pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub const STYLE: &str = "text/css; charset=utf-8";
 
-/// What the pages load.
+/// Scripts and styles that the viewers load.
 pub static ASSETS: [Asset; 5] = [
     Asset::new("swagger-ui.js", SCRIPT, || element(&empty().swagger_ui_html(), "script")),
     Asset::new("swagger-ui.css", STYLE, || element(&empty().swagger_ui_html(), "style")),
@@ -88,7 +88,7 @@ pub enum Viewer {
 #[derive(Debug, Clone)]
 pub struct ViewerPage {
     pub viewer: Viewer,
-    /// What the document describes.
+    /// Title of the document.
     pub title: &'static str,
     /// Address of `docs/`, relative to the page.
     pub docs: &'static str,

@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::api::{ApiError, Context};
+use ad_server_base::limits::table::PENDING_DELIVERIES;
 use ad_server_outside::{
     events::{CursorScope, NotACursor},
     webhooks::{
-        Dealers, MOST_PENDING, SigningSecret, TEST_TYPE, Webhooks,
+        Dealers, SigningSecret, TEST_TYPE, Webhooks,
         fields::{self, ReplayAfter},
         replay::position_before,
     },
@@ -95,14 +96,15 @@ impl ScopedWebhooks<'_> {
         Ok(found)
     }
 
-    /// Queues a test event.
+    /// Queues a test event for an endpoint.
     pub async fn test(&self, id: &str) -> Result<Delivery, ApiError> {
         let webhook = self.find_enabled(id).await?;
         let event_id = format!("evt_test_{}", self.context.ids.next().simple());
         let now = self.webhooks.clock.now();
-        if !self.webhooks.database.add_test(webhook.id, &event_id, TEST_TYPE, now, MOST_PENDING).await? {
-            let text =
-                format!("{MOST_PENDING} deliveries to this webhook are pending. Wait until some of them have ended.");
+        if !self.webhooks.database.add_test(webhook.id, &event_id, TEST_TYPE, now, PENDING_DELIVERIES).await? {
+            let text = format!(
+                "{PENDING_DELIVERIES} deliveries to this webhook are pending. Wait until some of them have ended."
+            );
             return Err(denied(Code::QuotaExceeded, text));
         }
         self.queued(&webhook, &event_id).await

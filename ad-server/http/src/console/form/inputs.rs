@@ -24,7 +24,7 @@ const MANY_LINES: &str = "10";
 /// Number of empty rows of a list of objects.
 const SPARE_ROWS: usize = 2;
 
-/// What a form shows.
+/// The data that a form shows.
 pub(in crate::console) struct Form<'a> {
     pub(in crate::console) texts: &'static Texts,
     pub(in crate::console) language: Language,
@@ -35,7 +35,7 @@ pub(in crate::console) struct Form<'a> {
     pub(in crate::console) errors: &'a [(String, String)],
     /// The dealers to choose from; empty if the scope of the token is one dealer.
     pub(in crate::console) dealers: &'a [String],
-    /// E-mail addresses of salespersons.
+    /// E-mail addresses of the dealer's salespersons.
     pub(in crate::console) salespersons: &'a [String],
     /// The revision of the ad that is edited; `None` for a new ad.
     pub(in crate::console) revision: Option<i64>,

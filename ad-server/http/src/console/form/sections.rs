@@ -8,7 +8,7 @@ use ad_core::categories::Category;
 
 /// A section of the form of every category.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct FormSection {
     pub(super) id: &'static str,
     pub(super) name: fn(&Texts) -> &'static str,
     /// Whether most ads leave it empty, so that it begins closed.
@@ -19,32 +19,32 @@ pub(super) struct Section {
 
 /// The sections, in the order in which a form shows them.
 #[rustfmt::skip]
-static SECTIONS: &[Section] = &[
-    Section { id: "vehicle", name: |texts| texts.section_vehicle, is_rare: false,
+static SECTIONS: &[FormSection] = &[
+    FormSection { id: "vehicle", name: |texts| texts.section_vehicle, is_rare: false,
         paths: &["dealer_code", "source_id", "title", "category_fields"] },
-    Section { id: "powertrain", name: |texts| texts.section_powertrain, is_rare: false, paths: &["category_fields.powertrain"] },
-    Section { id: "environment", name: |texts| texts.section_environment, is_rare: true, paths: &["category_fields.powertrain.environmental"] },
-    Section { id: "condition", name: |texts| texts.section_condition, is_rare: false, paths: &["category_fields.condition"] },
-    Section { id: "history", name: |texts| texts.section_history, is_rare: true, paths: &[
+    FormSection { id: "powertrain", name: |texts| texts.section_powertrain, is_rare: false, paths: &["category_fields.powertrain"] },
+    FormSection { id: "environment", name: |texts| texts.section_environment, is_rare: true, paths: &["category_fields.powertrain.environmental"] },
+    FormSection { id: "condition", name: |texts| texts.section_condition, is_rare: false, paths: &["category_fields.condition"] },
+    FormSection { id: "history", name: |texts| texts.section_history, is_rare: true, paths: &[
         "category_fields.condition.wheels", "category_fields.condition.vehicle_ratings", "category_fields.has_damages",
         "category_fields.damages_details", "category_fields.has_repairs", "category_fields.repairs_details", "category_fields.has_been_tuned",
         "category_fields.tuning_details", "category_fields.has_liabilities", "category_fields.liabilities_details",
         "category_fields.eu_check_last", "category_fields.eu_check_next"] },
-    Section { id: "price", name: |texts| texts.section_price, is_rare: false,
+    FormSection { id: "price", name: |texts| texts.section_price, is_rare: false,
         paths: &["price", "category_fields.is_vat_deductible", "category_fields.online_purchasable"] },
-    Section { id: "leasing", name: |texts| texts.section_leasing, is_rare: true, paths: &["category_fields.leasing_details"] },
-    Section { id: "photos", name: |texts| texts.section_photos, is_rare: false, paths: &["image_urls", "video_url", "dont_publish_on_failed_images"] },
-    Section { id: "texts", name: |texts| texts.section_texts, is_rare: false, paths: &["body", "category_fields.equipments"] },
-    Section { id: "terms", name: |texts| texts.section_terms, is_rare: true, paths: &[
+    FormSection { id: "leasing", name: |texts| texts.section_leasing, is_rare: true, paths: &["category_fields.leasing_details"] },
+    FormSection { id: "photos", name: |texts| texts.section_photos, is_rare: false, paths: &["image_urls", "video_url", "dont_publish_on_failed_images"] },
+    FormSection { id: "texts", name: |texts| texts.section_texts, is_rare: false, paths: &["body", "category_fields.equipments"] },
+    FormSection { id: "terms", name: |texts| texts.section_terms, is_rare: true, paths: &[
         "url", "product_declaration", "category_fields.product_declaration", "category_fields.warranty", "category_fields.return_policy",
         "category_fields.service_history", "category_fields.home_delivery"] },
-    Section { id: "dimensions", name: |texts| texts.section_dimensions, is_rare: true, paths: &["category_fields.physics"] },
-    Section { id: "contact", name: |texts| texts.section_contact, is_rare: false, paths: &["contact", "location", "category_fields.salesperson"] },
-    Section { id: "publication", name: |texts| texts.section_publication, is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
+    FormSection { id: "dimensions", name: |texts| texts.section_dimensions, is_rare: true, paths: &["category_fields.physics"] },
+    FormSection { id: "contact", name: |texts| texts.section_contact, is_rare: false, paths: &["contact", "location", "category_fields.salesperson"] },
+    FormSection { id: "publication", name: |texts| texts.section_publication, is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
 ];
 
 /// The sections of a category's form with their fields.
-pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static Section, Vec<FormField>)> {
+pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static FormSection, Vec<FormField>)> {
     let mut found: Vec<_> = SECTIONS.iter().map(|section| (section, Vec::new())).collect();
     for field in fields(category, is_new) {
         if let Some((_, of_section)) = found.iter_mut().max_by_key(|(section, _)| section.closeness(&field.path())) {
@@ -55,7 +55,7 @@ pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static Secti
     found
 }
 
-impl Section {
+impl FormSection {
     /// Length of its longest path at or above a field's; 0 if it has none.
     fn closeness(&self, path: &str) -> usize {
         let is_above = |place: &&&str| is_at_or_below(path, place);

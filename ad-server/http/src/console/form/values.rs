@@ -25,7 +25,7 @@ pub(in crate::console) struct FormValues(BTreeMap<String, Vec<String>>);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     of_category: bool,
-    /// Its row.
+    /// Row of the field in its table.
     pub(super) field: &'static Field,
 }
 
@@ -124,7 +124,7 @@ impl FormValues {
         compared.filter(|difference| difference.sent != difference.stored).collect()
     }
 
-    /// The only value of an input; of several the last counts, as of a key that stands twice in JSON.
+    /// The only value of an input; of several, the last counts, as with a repeated key in JSON.
     pub(in crate::console) fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(|values| values.last()).map_or("", String::as_str)
     }

@@ -20,11 +20,11 @@ use super::{
 };
 use crate::api::ApiError;
 use ad_server_store::{AdByStatus, StatusFilter};
-use ad_server_work::operators::{Retried, retry_all};
+use ad_server_work::operators::{RetryResult, retry_all};
 
 const PATH: &str = "/operators/ads";
 
-/// Parameters of the filter.
+/// Query parameters of the filter.
 const PARAMETERS: [&str; 4] = ["dealer_code", "status", "code", "marketplace"];
 
 /// Maximum number of ads that one form retries: more would take too long for a page.
@@ -139,7 +139,7 @@ pub(in crate::console) async fn retry(visit: Visit) -> Answer {
     }
     let dealer = filter.dealer_code.as_deref().unwrap_or_default();
     super::operator(&visit).record("ads retry", dealer, &filter.to_string()).await?;
-    let mut retried = Retried::default();
+    let mut retried = RetryResult::default();
     retry_all(&context.service, &*context.ids, &ads, &mut retried).await?;
     let counts = [("accepted", retried.accepted), ("under_way", retried.under_way), ("refused", retried.refused)];
     Ok(visit.visitor.redirect(&back(&counts.map(|(name, number)| (name, number.to_string())))))

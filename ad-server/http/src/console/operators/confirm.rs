@@ -14,7 +14,7 @@ pub(super) struct Question<'a> {
     /// The act with its object, and the text of the button.
     pub(super) title: String,
     pub(super) button: &'a str,
-    /// What it does.
+    /// What the act does, for the question.
     pub(super) consequence: Markup,
     /// What the form sends besides `confirmed`.
     pub(super) hidden: &'a [(&'a str, &'a str)],

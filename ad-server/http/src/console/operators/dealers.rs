@@ -15,8 +15,8 @@ use super::{
     confirm::{Question, confirmed_reason, is_confirmed},
     done, list_page, list_parameters, on_page, pages, table,
 };
-use ad_server_store::{Held, Hold};
-use ad_server_work::operators::{DealerFacts, Used};
+use ad_server_store::{Hold, HoldTarget};
+use ad_server_work::operators::{DealerFacts, DealerUsage};
 
 const PATH: &str = "/operators/dealer";
 
@@ -34,7 +34,7 @@ pub(in crate::console) async fn list(visit: Visit) -> Answer {
     };
     let shown = on_page(&all, page);
     let rows = shown.iter().map(|dealer| {
-        let is_suspended = holds.iter().any(|(held, _)| *held == Held::Dealer(dealer.code.clone()));
+        let is_suspended = holds.iter().any(|(held, _)| *held == HoldTarget::Dealer(dealer.code.clone()));
         html! {
             td { a href=(visit.visitor.address(&address(&dealer.code))) { (dealer.code) } }
             td { (dealer.name) @if is_suspended { " " span.badge.attention { (texts.suspended) } } }
@@ -124,14 +124,14 @@ fn state(texts: &Texts, suspended: Option<&Hold>) -> Markup {
     }
 }
 
-fn limits(texts: &Texts, limits: &[Used]) -> Markup {
+fn limits(texts: &Texts, limits: &[DealerUsage]) -> Markup {
     let name = |setting: &str| match setting {
         "dealer_requests" => texts.unfinished,
         "dealer_ads" => texts.ads_not_deleted,
         "dealer_image_bytes" => texts.image_bytes,
         _ => texts.idempotency_keys,
     };
-    let row = |it: &Used| {
+    let row = |it: &DealerUsage| {
         html! {
             td { (name(it.setting)) }
             td.number { (page::number(it.number)) }

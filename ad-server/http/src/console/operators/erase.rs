@@ -27,21 +27,21 @@ const STEP: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The dealer and the ad of a query or form.
-fn what(pairs: &[(String, String)]) -> (Option<&str>, Option<&str>) {
+fn dealer_and_ad(pairs: &[(String, String)]) -> (Option<&str>, Option<&str>) {
     let text = |name| value(pairs, name).map(str::trim).filter(|value| !value.is_empty());
     (text("dealer_code"), text("source_id"))
 }
 
 /// `GET /console/operators/erase`: what would be erased.
 pub(in crate::console) async fn form(visit: Visit) -> Answer {
-    let (dealer_code, source_id) = what(&visit.query);
+    let (dealer_code, source_id) = dealer_and_ad(&visit.query);
     page(&visit, StatusCode::OK, dealer_code, source_id, &html! {}).await
 }
 
 /// `POST /console/operators/erase`: erases as much as there is time for, if the form repeats the dealer's code.
 pub(in crate::console) async fn erase(visit: Visit) -> Answer {
     let (texts, console) = (visit.visitor.texts, &visit.visitor.console);
-    let (dealer_code, source_id) = what(&visit.form);
+    let (dealer_code, source_id) = dealer_and_ad(&visit.form);
     let dealer_code = dealer_code.ok_or_else(|| bad_form("no code of a dealer"))?;
     if visit.field("confirmed").map(str::trim) != Some(dealer_code) {
         let problem = html! { p #problem { (texts.erase_mistyped) } };

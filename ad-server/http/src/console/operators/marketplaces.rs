@@ -19,11 +19,11 @@ use super::{
     confirm::{Question, confirmed_reason, is_confirmed},
 };
 use ad_server_base::breaker::Open;
-use ad_server_store::{Database, Held, Hold};
+use ad_server_store::{Database, Hold, HoldTarget};
 
 /// The paused marketplaces, and the numbers of requests that wait for them.
 pub(super) struct Pauses {
-    pub(super) holds: Vec<(Held, Hold)>,
+    pub(super) holds: Vec<(HoldTarget, Hold)>,
     pub(super) waiting: u64,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn section(visit: &Visit, summary: &Summary, pauses: &Pauses, now: Ti
             h2 { (texts.marketplaces) }
             p { (texts.marketplaces_lead) }
             @for market in [Market::Primary, Market::Secondary] {
-                @let hold = pauses.holds.iter().find(|(held, _)| *held == Held::Marketplace(market)).map(|(_, hold)| hold);
+                @let hold = pauses.holds.iter().find(|(held, _)| *held == HoldTarget::Marketplace(market)).map(|(_, hold)| hold);
                 div.heading {
                     h3 { (texts.market(market)) }
                     (button(visit, market, hold.is_some()))

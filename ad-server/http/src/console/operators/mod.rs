@@ -10,12 +10,8 @@ mod queue;
 mod records;
 mod tokens;
 
-use ad_core::{
-    model::Page,
-    parameters::{PAGE_PARAMETERS, WebhookParameters},
-    ports::Scope,
-    status,
-};
+use ad_core::{model::Page, ports::Scope, status};
+use ad_parameters::{FromParameters, PAGE_PARAMETERS, WebhookParameters};
 use maud::{Markup, html};
 
 use self::marketplaces::Pauses;

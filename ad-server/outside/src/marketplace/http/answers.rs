@@ -15,7 +15,7 @@ const LONGEST_REASON: usize = 500;
 
 /// An answer that was read whole.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct MarketplaceAnswer {
     pub(super) status: StatusCode,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Vec<u8>,
@@ -33,7 +33,7 @@ impl CallFailure {
         Self::of(MarketplaceError::unreachable(reason, retry_after))
     }
 
-    /// A failure that the operator has to correct. The ad waits meanwhile.
+    /// A failure that the operator has to correct. The ad waits until then.
     fn misconfigured(code: Code, reason: String, advice: &'static str) -> Self {
         let error = MarketplaceError::Transient { code, reason, retry_after: None };
         Self { error, advice: Some(advice) }
@@ -47,7 +47,7 @@ impl CallFailure {
 const CREDENTIAL: &str = "set the token that the marketplace issued, in the environment or in its token file";
 const ADDRESS: &str = "check the address of the marketplace, and that no proxy answers instead of it";
 
-impl Answer {
+impl MarketplaceAnswer {
     /// The body of a successful answer.
     pub(super) fn done(self) -> Result<Vec<u8>, CallFailure> {
         let status = self.status;
@@ -106,7 +106,7 @@ mod tests {
     fn failed(status: u16, body: &str) -> CallFailure {
         let retry_after = Some(Duration::from_secs(7));
         let status = StatusCode::from_u16(status).unwrap();
-        Answer { status, retry_after, body: body.as_bytes().to_vec() }.done().unwrap_err()
+        MarketplaceAnswer { status, retry_after, body: body.as_bytes().to_vec() }.done().unwrap_err()
     }
 
     fn refused(status: u16, body: &str) -> String {

@@ -20,9 +20,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 use url::Url;
 
-use self::answers::{Answer, CallFailure, unreadable};
-use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, Sent};
-use crate::outbound::{self, NoAnswer, Unread, shown};
+use self::answers::{CallFailure, MarketplaceAnswer, unreadable};
+use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, SentListing};
+use crate::outbound::{self, NoAnswer, UnreadBody, shown};
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Open, Transition},
     secret::Secret,
@@ -40,7 +40,7 @@ const MAX_ID: usize = 255;
 pub struct HttpOptions {
     /// Its address: the paths of the contract are below it.
     pub base: Url,
-    /// Bearer token.
+    /// The bearer token of the calls.
     pub token: Secret,
     /// For one call, from name resolution to the end of the answer.
     pub timeout: Duration,
@@ -115,17 +115,17 @@ impl HttpMarketplace {
         result.map_err(|failed| failed.error)
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Result<Answer, CallFailure> {
+    async fn answer(&self, request: RequestBuilder) -> Result<MarketplaceAnswer, CallFailure> {
         let response = request.send().await.map_err(|error| self.no_answer(error))?;
         let (status, retry_after) = (response.status(), outbound::retry_after(&response, self.clock.now()));
         let body = match outbound::body(response, MAX_ANSWER).await {
             Ok(body) => body,
             // The status says that the call failed; the reason fits in less.
-            Err(Unread::TooLarge) if !status.is_success() => Vec::new(),
-            Err(Unread::TooLarge) => return Err(unreadable()),
-            Err(Unread::Broken(error)) => return Err(self.no_answer(error)),
+            Err(UnreadBody::TooLarge) if !status.is_success() => Vec::new(),
+            Err(UnreadBody::TooLarge) => return Err(unreadable()),
+            Err(UnreadBody::Broken(error)) => return Err(self.no_answer(error)),
         };
-        Ok(Answer { status, retry_after, body })
+        Ok(MarketplaceAnswer { status, retry_after, body })
     }
 
     /// The reason is for the dealer, who need not know where the marketplace is.
@@ -189,14 +189,14 @@ fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<RequestBu
 impl Marketplace for HttpMarketplace {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
         let request = self.write(Method::POST, ["listings"], key);
-        let body = self.call(with_body(request, &Sent::from(listing))?).await?;
+        let body = self.call(with_body(request, &SentListing::from(listing))?).await?;
         let Listed { id } = self.read(&body)?;
         self.id(id)
     }
 
     async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
         let request = self.write(Method::PUT, ["listings", id], key);
-        self.call(with_body(request, &Sent::from(listing))?).await.map(drop)
+        self.call(with_body(request, &SentListing::from(listing))?).await.map(drop)
     }
 
     async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {

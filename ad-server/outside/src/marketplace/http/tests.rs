@@ -17,9 +17,9 @@ use ad_server_base::secret::TokenSource;
 /// 2026-01-15T10:00:00Z, a Thursday.
 const NOW: Timestamp = Timestamp::from_millis(1_768_471_200_000);
 
-struct Fixed;
+struct FixedClock;
 
-impl Clock for Fixed {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         NOW
     }
@@ -57,7 +57,7 @@ async fn host() -> (HttpMarketplace, Paths) {
         timeout: Duration::from_secs(5),
         breaker: BreakerOptions { failures: 100, pause: Duration::from_secs(1) },
     };
-    (HttpMarketplace::new(Market::Primary, options, Arc::new(Fixed)).unwrap(), paths)
+    (HttpMarketplace::new(Market::Primary, options, Arc::new(FixedClock)).unwrap(), paths)
 }
 
 const KEY: IdempotencyKey = IdempotencyKey { request: Uuid::nil(), action: Action::Bump, market: Market::Primary };

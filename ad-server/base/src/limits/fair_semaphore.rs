@@ -16,10 +16,10 @@ const RESERVE: usize = 8;
 
 /// A resource of a fixed number of units. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Shares(Arc<Mutex<SharesState>>);
+pub struct FairSemaphore(Arc<Mutex<FairSemaphoreState>>);
 
 #[derive(Debug)]
-struct SharesState {
+struct FairSemaphoreState {
     total: usize,
     free: usize,
     /// Only for those who hold nothing yet.
@@ -41,18 +41,18 @@ struct Holder {
 struct Waiter {
     arrival: u64,
     units: usize,
-    granted: oneshot::Sender<Share>,
+    granted: oneshot::Sender<FairPermit>,
 }
 
 /// Units that are held; dropping it returns them.
 #[derive(Debug)]
-pub struct Share {
-    shares: Shares,
+pub struct FairPermit {
+    semaphore: FairSemaphore,
     holder: Arc<str>,
     units: usize,
 }
 
-impl Shares {
+impl FairSemaphore {
     /// A resource of this many units, at least one.
     pub fn new(total: usize) -> Self {
         Self::with_reserve(total, total / RESERVE)
@@ -62,12 +62,12 @@ impl Shares {
     pub fn with_reserve(total: usize, reserve: usize) -> Self {
         let total = total.max(1);
         let holders = HashMap::new();
-        let state = SharesState { total, free: total, reserve, holders, waiters: 0, arrivals: 0 };
+        let state = FairSemaphoreState { total, free: total, reserve, holders, waiters: 0, arrivals: 0 };
         Self(Arc::new(Mutex::new(state)))
     }
 
     /// Waits for units on behalf of a holder, such as a dealer. More than the maximum of one holder counts as that maximum.
-    pub async fn take(&self, holder: &str, units: usize) -> Share {
+    pub async fn take(&self, holder: &str, units: usize) -> FairPermit {
         let granted = {
             let mut state = locked(&self.0);
             let units = units.min(state.total - state.reserve);
@@ -81,7 +81,7 @@ impl Shares {
     }
 
     /// Units that are free now; `None` when taking them would have to wait.
-    pub fn try_take(&self, holder: &str, units: usize) -> Option<Share> {
+    pub fn try_take(&self, holder: &str, units: usize) -> Option<FairPermit> {
         let mut state = locked(&self.0);
         let units = units.min(state.total - state.reserve);
         self.try_grant(&mut state, holder, units).ok()
@@ -92,7 +92,7 @@ impl Shares {
         locked(&self.0).free
     }
 
-    fn try_grant(&self, state: &mut SharesState, holder: &str, units: usize) -> Result<Share, Arc<str>> {
+    fn try_grant(&self, state: &mut FairSemaphoreState, holder: &str, units: usize) -> Result<FairPermit, Arc<str>> {
         let (key, held, waits) = match state.holders.get_key_value(holder) {
             Some((key, holder)) => (Arc::clone(key), holder.held, !holder.waiting.is_empty()),
             None => (Arc::from(holder), 0, false),
@@ -103,13 +103,13 @@ impl Shares {
         Ok(self.grant(state, key, units))
     }
 
-    fn grant(&self, state: &mut SharesState, holder: Arc<str>, units: usize) -> Share {
+    fn grant(&self, state: &mut FairSemaphoreState, holder: Arc<str>, units: usize) -> FairPermit {
         state.free -= units;
         state.holders.entry(Arc::clone(&holder)).or_default().held += units;
-        Share { shares: self.clone(), holder, units }
+        FairPermit { semaphore: self.clone(), holder, units }
     }
 
-    /// Serves those who wait, whoever holds least first, for as long as there is enough for the next one.
+    /// Serves waiting callers while enough units are free, first the one whose dealer holds the fewest.
     fn serve(&self) {
         let mut refused = Vec::new();
         let mut state = locked(&self.0);
@@ -126,7 +126,7 @@ impl Shares {
     }
 }
 
-impl SharesState {
+impl FairSemaphoreState {
     /// Whether this number of units is available for a holder with this number.
     fn has(&self, held: usize, units: usize) -> bool {
         let reserve = if held == 0 { 0 } else { self.reserve };
@@ -140,7 +140,7 @@ impl SharesState {
         }
     }
 
-    fn wait(&mut self, holder: Arc<str>, units: usize) -> oneshot::Receiver<Share> {
+    fn wait(&mut self, holder: Arc<str>, units: usize) -> oneshot::Receiver<FairPermit> {
         let (granted, share) = oneshot::channel();
         self.arrivals += 1;
         self.waiters += 1;
@@ -169,7 +169,7 @@ impl SharesState {
     }
 }
 
-impl Share {
+impl FairPermit {
     pub fn units(&self) -> usize {
         self.units
     }
@@ -178,18 +178,18 @@ impl Share {
     pub fn shrink(&mut self, units: usize) {
         let more = self.units.saturating_sub(units);
         self.units -= more;
-        let mut state = locked(&self.shares.0);
+        let mut state = locked(&self.semaphore.0);
         state.free += more;
         if let Some(holder) = state.holders.get_mut(&self.holder) {
             holder.held -= more;
         }
         state.forget(&self.holder);
         drop(state);
-        self.shares.serve();
+        self.semaphore.serve();
     }
 }
 
-impl Drop for Share {
+impl Drop for FairPermit {
     fn drop(&mut self) {
         self.shrink(0);
     }
@@ -203,23 +203,23 @@ mod tests {
 
     use super::*;
 
-    type Waiting = Pin<Box<dyn Future<Output = Share> + Send>>;
+    type Waiting = Pin<Box<dyn Future<Output = FairPermit> + Send>>;
 
     /// Requests units and expects to wait.
-    fn waiting(shares: &Shares, holder: &'static str, units: usize) -> Waiting {
+    fn waiting(shares: &FairSemaphore, holder: &'static str, units: usize) -> Waiting {
         let shares = shares.clone();
-        let mut waiting: BoxFuture<'static, Share> = Box::pin(async move { shares.take(holder, units).await });
+        let mut waiting: BoxFuture<'static, FairPermit> = Box::pin(async move { shares.take(holder, units).await });
         assert!(waiting.as_mut().now_or_never().is_none(), "{holder} should wait");
         waiting
     }
 
-    fn take(shares: &Shares, holder: &str, units: usize) -> Share {
+    fn take(shares: &FairSemaphore, holder: &str, units: usize) -> FairPermit {
         pin!(shares.take(holder, units)).now_or_never().expect("it is free")
     }
 
     #[test]
     fn one_holder_alone_has_all_but_the_reserve_and_a_newcomer_does_not_wait() {
-        let shares = Shares::new(16);
+        let shares = FairSemaphore::new(16);
         let _all = take(&shares, "a", 14);
         assert!(shares.try_take("a", 1).is_none());
         let newcomer = take(&shares, "b", 1);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn whoever_holds_least_is_served_next_until_both_have_a_half() {
-        let shares = Shares::new(4);
+        let shares = FairSemaphore::new(4);
         let mut of_a: Vec<_> = (0..4).map(|_| take(&shares, "a", 1)).collect();
         let mut more: Vec<_> = (0..4).map(|_| waiting(&shares, "a", 1)).collect();
         let mut of_b: Vec<_> = (0..4).map(|_| waiting(&shares, "b", 1)).collect();
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn one_who_went_away_keeps_nobody_waiting() {
-        let shares = Shares::new(8);
+        let shares = FairSemaphore::new(8);
         let held = take(&shares, "a", 5);
         let large = waiting(&shares, "b", 7);
         let small = waiting(&shares, "c", 4);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_is_not_needed_is_returned_early() {
-        let shares = Shares::new(16);
+        let shares = FairSemaphore::new(16);
         let mut held = take(&shares, "a", 10);
         let more = waiting(&shares, "b", 9);
         held.shrink(7);
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn asking_for_too_much_is_asking_for_all_that_one_may_have() {
-        let shares = Shares::new(16);
+        let shares = FairSemaphore::new(16);
         drop(take(&shares, "a", 1000));
         assert_eq!(shares.free(), 16);
     }

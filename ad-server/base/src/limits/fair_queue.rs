@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// What waits for its turn.
-pub(super) trait Waiting {
+pub trait Waiting {
     /// The dealer whose client waits for it; `None` if it is of the service itself.
     fn dealer(&self) -> Option<&str>;
 
@@ -12,7 +12,7 @@ pub(super) trait Waiting {
     fn is_wanted(&self) -> bool;
 }
 
-impl<W: Waiting + ?Sized> Waiting for Box<W> {
+impl<W: QueueItem + ?Sized> QueueItem for Box<W> {
     fn dealer(&self) -> Option<&str> {
         (**self).dealer()
     }
@@ -23,7 +23,8 @@ impl<W: Waiting + ?Sized> Waiting for Box<W> {
 }
 
 /// All that waits.
-pub(super) struct Turns<W> {
+#[derive(Debug)]
+pub struct FairQueue<W> {
     /// What is of clients, by dealer, in the order of the dealers' turns. No queue is empty.
     of_dealers: VecDeque<(String, VecDeque<W>)>,
     /// What is of the service itself.
@@ -31,26 +32,26 @@ pub(super) struct Turns<W> {
     is_turn_of_own: bool,
 }
 
-impl<W> Default for Turns<W> {
+impl<W> Default for FairQueue<W> {
     fn default() -> Self {
         Self { of_dealers: VecDeque::new(), own: VecDeque::new(), is_turn_of_own: false }
     }
 }
 
-impl<W: Waiting> From<W> for Turns<W> {
+impl<W: Waiting> From<W> for FairQueue<W> {
     fn from(waiting: W) -> Self {
-        let mut turns = Self::default();
-        turns.add(waiting);
-        turns
+        let mut queue = Self::default();
+        queue.add(waiting);
+        queue
     }
 }
 
-impl<W: Waiting> Turns<W> {
-    pub(super) fn is_empty(&self) -> bool {
+impl<W: Waiting> FairQueue<W> {
+    pub fn is_empty(&self) -> bool {
         self.of_dealers.is_empty() && self.own.is_empty()
     }
 
-    pub(super) fn add(&mut self, waiting: W) {
+    pub fn add(&mut self, waiting: W) {
         let Some(dealer) = waiting.dealer() else { return push(&mut self.own, waiting) };
         match self.of_dealers.iter_mut().find(|(other, _)| other == dealer) {
             Some((_, queue)) => push(queue, waiting),
@@ -59,7 +60,7 @@ impl<W: Waiting> Turns<W> {
     }
 
     /// The next one whose caller still waits.
-    pub(super) fn next_wanted(&mut self) -> Option<W> {
+    pub fn next_wanted(&mut self) -> Option<W> {
         std::iter::from_fn(|| self.next()).find(W::is_wanted)
     }
 
@@ -85,7 +86,7 @@ impl<W: Waiting> Turns<W> {
 
 /// Adds to a queue. Before the queue grows, it drops what nobody waits for any more: a client who sends and leaves again and again
 /// cannot fill it.
-fn push<W: Waiting>(queue: &mut VecDeque<W>, waiting: W) {
+fn push<W: QueueItem>(queue: &mut VecDeque<W>, waiting: W) {
     if queue.len() == queue.capacity() {
         queue.retain(W::is_wanted);
     }
@@ -101,7 +102,7 @@ mod tests {
         is_wanted: bool,
     }
 
-    impl Waiting for Call {
+    impl QueueItem for Call {
         fn dealer(&self) -> Option<&str> {
             self.dealer
         }
@@ -113,27 +114,27 @@ mod tests {
 
     #[test]
     fn dealers_and_the_service_itself_are_served_by_turns() {
-        let mut turns = Turns::default();
+        let mut queue = FairQueue::default();
         for dealer in [Some("a"), Some("a"), Some("a"), None, None, None, Some("b")] {
-            turns.add(Call { dealer, is_wanted: true });
+            queue.add(Call { dealer, is_wanted: true });
         }
-        turns.add(Call { dealer: Some("c"), is_wanted: false });
+        queue.add(Call { dealer: Some("c"), is_wanted: false });
         let order: Vec<_> =
-            std::iter::from_fn(|| turns.next_wanted()).map(|call| call.dealer.unwrap_or("own")).collect();
+            std::iter::from_fn(|| queue.next_wanted()).map(|call| call.dealer.unwrap_or("own")).collect();
         assert_eq!(order, ["own", "a", "own", "b", "own", "a", "a"]);
-        assert!(turns.is_empty());
+        assert!(queue.is_empty());
     }
 
     #[test]
     fn what_nobody_waits_for_any_more_does_not_fill_the_queues() {
-        let mut turns = Turns::default();
+        let mut queue = FairQueue::default();
         for dealer in [Some("a"), None] {
-            turns.add(Call { dealer, is_wanted: true });
+            queue.add(Call { dealer, is_wanted: true });
             for _ in 0..10_000 {
-                turns.add(Call { dealer, is_wanted: false });
+                queue.add(Call { dealer, is_wanted: false });
             }
         }
-        assert!(turns.own.len() < 10 && turns.of_dealers[0].1.len() < 10);
-        assert!(turns.next_wanted().is_some() && turns.next_wanted().is_some() && turns.next_wanted().is_none());
+        assert!(queue.own.len() < 10 && queue.of_dealers[0].1.len() < 10);
+        assert!(queue.next_wanted().is_some() && queue.next_wanted().is_some() && queue.next_wanted().is_none());
     }
 }

@@ -1,9 +1,9 @@
-//! The query parameters of the contract ('List parameters', 'Log parameters', decisions 1 and 2). Their decoded names and values
-//! are parsed into a typed query, or into the errors of all parameters.
+//! The query parameters of the contract ('List parameters', 'Log parameters', decisions 1 and 2), for the service and its clients.
+//! Their decoded names and values are parsed into a typed query, or into the errors of all parameters.
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::{
+use ad_core::{
     fields::{FieldErrors, not_a_choice, shown},
     model::{
         Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, DeliveryState, EventTypes,
@@ -13,7 +13,7 @@ use crate::{
     violation::{Code, Expected, TextFormat, Violation, nearest},
 };
 
-pub use crate::model::{DEFAULT_LIMIT, MAX_LIMIT};
+pub use ad_core::model::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// Maximum length of a search text, in characters; searching for longer texts is slow.
 pub const MAX_TERM: usize = 200;
@@ -26,6 +26,21 @@ pub const MAX_QUERY: usize = 32 * 1024;
 /// Maximum number of messages about one parameter, and of unknown parameters that are named. So an answer is never much larger
 /// than its request.
 const MAX_MESSAGES: usize = 5;
+
+/// A query that is read from parameters.
+pub trait FromParameters: Sized {
+    /// Parses decoded names and values, of which these parameters are known.
+    ///
+    /// # Errors
+    /// An error for each wrong, repeated or unknown parameter.
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors>;
+}
+
+/// A query that is sent as parameters.
+pub trait ToParameters {
+    /// The names and values of which [`parse`](FromParameters::parse) makes this query; what is the default is left out.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+}
 
 /// Parameters of a request about one ad.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,11 +58,11 @@ pub struct AdParameters {
 /// A query parameter, for parsing and for documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name.
+    /// Name in the query string, such as `source_id__in`.
     pub name: &'static str,
     /// The values that it takes.
     pub takes: Takes,
-    /// Its description.
+    /// Text for the OpenAPI document and errors.
     pub doc: &'static str,
 }
 
@@ -58,19 +73,19 @@ pub enum Takes {
     Text(usize),
     /// Texts separated by commas, at most [`MAX_ITEMS`] of at most [`MAX_TEXT`] characters.
     Texts,
-    /// A UUID.
+    /// A UUID, such as the id of an ad.
     Uuid,
     /// A whole number within inclusive bounds.
     Number(u64, u64),
     /// Whole numbers within inclusive bounds, separated by commas, at most [`MAX_ITEMS`].
     Numbers(u64, u64),
-    /// A time in UTC.
+    /// A time in UTC (decision 8).
     Time,
-    /// One of these.
+    /// Exactly one of these values.
     OneOf(&'static [&'static str]),
     /// Some of these, separated by commas.
     SomeOf(&'static [&'static str]),
-    /// `true` or `false`.
+    /// `true` or `false`, or 1 or 0.
     Boolean,
 }
 
@@ -156,7 +171,7 @@ pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE_QUALITY];
 /// Parameters of a write on one ad.
 pub const WRITE_PARAMETERS: &[Parameter] = &[DEALER_CODE, INCLUDE_QUALITY];
 
-/// Parameters of a bump.
+/// Parameters of `POST …/bump` ('Endpoints').
 #[rustfmt::skip]
 pub const BUMP_PARAMETERS: &[Parameter] = &[
     takes("exclude_primary", Takes::Boolean, "Leave out the primary marketplace; registered vehicles only"),
@@ -165,7 +180,7 @@ pub const BUMP_PARAMETERS: &[Parameter] = &[
     INCLUDE_QUALITY,
 ];
 
-/// Parameters of a log.
+/// Parameters of `GET …/log` ('Log parameters').
 #[rustfmt::skip]
 pub const LOG_PARAMETERS: &[Parameter] = &[
     DEALER_CODE,
@@ -189,16 +204,12 @@ pub const DELIVERY_PARAMETERS: &[Parameter] =
 pub struct WebhookParameters {
     /// Only deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// The page.
+    /// Limit and offset; [`DEFAULT_LIMIT`] rows if absent.
     pub page: Page,
 }
 
-impl WebhookParameters {
-    /// Parses decoded names and values of these parameters.
-    ///
-    /// # Errors
-    /// An error for each wrong, repeated or unknown parameter.
-    pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+impl FromParameters for WebhookParameters {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = ParameterValues::new(parameters, query);
         let state = values.one_of("state", DeliveryState::NAMES, DeliveryState::from_name);
         let page = values.page();
@@ -213,7 +224,7 @@ pub const DEFAULT_EVENTS: u32 = 100;
 /// Maximum time of a long poll, in seconds.
 pub const MAX_WAIT: u32 = 30;
 
-/// Parameters of events.
+/// Parameters of `GET /v4/events` (extensions E4).
 #[rustfmt::skip]
 pub const EVENT_PARAMETERS: &[Parameter] = &[
     takes("after", Takes::Text(MAX_TEXT), "A cursor: events after it; `now`: from now on. From the oldest if absent"),
@@ -227,19 +238,19 @@ pub const EVENT_PARAMETERS: &[Parameter] = &[
 /// Where a reader of events begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EventsAfter {
-    /// With the oldest event.
+    /// With the oldest event that is stored: `after` is absent.
     #[default]
     Nothing,
-    /// With the next event.
+    /// With the first event after the request: `after=now`.
     Now,
-    /// After a cursor.
+    /// With the event after this one: a cursor from an earlier answer, not decoded.
     Cursor(String),
 }
 
 /// Parameters of events, with a cursor that is not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventParameters {
-    /// Where to begin.
+    /// Where to begin: `after`.
     pub after: EventsAfter,
     /// Types of which an event must have one; empty: any.
     pub types: Vec<EventTypes>,
@@ -247,19 +258,15 @@ pub struct EventParameters {
     pub source_id: Option<String>,
     /// Only events of this dealer.
     pub dealer_code: Option<String>,
-    /// Maximum number of events.
+    /// Maximum number of events, 1 to [`MAX_EVENTS`].
     pub limit: u32,
     /// How long to wait for an event.
     pub wait: Duration,
 }
 
-impl EventParameters {
-    /// Parses decoded names and values.
-    ///
-    /// # Errors
-    /// An error for each wrong, repeated or unknown parameter.
-    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = ParameterValues::new(EVENT_PARAMETERS, query);
+impl FromParameters for EventParameters {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
         let after = match values.text("after") {
             None => EventsAfter::Nothing,
             Some("now") => EventsAfter::Now,
@@ -318,7 +325,7 @@ impl<'a> ParameterValues<'a> {
         for name in unknown.iter().take(MAX_MESSAGES) {
             let mut meant = also_called(name, Names::builtin(), parameters);
             if meant.is_empty() {
-                let near = nearest::meant(name, parameters.iter().map(|known| known.name));
+                let near = nearest::similar(name, parameters.iter().map(|known| known.name));
                 meant = near.into_iter().map(str::to_owned).collect();
             }
             values.errors.push(name, Violation::UnknownParameter { meant });
@@ -516,13 +523,9 @@ fn not_an_integer(_: &str) -> Violation {
     Violation::WrongType(Expected::Integer)
 }
 
-impl AdQuery {
-    /// Parses decoded names and values.
-    ///
-    /// # Errors
-    /// An error for each wrong, repeated or unknown parameter.
-    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = ParameterValues::new(AD_PARAMETERS, query);
+impl FromParameters for AdQuery {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let number = |text: &str| text.parse::<u16>().ok();
         let mut filters = Vec::new();
@@ -556,18 +559,19 @@ impl AdQuery {
         });
         let (order, descending) = ordering.unwrap_or((AdOrder::Created, true));
         let page = values.page();
-        let (fields, included) = values.shown_fields(AD_PARAMETERS);
+        let (fields, included) = values.shown_fields(parameters);
         values.done(Self { filters, order, descending, page, fields, included })
     }
+}
 
-    /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out. Items of lists are
-    /// separated by commas, so an id that contains one can only be asked for alone.
-    pub fn parameters(&self) -> Vec<(&'static str, String)> {
-        let mut sent: Vec<_> = self.filters.iter().filter_map(AdFilter::parameter).collect();
+impl ToParameters for AdQuery {
+    /// Items of lists are separated by commas, so an id that contains one can only be asked for alone.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut sent: Vec<_> = self.filters.iter().filter_map(of_filter).collect();
         if (self.order, self.descending) != (AdOrder::Created, true) {
             sent.push(("ordering", format!("{}{}", if self.descending { "-" } else { "" }, self.order)));
         }
-        sent.extend(self.page.parameters());
+        sent.extend(of_page(self.page));
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
         let Included { log, status, quality } = self.included;
         let included = [log.then_some("log"), status.then_some("status"), quality.then_some("quality")];
@@ -577,51 +581,43 @@ impl AdQuery {
     }
 }
 
-impl AdFilter {
-    /// The parameter that it is; `None` for a bound that is none.
-    fn parameter(&self) -> Option<(&'static str, String)> {
-        fn one_or_many<T: ToString>(items: &[T], one: &'static str, many: &'static str) -> (&'static str, String) {
-            let name = if items.len() == 1 { one } else { many };
-            (name, items.iter().map(T::to_string).collect::<Vec<_>>().join(","))
+/// The parameter that a condition is; `None` for a bound that is none.
+fn of_filter(filter: &AdFilter) -> Option<(&'static str, String)> {
+    fn one_or_many<T: ToString>(items: &[T], one: &'static str, many: &'static str) -> (&'static str, String) {
+        let name = if items.len() == 1 { one } else { many };
+        (name, items.iter().map(T::to_string).collect::<Vec<_>>().join(","))
+    }
+    Some(match filter {
+        AdFilter::Id(id) => ("id", id.to_string()),
+        AdFilter::State(state) => ("state", state.to_string()),
+        AdFilter::Status(statuses) => one_or_many(statuses, "status", "status"),
+        AdFilter::SourceId(ids) => one_or_many(ids, "source_id", "source_id__in"),
+        AdFilter::SourceIdContains(part) => ("source_id__icontains", part.clone()),
+        AdFilter::DealerCode(code) => ("dealer_code", code.clone()),
+        AdFilter::CategoryId(ids) => one_or_many(ids, "category_id", "category_id__in"),
+        AdFilter::Search(part) => ("search", part.clone()),
+        AdFilter::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
+        AdFilter::RegistrationNumber(plate) => ("registration_number", plate.clone()),
+        AdFilter::QualityScore(bound, score) => {
+            let (name, _) = *SCORE_BOUNDS.iter().find(|(_, known)| known == bound)?;
+            (name, score.to_string())
         }
-        Some(match self {
-            Self::Id(id) => ("id", id.to_string()),
-            Self::State(state) => ("state", state.to_string()),
-            Self::Status(statuses) => one_or_many(statuses, "status", "status"),
-            Self::SourceId(ids) => one_or_many(ids, "source_id", "source_id__in"),
-            Self::SourceIdContains(part) => ("source_id__icontains", part.clone()),
-            Self::DealerCode(code) => ("dealer_code", code.clone()),
-            Self::CategoryId(ids) => one_or_many(ids, "category_id", "category_id__in"),
-            Self::Search(part) => ("search", part.clone()),
-            Self::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
-            Self::RegistrationNumber(plate) => ("registration_number", plate.clone()),
-            Self::QualityScore(bound, score) => {
-                let (name, _) = *SCORE_BOUNDS.iter().find(|(_, known)| known == bound)?;
-                (name, score.to_string())
-            }
-            Self::Time(order, bound, time) => {
-                let (name, ..) = *BOUNDS.iter().find(|(_, known, side)| (known, side) == (order, bound))?;
-                (name, time.to_string())
-            }
-        })
-    }
+        AdFilter::Time(order, bound, time) => {
+            let (name, ..) = *BOUNDS.iter().find(|(_, known, side)| (known, side) == (order, bound))?;
+            (name, time.to_string())
+        }
+    })
 }
 
-impl Page {
-    /// The names and values of what is not the default.
-    fn parameters(self) -> impl Iterator<Item = (&'static str, String)> {
-        let limit = (self.limit != DEFAULT_LIMIT).then(|| ("limit", self.limit.to_string()));
-        let offset = (self.offset > 0).then(|| ("offset", self.offset.to_string()));
-        limit.into_iter().chain(offset)
-    }
+/// The parameters of a page; what is the default is left out.
+fn of_page(page: Page) -> impl Iterator<Item = (&'static str, String)> {
+    let limit = (page.limit != DEFAULT_LIMIT).then(|| ("limit", page.limit.to_string()));
+    let offset = (page.offset > 0).then(|| ("offset", page.offset.to_string()));
+    limit.into_iter().chain(offset)
 }
 
-impl AdParameters {
-    /// Parses decoded names and values, of which these parameters are known.
-    ///
-    /// # Errors
-    /// An error for each wrong, repeated or unknown parameter.
-    pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+impl FromParameters for AdParameters {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = ParameterValues::new(parameters, query);
         let mut flag = |name| {
             let wrong = |_: &str| Violation::stated(Code::InvalidType, "Must be true or false.");
@@ -643,13 +639,9 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-impl LogQuery {
-    /// Parses decoded names and values.
-    ///
-    /// # Errors
-    /// An error for each wrong, repeated or unknown parameter.
-    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = ParameterValues::new(LOG_PARAMETERS, query);
+impl FromParameters for LogQuery {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
         let action = values.one_of("action", Action::NAMES, Action::from_name);
         let state = values.one_of("state", ActionState::NAMES, ActionState::from_name);
         let request_id = values.parsed("request_id", not_a_uuid, |text| text.parse().ok());
@@ -659,8 +651,10 @@ impl LogQuery {
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         values.done(Self { dealer_code, action, state, request_id, descending, page })
     }
-    /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out.
-    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+}
+
+impl ToParameters for LogQuery {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
         let filters = [
             self.dealer_code.clone().map(|code| ("dealer_code", code)),
             self.action.map(|action| ("action", action.to_string())),
@@ -668,6 +662,6 @@ impl LogQuery {
             self.request_id.map(|id| ("request_id", id.to_string())),
             self.descending.then(|| ("ordering", "-created".to_owned())),
         ];
-        filters.into_iter().flatten().chain(self.page.parameters()).collect()
+        filters.into_iter().flatten().chain(of_page(self.page)).collect()
     }
 }

@@ -1,0 +1,99 @@
+//! Answers as types with schemas, which the OpenAPI document shows. Types of lower floors and of ad-core, which know nothing of
+//! OpenAPI, have a counterpart here with the same members. What depends on the field tables (ads, payloads) has no type: the document
+//! describes it from the tables.
+
+mod ads;
+mod member;
+mod requests;
+mod token;
+mod webhooks;
+
+use ad_core::model::MOST_EARLIER_PRICES;
+use ad_parameters::MAX_EVENTS;
+use poem_openapi::{
+    registry::{MetaSchema, Registry},
+    types::Type,
+};
+use serde_json::{Map, Value, json};
+
+pub(super) use self::{
+    member::{Address, Described, Of},
+    token::Me,
+    webhooks::{NewWebhookView, WebhookView},
+};
+use super::problem::{Detail, Problem};
+
+/// Declares types with their schemas; texts after `=>` are the descriptions of members. A type that is sent as another crate or module
+/// has it names that one after `=`: the compiler checks that both have the same members. Those in brackets are not sent.
+macro_rules! answers {
+    () => {};
+    ($(#[$about:meta])* $name:ident = $of:path $([$($unsent:ident)+])? {
+        $($(#[$attribute:meta])* $member:ident: $type:ty $(=> $description:literal)?,)+
+    } $($others:tt)*) => {
+        const _: fn($of) = |sent| { let $of { $($member: _,)+ $($($unsent: _,)+)? } = sent; };
+        answers! { $(#[$about])* $name { $($(#[$attribute])* $member: $type $(=> $description)?,)+ } $($others)* }
+    };
+    ($(#[$about:meta])* $name:ident {
+        $($(#[$attribute:meta])* $member:ident: $type:ty $(=> $description:literal)?,)+
+    } $($others:tt)*) => {
+        #[derive(poem_openapi::Object)]
+        $(#[$about])*
+        pub(crate) struct $name { $($(#[$attribute])* $(#[doc = $description])? $member: $type,)+ }
+        answers! { $($others)* }
+    };
+}
+pub(super) use answers;
+
+/// Bodies of requests, which have no other members.
+const BODIES: &[&str] = &["WebhookInput", "WebhookPatch", "WebhookReplay"];
+
+/// Types that leave members without a value out; in all others those are `null`.
+const SPARSE: &[&str] = &["FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
+
+/// The schemas of all types, by their names.
+pub(super) fn schemas() -> Map<String, Value> {
+    let mut registry = Registry::new();
+    macro_rules! register {
+        ($($type:ty),+ $(,)?) => {{ $(<$type>::register(&mut registry);)+ }};
+    }
+    register!(
+        Detail,
+        Problem,
+        Me,
+        WebhookView,
+        NewWebhookView,
+        ads::AdQuality,
+        ads::ImageRef,
+        ads::LogDetails,
+        ads::LogEntry,
+        ads::LookupEntry,
+        ads::PriceHistory,
+        ads::Warning,
+        requests::AdStatus,
+        requests::EventPage,
+        requests::RequestStatus,
+        requests::Summary,
+        webhooks::Delivery,
+        webhooks::WebhookInput,
+        webhooks::WebhookPatch,
+        webhooks::WebhookReplay,
+    );
+    let as_sent = |(name, schema): (String, MetaSchema)| {
+        let is_sparse = SPARSE.iter().chain(BODIES).any(|sparse| *sparse == name);
+        (name, member::plain(json!(if is_sparse { schema } else { member::complete(schema) })))
+    };
+    let mut schemas: Map<_, _> = registry.schemas.into_iter().map(as_sent).collect();
+    schemas["EventPage"]["properties"]["events"]["maxItems"] = json!(MAX_EVENTS);
+    schemas["PriceHistory"]["properties"]["history"]["maxItems"] = json!(MOST_EARLIER_PRICES);
+    // Other findings are a list.
+    schemas["QualitySummary"]["properties"]["findings"]["example"] = json!(2);
+    for body in BODIES {
+        schemas[*body]["additionalProperties"] = json!(false);
+    }
+    schemas
+}
+
+/// The schema of the body of what a webhook is sent.
+pub(super) fn webhook_request() -> Value {
+    member::plain(json!(Registry::new().create_fake_schema::<webhooks::WebhookRequest>()))
+}

@@ -1,0 +1,190 @@
+//! Operations that exist once, from their rows: allowed values, accepted requests, events, the token, numbers of ads, webhooks.
+
+use ad_core::rulebook::Rulebook;
+use serde_json::{Map, Value, json};
+
+use super::{
+    code_samples::Sample,
+    descriptions::needs,
+    examples,
+    parameters::{self, IF_NONE_MATCH, query},
+    reference, referring, responses,
+    webhooks::EVENT,
+};
+use crate::api::operations::{Act, BasePath, Operation, TakenBody};
+use ad_server_access::auth::Permission;
+
+/// The first parts of the paths below `/v4/`, with the name and description of their tags, in the order in which the pages show them.
+const TAGS: &[(&str, &str, &str)] = &[
+    ("vehicles", "lookups", "Allowed values"),
+    ("requests", "requests", "Accepted requests"),
+    ("events", "events", "What happens to ads"),
+    ("me", "token", "The token itself"),
+    ("summary", "summary", "Numbers of ads"),
+    ("webhooks", super::webhooks::TAG, "Events sent to your own address"),
+];
+
+pub(super) fn tags() -> impl Iterator<Item = Value> {
+    TAGS.iter().map(|(_, name, description)| json!({"name": name, "description": description}))
+}
+
+fn tag(path: &str) -> &'static str {
+    let below = path.strip_prefix("/v4/").and_then(|path| path.split('/').next());
+    TAGS.iter().find(|(part, ..)| below == Some(*part)).map_or("", |(_, tag, _)| tag)
+}
+
+/// Ids that look like some.
+const WEBHOOK: &str = "01905b1c-6a52-7000-8000-000000000004";
+const REQUEST: &str = "01905b1c-6a52-7000-8000-000000000002";
+
+/// The lookups that clients need most, which one row has: path, operation id, summary, examples and sample.
+#[rustfmt::skip]
+const LOOKUPS: &[(&str, &str, &str, &[&str], &str)] = &[
+    ("/v4/vehicles/{vehicle_type}/attributes", "attributes", "List the attributes that have allowed values", &["Attributes"], "/v4/vehicles/car/attributes"),
+    ("/v4/vehicles/{vehicle_type}/{attribute}", "values", "List the values of an attribute", &["RatingValues", "Values"], "/v4/vehicles/car/brand"),
+    (MODELS, "car_models", "List the models of a car brand", &["Models"], "/v4/vehicles/car/models?brand={brand}"),
+];
+
+const MODELS: &str = "/v4/vehicles/car/models";
+
+/// All paths. The samples have the bodies of `examples`.
+pub(super) fn paths(rulebook: &Rulebook, examples: &Map<String, Value>) -> Map<String, Value> {
+    let mut paths = Map::new();
+    for operation in BasePath::Service.operations() {
+        if operation.act == Act::Values {
+            let brand = examples::brand(rulebook);
+            paths.extend(LOOKUPS.iter().map(|(path, id, summary, examples, sample)| {
+                let sample = Sample::get(sample.replace("{brand}", &brand));
+                let mut described = common(operation, path, (id, summary), sample);
+                if *path == MODELS {
+                    described["parameters"] = json!([{
+                        "name": "brand", "in": "query", "required": true, "schema": reference("CarBrand"), "example": brand,
+                        "description": "A car brand, as `GET /v4/vehicles/car/brand` lists it",
+                    }]);
+                }
+                if let Some(parameters) = described["parameters"].as_array_mut() {
+                    parameters.push(referring("parameters", IF_NONE_MATCH));
+                }
+                described["responses"] = of_lookup(operation, examples, *path != MODELS);
+                ((*path).to_owned(), json!({"get": described}))
+            }));
+            continue;
+        }
+        let path = operation.route(BasePath::Service);
+        let path =
+            path.split('/').map(|part| part.strip_prefix(':').map_or(part.to_owned(), |name| format!("{{{name}}}")));
+        let path = path.collect::<Vec<_>>().join("/");
+        let item = paths.entry(path.clone()).or_insert_with(|| json!({}));
+        item[operation.method.as_str().to_lowercase()] = describe(operation, &path, examples);
+    }
+    paths
+}
+
+fn common(operation: &Operation, path: &str, (id, summary): (&str, &str), sample: Sample) -> Value {
+    let description = match needs(operation.permission) {
+        Some(needs) => format!("{}\n\n{needs}", operation.doc),
+        None => operation.doc.to_owned(),
+    };
+    json!({
+        "tags": [tag(path)],
+        "operationId": id,
+        "summary": summary,
+        "description": description,
+        "parameters": parameters::of_path(path),
+        "x-codeSamples": sample.in_all_languages(),
+    })
+}
+
+fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) -> Value {
+    let mut own = parameters::of_path(path);
+    match operation.act {
+        Act::Events => own.extend(parameters::of_events()),
+        Act::Summary => own.push(referring("parameters", "list.dealer_code")),
+        _ => own.extend(operation.parameters.iter().map(query)),
+    }
+    // Its example has the name of its schema.
+    let body = if let TakenBody::ObjectOf(name) = operation.body { Some(name) } else { None };
+    if body.is_some() {
+        own.push(referring("parameters", parameters::CONTENT_ENCODING));
+    }
+    let address = path.replace("{webhook_id}", WEBHOOK).replace("{event_id}", EVENT).replace("{request_id}", REQUEST);
+    let query = if operation.act == Act::Events { "?types=ad.publish.*&wait=30" } else { "" };
+    let sent = body.map(|name| &examples[name]["value"]);
+    let sample = Sample::new(operation.method.clone(), address + query, sent);
+    let mut described = common(operation, path, (operation.id, operation.summary), sample);
+    described["parameters"] = own.into();
+    described["responses"] = answers(operation);
+    if let Some(name) = body {
+        described["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": reference(name),
+            "examples": {name: referring("examples", name)}}}});
+    }
+    described
+}
+
+fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> Value {
+    let mut answers = responses::shared_by_all();
+    let (description, schema) = operation.answer;
+    let success = responses::described(description, &reference(schema), examples);
+    answers.insert("200".to_owned(), responses::tagged(success));
+    let missing = may_be_missing.then_some(("404", "NoSuchLookup"));
+    for (status, name) in [("304", "NotModified"), ("400", responses::BAD_LOOKUP)].into_iter().chain(missing) {
+        answers.insert(status.to_owned(), referring("responses", name));
+    }
+    answers.into()
+}
+
+fn answers(operation: &Operation) -> Value {
+    let mut answers = responses::shared_by_all();
+    if operation.permission.is_none() {
+        answers.remove("403");
+    }
+    let status = if operation.act == Act::CreateWebhook { "201" } else { "200" };
+    let (description, schema) = operation.answer;
+    let mut success = responses::described(description, &reference(schema), &[schema]);
+    if operation.act == Act::Events {
+        let description = "Server-sent events: `id` is a cursor, `event` a type, `data` an `Event`";
+        success["content"]["text/event-stream"] = json!({"schema": {"description": description, "type": "string"}});
+    }
+    if operation.act == Act::CreateWebhook {
+        success["headers"]["Location"] = json!({"required": true, "description": "Address of the webhook", "schema": {"type": "string", "format": "uri"}});
+    }
+    answers.insert(status.to_owned(), success);
+    let (schemas, wrong): (&[&str], &[&str]) = match operation.act {
+        Act::CreateWebhook => (
+            &["FieldErrors", "Detail", "BusinessErrors"],
+            &["PayloadErrors", "ParameterErrors", "NotJson", "TooManyWebhooks"],
+        ),
+        _ if operation.takes_body() => (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"]),
+        Act::Deliver => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
+        _ => (&["FieldErrors"], &["ParameterErrors"]),
+    };
+    let is_about_webhooks = operation.permission == Some(Permission::Webhooks);
+    let schemas = match schemas {
+        [only] => reference(only),
+        several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
+    };
+    let wrong = if is_about_webhooks {
+        responses::error("Invalid fields or parameters, or a violated rule", &schemas, wrong)
+    } else {
+        referring("responses", "BadParameters")
+    };
+    answers.insert("400".to_owned(), wrong);
+    if operation.path.contains(":request_id") {
+        answers.insert("404".to_owned(), referring("responses", "NoSuchRequest"));
+    }
+    if operation.path.contains(":webhook_id") {
+        let missing = responses::error(
+            "No such webhook in the token's scope, or no such delivery",
+            &reference("Detail"),
+            &["NoSuchWebhook"],
+        );
+        answers.insert("404".to_owned(), missing);
+    }
+    for (status, name) in [("408", "Slow"), ("413", "TooLarge"), ("415", "UnsupportedCoding")] {
+        if operation.takes_body() {
+            answers.insert(status.to_owned(), referring("responses", name));
+        }
+    }
+    answers.insert("503".to_owned(), referring("responses", "Unavailable"));
+    answers.into()
+}
