@@ -106,7 +106,7 @@ impl FieldErrors {
 
     /// Replaces all errors at and below one member by one violation.
     pub fn replace(&mut self, key: &str, violation: Violation) {
-        self.forget(key);
+        self.remove_member(key);
         self.push(key, violation);
     }
 

@@ -54,7 +54,7 @@ impl Table for AdQuery {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failure> {
     let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));

@@ -52,7 +52,7 @@ const COLUMNS: &[Column] = &[
 /// Entries that people see, unless they ask for more.
 const LATEST: u32 = 20;
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure> {
     let query = LogQuery::parse(LOG_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     // Whose log it is, also where the plate was given.
