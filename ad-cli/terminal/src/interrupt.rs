@@ -71,7 +71,7 @@ pub async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
 }
 
 /// Waits for the next signal.
-pub(crate) async fn wait_for_signal() {
+pub async fn wait_for_signal() {
     // The sender is static, so that there is always one.
     let _ = SIGNALS.subscribe().changed().await;
 }

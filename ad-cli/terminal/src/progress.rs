@@ -52,7 +52,7 @@ impl Counter {
     }
 
     /// For rows that are printed between tasks, each of which reads some of them.
-    pub(crate) fn between_rows(out: Output, what: &'static str) -> Self {
+    pub fn between_rows(out: Output, what: &'static str) -> Self {
         Self::if_shown(out.shows_progress(), what)
     }
 
@@ -60,6 +60,7 @@ impl Counter {
         Self { what, count: Cell::new(0), began: Instant::now(), is_shown }
     }
 
+    /// Counts one more.
     pub fn add(&self) {
         self.count.set(self.count.get() + 1);
     }

@@ -120,7 +120,7 @@ pub fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A value as people write it, shortened.
-pub(super) fn shorten_value(value: &Value) -> String {
+pub fn shorten_value(value: &Value) -> String {
     shortened(&readable(value), LONGEST).into_owned()
 }
 
