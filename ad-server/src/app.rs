@@ -400,7 +400,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     };
     let used = Arc::new(UsedTokens::default());
     let periodic = common.start_periodic(settings, &stopped, (key_file, Some(Arc::clone(&used))));
-    let Common { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
+    let CommonParts { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()))

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::{
     Columns, Database, Statement,
     answer::AnswerColumns,
-    lists::{self, codes, numbers, sharer},
+    lists::{self, codes, dealer_to_charge, numbers},
     photos,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use ad_core::ports::StoreError;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::{statement::Statement, work::Ran};
-use ad_server_base::limits::{FairQueue, Waiting};
+use super::{statement::Statement, work::StatementResult};
+use ad_server_base::limits::{FairQueue, QueueItem};
 
 /// Most inputs of one statement that writes, or reads rows that are small.
 pub(super) const MOST_WRITES: usize = 64;

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// What waits for its turn.
-pub trait Waiting {
+pub trait QueueItem {
     /// The dealer whose client waits for it; `None` if it is of the service itself.
     fn dealer(&self) -> Option<&str>;
 
@@ -22,7 +22,7 @@ impl<W: QueueItem + ?Sized> QueueItem for Box<W> {
     }
 }
 
-/// All that waits.
+/// Work that waits, in the order of turns.
 #[derive(Debug)]
 pub struct FairQueue<W> {
     /// What is of clients, by dealer, in the order of the dealers' turns. No queue is empty.
@@ -38,7 +38,7 @@ impl<W> Default for FairQueue<W> {
     }
 }
 
-impl<W: Waiting> From<W> for FairQueue<W> {
+impl<W: QueueItem> From<W> for FairQueue<W> {
     fn from(waiting: W) -> Self {
         let mut queue = Self::default();
         queue.add(waiting);
@@ -46,7 +46,7 @@ impl<W: Waiting> From<W> for FairQueue<W> {
     }
 }
 
-impl<W: Waiting> FairQueue<W> {
+impl<W: QueueItem> FairQueue<W> {
     pub fn is_empty(&self) -> bool {
         self.of_dealers.is_empty() && self.own.is_empty()
     }

@@ -13,7 +13,7 @@ pub mod table;
 
 pub use self::{
     concurrency::{ConcurrencyLimit, Exceeded, Slot},
-    fair_queue::{FairQueue, Waiting},
+    fair_queue::{FairQueue, QueueItem},
     fair_semaphore::{FairPermit, FairSemaphore},
     keyed_lock::{KeyedLock, KeyedLocks},
     minimum_rate::MinimumRate,

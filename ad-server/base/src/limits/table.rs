@@ -7,11 +7,11 @@ use std::time::Duration;
 use ad_core::{
     categories::ad_fields::MOST_IMAGES,
     model::{DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES, MOST_UNFINISHED},
-    parameters::{MAX_ITEMS, MAX_QUERY, MAX_TERM, MAX_TEXT},
     ports::PAGE_BYTES,
     rulebook::size::{MOST_BYTES, MOST_LEVELS},
     violation::Code,
 };
+use ad_parameters::{MAX_ITEMS, MAX_QUERY, MAX_TERM, MAX_TEXT};
 
 pub const CONNECTIONS_BEYOND: usize = 32;
 pub const TIME_BEYOND: Duration = Duration::from_secs(5);

@@ -41,8 +41,8 @@ struct Asked {
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
     rate: Option<Remaining>,
-    seen: Arc<Seen>,
-    logged: Option<Logged>,
+    seen: Arc<RequestFacts>,
+    logged: Option<LoggedRequest>,
     body: Read,
 }
 
@@ -66,7 +66,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
             rate: self.context.limits.rate.as_ref().map(|_| Remaining::default()),
-            logged: Logged::of(request, id, &seen, &self.context.trusted_proxies),
+            logged: LoggedRequest::of(request, id, &seen, &self.context.trusted_proxies),
             seen,
             body: Read::of(request),
         }

@@ -26,7 +26,7 @@ type LookupKey = (u16, String, Option<String>);
 
 /// The lookups that were rendered.
 #[derive(Default)]
-pub(super) struct Lookups(Mutex<HashMap<Key, StaticDocument>>);
+pub(super) struct Lookups(Mutex<HashMap<LookupKey, StaticDocument>>);
 
 /// The parameters of a lookup, which are checked when its list is known.
 pub(super) struct LookupQuery;
@@ -100,7 +100,7 @@ fn models<'a>(
         (Some(_), Some(models)) if !models.is_empty() => {}
         (Some(brand), _) => {
             let meant = match category.field("brand").map(|field| field.kind) {
-                Some(Kind::Slug { list }) => nearest::meant(brand, catalogue.list(list).ids()),
+                Some(Kind::Slug { list }) => nearest::similar(brand, catalogue.list(list).ids()),
                 _ => Vec::new(),
             };
             let choices = Choices::Meant(meant.into_iter().map(str::to_owned).collect());

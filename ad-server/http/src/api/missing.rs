@@ -59,7 +59,7 @@ fn meant(parts: &[&str]) -> Vec<String> {
             }
             let typed = bases(name);
             if typed.is_empty() {
-                return nearest::meant(name, others().into_iter())
+                return nearest::similar(name, others().into_iter())
                     .first()
                     .map(|name| other(name, rest))
                     .into_iter()
@@ -89,7 +89,7 @@ fn other(name: &str, rest: &[&str]) -> String {
         [id] => format!("/v4/{name}/{id}"),
         [id, sent, ..] => {
             let known = below.iter().map(|(_, path)| *path).filter(|path| !path.is_empty() && !path.contains('/'));
-            match nearest::meant(sent, known).first() {
+            match nearest::similar(sent, known).first() {
                 Some(meant) => format!("/v4/{name}/{id}/{meant}"),
                 None => format!("/v4/{name}/{id}"),
             }

@@ -54,7 +54,7 @@ use ad_core::{
 use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
 use uuid::Uuid;
 
-use access_log::Seen;
+use access_log::RequestFacts;
 use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{

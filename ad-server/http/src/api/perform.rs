@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     ApiError, Context, RequestId,
     call::Call,
-    events::{self, Events, Rhythm},
+    events::{self, Events, PollInterval},
     handler::{ApiResult, Handler},
     headers,
     lookups::Lookups,
@@ -33,7 +33,7 @@ pub(super) struct ApiState {
 
 /// Mounts every operation on every base.
 pub(super) fn mount(mut route: Routes, context: &Arc<Context>) -> Routes {
-    let (events, lookups) = (Events::new(context, Rhythm::AtOnce), Lookups::default());
+    let (events, lookups) = (Events::new(context, PollInterval::AtOnce), Lookups::default());
     let state = Arc::new(ApiState { context: Arc::clone(context), events, lookups });
     for base in bases().chain([BasePath::Service]) {
         let mut paths: BTreeMap<String, Vec<&'static Operation>> = BTreeMap::new();

@@ -115,7 +115,7 @@ impl Call<'_> {
         };
         if let Some(request) = request {
             tokio::select! {
-                ended = timeout(wait.longest, self.context().store.finished(request)) => if let Ok(Err(error)) = ended {
+                ended = timeout(wait.longest, self.context().store.wait_until_finished(request)) => if let Ok(Err(error)) = ended {
                     tracing::debug!(%error, "cannot wait for a request");
                 },
                 () = wait.stopped() => {}

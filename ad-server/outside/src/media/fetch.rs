@@ -165,7 +165,7 @@ impl HttpFetcher {
         let mut rate = MinimumRate::new(least_rate, behind, behind);
         let slow = || FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024));
         while let Some(chunk) =
-            timeout_at(rate.wait(), self.heard(deadline, response.chunk())).await.map_err(|_| slow())??
+            timeout_at(rate.wait(), self.within_idle(deadline, response.chunk())).await.map_err(|_| slow())??
         {
             rate.passed(chunk.len());
             room.add(&chunk).map_err(|Full| too_large(max_bytes))?;

@@ -13,7 +13,7 @@ use reqwest::{Client, StatusCode};
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
-use crate::outbound::{self, Unread};
+use crate::outbound::{self, UnreadBody};
 use ad_server_base::limits::table::REGISTRY_CALLS;
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Transition},

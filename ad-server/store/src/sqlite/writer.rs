@@ -25,9 +25,9 @@ use crate::{
     batch::grouped,
     failure::DatabaseFailure,
     statement::Statement,
-    work::{Link, Ran, Work, run_alike},
+    work::{Link, StatementResult, Work, run_grouped},
 };
-use ad_server_base::limits::{FairQueue, Waiting};
+use ad_server_base::limits::{FairQueue, QueueItem};
 
 /// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
 /// many operations share a slow commit, and none waits long for others before a quick one.

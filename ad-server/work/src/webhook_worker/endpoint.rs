@@ -245,7 +245,7 @@ impl Endpoint {
     }
 
     /// Whether there may be new events, and one more batch of deliveries may be pending.
-    fn reads_news(&self) -> bool {
+    fn may_read_events(&self) -> bool {
         self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(PENDING_DELIVERIES)
     }
 

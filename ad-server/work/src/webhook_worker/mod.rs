@@ -23,7 +23,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use self::endpoint::{Config, Endpoint, Shared};
+use self::endpoint::{Config, Endpoint, EndpointContext};
 use ad_server_base::{
     limits::{
         FairSemaphore,

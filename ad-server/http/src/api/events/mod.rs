@@ -152,7 +152,7 @@ pub(super) async fn answer(call: &Call<'_>, parameters: EventParameters, (): ())
         return events.streamed(call.caller.clone(), parameters).await;
     }
     let wait = parameters.wait.min(limits.waits.longest());
-    let reader = Reader::new(Arc::clone(call.context()), call.caller.clone(), parameters).await?;
+    let reader = EventReader::new(Arc::clone(call.context()), call.caller.clone(), parameters).await?;
     let _open = if wait.is_zero() { None } else { Some(limits.event_streams.open(&call.caller.jti)?) };
     events.page(reader, wait, call.request.data::<Coding>().copied()).await
 }
