@@ -59,6 +59,13 @@ pub struct ClientBuilder {
     observer: Option<Observer>,
 }
 
+/// Lets ring do the TLS of this program, unless it has installed another provider of rustls before. Without one, no HTTP client can be built.
+pub fn provide_tls() {
+    if CryptoProvider::get_default().is_none() {
+        let _other_thread_was_faster = ring::default_provider().install_default();
+    }
+}
+
 impl ClientBuilder {
     pub(super) fn new(url: &str) -> Self {
         Self {
@@ -107,9 +114,7 @@ impl ClientBuilder {
         if let Some(token) = &self.token {
             headers.insert(TOKEN, token_header(token)?);
         }
-        if CryptoProvider::get_default().is_none() {
-            let _other_thread_was_faster = ring::default_provider().install_default();
-        }
+        provide_tls();
         let http = reqwest::Client::builder()
             .user_agent(concat!("ad-cli/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)

@@ -32,7 +32,7 @@ pub use ad_core::{
 };
 pub use ads::{Ads, Exclude};
 pub use answer::Answer;
-pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
+pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT, provide_tls};
 pub use error::{Error, ErrorKind};
 pub use events::{After, Event, EventPage, EventQuery};
 pub use lookups::Lookups;

@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use ad_client::provide_tls;
 use ad_core::{
     network::{AddressClass, classify},
     ports::{Image, ImageError},
@@ -48,6 +49,7 @@ impl ImageChecker {
             Ok(()) => attempt.follow(),
             Err(reason) => attempt.error(reason),
         };
+        provide_tls();
         let client = Client::builder()
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)

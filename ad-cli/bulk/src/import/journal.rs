@@ -17,7 +17,7 @@ use std::{
 };
 
 use ad_client::Linked;
-use ad_files::identities::{Hash, hash};
+use ad_files::identities::hash;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -160,14 +160,24 @@ pub(super) enum Entry {
     },
 }
 
-/// What earlier runs left. Memory holds the hash of each ad and where its latest entry begins, some 40 bytes; the rest is read when it is needed.
+impl Entry {
+    fn ad(&self) -> Option<&Identity> {
+        match self {
+            Self::Begun(_) => None,
+            Self::Sending(ad) | Self::NotSent(ad) => Some(ad),
+            Self::Accepted { ad, .. } | Self::Rejected { ad, .. } | Self::Ended { ad, .. } => Some(ad),
+        }
+    }
+}
+
+/// What earlier runs left. Memory holds the hash of each ad and where its latest entry begins, some 25 bytes; the rest is read when it is needed.
 #[derive(Debug)]
 pub(super) struct Past {
     /// What they were about; `None` when there was none.
     pub(super) begun: Option<Begun>,
-    ads: BTreeMap<Hash, u64>,
+    ads: BTreeMap<u64, u64>,
     /// The entries with the request ids of finished ads, of journals of earlier versions.
-    requests: BTreeMap<Hash, u64>,
+    requests: BTreeMap<u64, u64>,
     /// Number of ads that the service has.
     pub(super) accepted: u64,
     file: File,
@@ -343,8 +353,9 @@ fn read(file: File, path: &Path) -> Result<Past, BulkError> {
 /// The bit of a position that says that the service has the ad.
 const ACCEPTED: u64 = 1 << 63;
 
-fn key(ad: &Identity) -> Hash {
-    hash(&ad.source_id, ad.dealer_code.as_deref())
+/// Half of the hash of an ad, which saves a third of the memory; [`Past::latest`] compares the ad itself.
+fn key(ad: &Identity) -> u64 {
+    hash(&ad.source_id, ad.dealer_code.as_deref())[..8].iter().fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 impl Past {
@@ -353,6 +364,9 @@ impl Past {
         let key = key(ad);
         let Some(at) = self.ads.get(&key) else { return Ok(None) };
         let mut latest = self.entry(at & !ACCEPTED)?;
+        if latest.ad() != Some(ad) {
+            return Ok(None);
+        }
         if let (Entry::Ended { request_id: request_id @ None, .. }, Some(before)) =
             (&mut latest, self.requests.get(&key))
             && let Entry::Accepted { request_id: before, .. } | Entry::Ended { request_id: before, .. } =
