@@ -14,7 +14,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, OnceLock},
 };
 
 /// What a test needs.
@@ -62,7 +62,7 @@ const PROGRAMS: [(&str, &str, &str); 21] = [
 const IN_2001: &str = r#"[ "$(LD_PRELOAD=$0 FAKETIME='2001-02-03 04:05:06' date +%Y)" = 2001 ]"#;
 
 /// What was found so far, or why it cannot be used.
-static KNOWN: Mutex<BTreeMap<Tool, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<Tool, Arc<OnceLock<Result<PathBuf, String>>>>> = Mutex::new(BTreeMap::new());
 
 /// `TEST_TOOLS`.
 static ELSEWHERE: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::var_os("TEST_TOOLS").map(PathBuf::from));
@@ -93,15 +93,14 @@ pub fn path() -> OsString {
 /// # Panics
 /// With `CI=true`, when it cannot be used: then everything has to run.
 pub fn find(tool: Tool) -> Option<PathBuf> {
-    if let Some(list) = env::var_os("TESTS_WITH_TOOLS") {
+    // A Python without modules is on the machine without tools too.
+    let list = env::var_os("TESTS_WITH_TOOLS").filter(|_| tool != Tool::Python(""));
+    if let Some(list) = list {
         let list = fs::OpenOptions::new().append(true).create(true).open(list);
         list.and_then(|mut list| list.write_all(format!("{}\n", test()).as_bytes())).expect("the list can be written");
     }
-    // A test that needed it in vain with `CI=true` panicked here.
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = known.entry(tool).or_insert_with(|| tool.look()).clone();
-    drop(known);
-    let found = found.inspect_err(|why| not_run(why)).ok();
+    let known = Arc::clone(KNOWN.lock().expect("nobody panics with it").entry(tool).or_default());
+    let found = known.get_or_init(|| tool.look()).clone().inspect_err(|why| not_run(why)).ok();
     assert!(found.is_some() || env::var_os("CI").is_none_or(|it| it != "true"), "CI has every tool");
     found
 }
