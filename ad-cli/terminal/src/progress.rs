@@ -60,6 +60,7 @@ impl Counter {
         Self { what, count: Cell::new(0), began: Instant::now(), is_shown }
     }
 
+    /// Counts one more finished item.
     pub fn add(&self) {
         self.count.set(self.count.get() + 1);
     }
