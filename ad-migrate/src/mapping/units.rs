@@ -133,7 +133,7 @@ mod tests {
             ("Miles", ["km", "mil"], Some("mi")),
             ("miles", ["hp", "kw"], None),
         ] {
-            assert_eq!(meant(text, &units, &mut scratch), unit, "{text}");
+            assert_eq!(resolve(text, &units, &mut scratch), unit, "{text}");
         }
     }
 

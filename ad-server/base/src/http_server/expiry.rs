@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_or_changed_is_no_certificate() {
-        let whole = certificate(include_str!("../../../tests/data/tls/first.pem"));
+        let whole = certificate(include_str!("../../../../tests/data/tls/first.pem"));
         assert_eq!(not_after(&whole), Some(4_948_824_467));
         for end in 0..whole.len() {
             assert_eq!(not_after(&whole[..end]), None, "the first {end} bytes");
