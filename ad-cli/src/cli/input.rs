@@ -29,7 +29,7 @@ pub(crate) struct MappingArg {
 
 impl MappingArg {
     /// The option as it was given, for a suggested command.
-    pub(crate) fn again(&self) -> String {
+    pub(crate) fn as_argument(&self) -> String {
         self.mapping.as_ref().map(|mapping| format!(" --mapping {}", quoted(Path::new(mapping)))).unwrap_or_default()
     }
 }

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{House, boat, car, told, with};
+use crate::support::{House, boat, car, entry_texts, with};
 
 /// On which side of a commit the worker dies.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,7 +213,7 @@ async fn seen(house: &House) -> Seen {
     // Images get their ids, and everything its time, when they come to be.
     ad["image_refs"].as_array_mut().unwrap().iter_mut().for_each(|image| image["id"] = Value::Null);
     ad["updated"] = Value::Null;
-    Seen { ad, log: told(&log, usize::MAX), calls }
+    Seen { ad, log: entry_texts(&log, usize::MAX), calls }
 }
 
 /// Runs what is due with a worker that dies at its nth commit, and then what it left; `false` when it did not live long

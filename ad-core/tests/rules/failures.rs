@@ -431,7 +431,7 @@ async fn a_listing_of_another_live_ad_is_not_taken_but_that_of_a_deleted_one_is_
     house.create("car", of("second")).await.unwrap();
     house.run().await;
     let (second, log) = house.ads().await.remove(1);
-    let told = crate::support::told(&log, 1);
+    let told = crate::support::entry_texts(&log, 1);
     assert_eq!(
         told.last().unwrap(),
         "publish done: Ad published; \
@@ -448,7 +448,7 @@ async fn a_listing_of_another_live_ad_is_not_taken_but_that_of_a_deleted_one_is_
     house.create("car", of("third")).await.unwrap();
     house.run().await;
     let (third, log) = house.ads().await.remove(2);
-    assert_eq!(crate::support::told(&log, 1).last().unwrap(), "publish done: Ad published");
+    assert_eq!(crate::support::entry_texts(&log, 1).last().unwrap(), "publish done: Ad published");
     assert_eq!(third.marketplace_ad_id.as_deref(), Some("primary-3"));
 }
 

@@ -27,7 +27,7 @@ fn checksums(ad: &Ad) -> Vec<&str> {
 }
 
 /// The message of the latest `handle_media` entry that has ended.
-async fn told(house: &House) -> Value {
+async fn media_message(house: &House) -> Value {
     let (_, log) = house.ads().await.remove(0);
     let ended =
         |entry: &&ad_core::model::LogEntry| entry.action.name() == "handle_media" && entry.state.name() != "processing";
@@ -51,7 +51,7 @@ async fn an_image_that_the_ad_shows_stays_when_fetching_it_again_fails() {
     house.update("car-1", json!({"body": "Sold soon", "image_urls": [TWO, ONE]})).await.unwrap();
     house.run_to_the_end().await;
     assert_eq!(
-        told(&house).await,
+        media_message(&house).await,
         json!({"message": "2 of 2 images failed; 2 that were stored before are kept", "images": [
             {"url": TWO, "error": "the host answered 404 Not Found; it needs another address", "kept": true},
             {"url": ONE, "error": "503 (5 tries)", "kept": true}]})
@@ -82,7 +82,7 @@ async fn a_new_address_that_fails_is_missing_beside_one_that_is_kept() {
     house.update("car-1", json!({"image_urls": [ONE, new]})).await.unwrap();
     house.run_to_the_end().await;
     assert_eq!(
-        told(&house).await,
+        media_message(&house).await,
         json!({"message": "2 of 2 images failed; 1 that was stored before is kept", "images": [
             {"url": ONE, "error": "503 (5 tries)", "kept": true},
             {"url": new, "error": "nothing is at this address; it needs another address"}]})
@@ -104,7 +104,7 @@ async fn an_unchanged_image_is_asked_for_conditionally_and_a_changed_one_is_fetc
     for _ in 0..2 {
         house.update("car-1", urls.clone()).await.unwrap();
         house.run().await;
-        assert_eq!(told(&house).await, "1 image stored");
+        assert_eq!(media_message(&house).await, "1 image stored");
         assert_eq!(house.ad().await.image_refs, before.image_refs);
     }
     house.kit.images.clear("https://v.example/1.jpg");
@@ -139,7 +139,10 @@ async fn an_image_store_that_stays_away_is_named_in_the_entry_and_a_retry_stores
     house.create("car", with(&car(), json!({"image_urls": [ONE]}))).await.unwrap();
     house.run_to_the_end().await;
     let error = "the service's image store has no space left (10 tries)";
-    assert_eq!(told(&house).await, json!({"message": "1 of 1 image failed", "images": [{"url": ONE, "error": error}]}));
+    assert_eq!(
+        media_message(&house).await,
+        json!({"message": "1 of 1 image failed", "images": [{"url": ONE, "error": error}]})
+    );
     let (_, log) = house.ads().await.remove(0);
     assert_eq!(log.iter().find_map(|entry| entry.code), Some(ad_core::violation::Code::ImageStoreUnavailable));
     house.retry("car-1").await.unwrap();
@@ -175,7 +178,7 @@ async fn what_will_not_work_is_not_fetched_again_while_another_image_is_waited_f
     house.kit.images.put(slow, one_pixel(5));
     house.create("car", with(&car(), json!({"image_urls": [bad, slow]}))).await.unwrap();
     house.run_to_the_end().await;
-    assert_eq!(told(&house).await["images"].as_array().unwrap().len(), 1);
+    assert_eq!(media_message(&house).await["images"].as_array().unwrap().len(), 1);
     assert_eq!(checksums(&house.ad().await), [one_pixel(5).checksum.to_string()]);
     house.retry("car-1").await.unwrap();
     house.run().await;
@@ -192,7 +195,7 @@ async fn an_entry_of_failed_images_is_bounded() {
     }
     house.create("car", with(&car(), json!({"image_urls": urls}))).await.unwrap();
     house.run().await;
-    let told = told(&house).await;
+    let told = media_message(&house).await;
     let images = told["images"].as_array().unwrap();
     assert_eq!(images.len(), 20);
     assert!(images[19]["url"].as_str().unwrap().ends_with("/19.jpg"), "{}", images[19]);

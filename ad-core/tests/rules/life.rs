@@ -8,7 +8,7 @@ use ad_core::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{DEALER, House, boat, car, category, object, reasons, sample, target, told, with, without};
+use crate::support::{DEALER, House, boat, car, category, entry_texts, object, reasons, sample, target, with, without};
 
 const CREATED: [&str; 2] = ["create processing: Processing", "create done: Ad created"];
 const UPDATED: [&str; 2] = ["update processing: Processing", "update done: Ad updated"];
@@ -277,7 +277,7 @@ async fn validating_stores_nothing() {
 async fn an_ad_is_found_under_its_own_type_and_by_its_own_dealer_only() {
     let (house, _) = House::with("boat", boat()).await;
     let read = async |access: Access, target| {
-        house.kit.service.read(&access, target).await.map(|(_, log)| told(&log, 1).len())
+        house.kit.service.read(&access, target).await.map(|(_, log)| entry_texts(&log, 1).len())
     };
     let ours = || Access::Dealer(DEALER.to_owned());
     assert_eq!(read(ours(), target("boat-8")).await.unwrap(), 6);

@@ -109,7 +109,7 @@ async fn a_log_is_filtered_and_ordered() {
     let log = async |query| {
         let query = LogQuery::parse(LOG_PARAMETERS, &pairs(query)).unwrap();
         let page = house.kit.service.log(&access(), target("Car-1"), &query).await.unwrap();
-        (page.count, crate::support::told(&page.rows, usize::MAX))
+        (page.count, crate::support::entry_texts(&page.rows, usize::MAX))
     };
     assert_eq!(
         log("action=publish").await,

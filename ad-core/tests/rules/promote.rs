@@ -38,7 +38,7 @@ async fn a_bump_moves_the_ad_to_the_first_place() {
     house.run().await;
     assert_eq!(first(), "primary-1");
     let (_, log) = house.ads().await.remove(0);
-    assert_eq!(crate::support::told(&log, 1), ["bump processing: Processing", "bump done: Ad bumped"]);
+    assert_eq!(crate::support::entry_texts(&log, 1), ["bump processing: Processing", "bump done: Ad bumped"]);
 }
 
 #[tokio::test]

@@ -218,7 +218,7 @@ impl House {
     /// The only ad's log as `action state: message`, the entries of the latest requests only.
     pub(crate) async fn log(&self, requests: usize) -> Vec<String> {
         let (_, log) = self.ads().await.pop().unwrap();
-        told(&log, requests)
+        entry_texts(&log, requests)
     }
 
     pub(crate) async fn ads(&self) -> Vec<(Ad, Vec<LogEntry>)> {
@@ -236,7 +236,7 @@ impl House {
 }
 
 /// Log entries as `action state: message`, those of the latest requests only; of an action that is done the text of the message.
-pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
+pub(crate) fn entry_texts(log: &[LogEntry], requests: usize) -> Vec<String> {
     let mut ids: Vec<Uuid> = Vec::new();
     for entry in log.iter().rev() {
         if !ids.contains(&entry.request_id) {

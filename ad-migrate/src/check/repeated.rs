@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    fn told(rows: &[(Verdict, Option<&str>)]) -> Vec<(u64, Severity, String)> {
+    fn finding_rows(rows: &[(Verdict, Option<&str>)]) -> Vec<(u64, Severity, String)> {
         let mut identities = Identities::default();
         for (row, dealer) in rows {
             occurrences(row, *dealer).for_each(|it| identities.add(it).unwrap());
@@ -149,7 +149,7 @@ mod tests {
             (4, Severity::Error, "a already occurs in row 1 (line 2)."),
             (5, Severity::Error, "ABC123 already occurs in row 1 (line 2)."),
         ];
-        assert_eq!(told(&rows), expected.map(|(row, severity, text)| (row, severity, text.to_owned())));
+        assert_eq!(finding_rows(&rows), expected.map(|(row, severity, text)| (row, severity, text.to_owned())));
     }
 
     #[test]
@@ -164,15 +164,15 @@ mod tests {
             (row(5, "c", Some("P5"), None), None),
         ];
         let expected = [(2, "a already occurs in row 1 (line 2)."), (4, "P2 already occurs in row 3 (line 4).")];
-        assert_eq!(told(&rows), expected.map(|(row, text)| (row, Severity::Error, text.to_owned())));
+        assert_eq!(finding_rows(&rows), expected.map(|(row, text)| (row, Severity::Error, text.to_owned())));
     }
 
     #[test]
     fn dealers_of_a_group_do_not_stand_in_each_other_s_way() {
         let rows = [(row(1, "a", Some("P"), None), Some("n")), (row(2, "a", Some("P"), None), Some("s"))];
-        assert!(told(&rows).is_empty());
+        assert!(finding_rows(&rows).is_empty());
         // Nor is a part of the one text taken for a part of the other.
         let rows = [(row(1, "ab", None, None), Some("n")), (row(2, "b", None, None), Some("na"))];
-        assert!(told(&rows).is_empty());
+        assert!(finding_rows(&rows).is_empty());
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 
 use ad_core::{lock::locked, model::Market};
-use ad_server_http::sandbox::{Counts, PREFIX, times};
+use ad_server_http::sandbox::{FaultCounts, PREFIX, times};
 use serde::{Deserialize, Serialize, de::value};
 
 /// A fault.
@@ -182,7 +182,7 @@ pub(super) struct Faults {
 struct FaultState {
     rules: Rules,
     chance: fastrand::Rng,
-    counts: Counts<RuleMatch>,
+    counts: FaultCounts<RuleMatch>,
 }
 
 /// Which rule met which ad.
@@ -234,7 +234,7 @@ impl Faults {
 
 impl FaultState {
     fn new(rules: Rules, seed: u64) -> Self {
-        Self { rules, chance: fastrand::Rng::with_seed(seed), counts: Counts::default() }
+        Self { rules, chance: fastrand::Rng::with_seed(seed), counts: FaultCounts::default() }
     }
 
     fn happens(&mut self, per_mille: u16) -> bool {

@@ -112,12 +112,12 @@ pub fn tell_repetitions(
     for repetition in repetitions.map_err(no_room())? {
         let repetition = repetition.map_err(no_room())?;
         totals.rejected += u64::from(!repetition.again.is_rejected);
-        show(&again(&repetition))?;
+        show(&repetition_verdict(&repetition))?;
     }
     Ok(())
 }
 
-fn again(it: &Repetition) -> Verdict {
+fn repetition_verdict(it: &Repetition) -> Verdict {
     let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", it.first_line);
     let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.again.place, vec![message]) };
     Verdict { index: it.again.index, findings: vec![finding], ..Verdict::default() }

@@ -124,17 +124,17 @@ pub(super) struct End {
     pub(super) linked: Vec<Linked>,
 }
 
-/// A line.
+/// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// A run begins or goes on.
+    /// A run begins, or resumes an earlier one.
     Begun(Begun),
-    /// It may go out from now on.
+    /// The payload is about to be sent.
     Sending(Identity),
-    /// It did not.
+    /// The payload was not sent after all.
     NotSent(Identity),
-    /// The service has it.
+    /// The service accepted the payload.
     Accepted {
         #[serde(flatten)]
         ad: Identity,
@@ -142,13 +142,13 @@ pub(super) enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<Uuid>,
     },
-    /// The service does not want it.
+    /// The service rejected the payload.
     Rejected {
         #[serde(flatten)]
         ad: Identity,
         message: String,
     },
-    /// Its request is finished.
+    /// The request of the payload is finished.
     Ended {
         #[serde(flatten)]
         ad: Identity,

@@ -201,5 +201,5 @@ fn resume_command(args: &ImportArgs) -> String {
     let journal = args.journal.as_ref().map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
     let file =
         if args.file.as_os_str() == "-" { "- < the same input".to_owned() } else { args.file.display().to_string() };
-    format!("ad-cli import{}{journal} --resume {file}", args.mapping.again())
+    format!("ad-cli import{}{journal} --resume {file}", args.mapping.as_argument())
 }

@@ -93,7 +93,7 @@ pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Fa
         && args.through.is_default()
     {
         let command = if totals.payloads == 1 && !*is_table { "create" } else { "import" };
-        let mapping = args.mapping.again();
+        let mapping = args.mapping.as_argument();
         context.out.note(&format!("to send: ad-cli {command}{mapping} {name}"));
     }
     Ok(())

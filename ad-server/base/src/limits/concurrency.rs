@@ -16,11 +16,11 @@ pub struct ConcurrencyLimit<K>(Arc<Counted<K>>);
 struct Counted<K> {
     total: usize,
     per_key: usize,
-    counts: Mutex<Counts<K>>,
+    counts: Mutex<SlotCounts<K>>,
 }
 
 #[derive(Debug)]
-struct Counts<K> {
+struct SlotCounts<K> {
     all: usize,
     /// No count is zero.
     of_keys: HashMap<K, usize>,
@@ -51,7 +51,7 @@ impl<K> Clone for ConcurrencyLimit<K> {
 impl<K: Eq + Hash> ConcurrencyLimit<K> {
     /// So many in all, and so many of each key.
     pub fn new(total: usize, per_key: usize) -> Self {
-        let counts = Mutex::new(Counts { all: 0, of_keys: HashMap::new() });
+        let counts = Mutex::new(SlotCounts { all: 0, of_keys: HashMap::new() });
         Self(Arc::new(Counted { total, per_key, counts }))
     }
 

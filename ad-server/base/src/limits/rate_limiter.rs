@@ -28,7 +28,7 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// How many more requests may be made at once, for the headers of the answer. Empty until the token is known to be valid.
 pub type Remaining = Arc<OnceLock<u32>>;
 
-type Counts<C> = governor::RateLimiter<String, HashMapStateStore<String>, C, StateInformationMiddleware>;
+type LimiterState<C> = governor::RateLimiter<String, HashMapStateStore<String>, C, StateInformationMiddleware>;
 
 /// Counts the requests of each key, such as a dealer with all its tokens, in this process.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct RateLimiter<C: Clock = MonotonicClock> {
     rate: Rate,
     /// `RateLimit-Policy`.
     policy: HeaderValue,
-    counts: Arc<Counts<C>>,
+    counts: Arc<LimiterState<C>>,
     clock: C,
     since_sweep: Arc<AtomicU32>,
 }

@@ -20,7 +20,7 @@ use super::{
     conditional,
     errors::{json_bytes, json_response},
     handler::ApiResult,
-    lists::{AnswerMemory, Turn, held},
+    lists::{AnswerMemory, Turn, response_holding},
     operations::BasePath,
     perform::not_allowed,
     respond::{self, PageBody},
@@ -106,7 +106,7 @@ pub(super) async fn read(call: &Call<'_>, query: AdParameters, _: Payload) -> Ap
             AnswerMemory::Granted(mut share) => {
                 let body = call.coded(bytes).await?;
                 share.shrink(body.bytes.len());
-                let mut response = held(StatusCode::OK, body, share);
+                let mut response = response_holding(StatusCode::OK, body, share);
                 response.headers_mut().insert(header::ETAG, conditional::etag(tag));
                 return Ok(response);
             }

@@ -24,7 +24,7 @@ use ad_server_base::http_server::ConnectionLimit;
 use ad_server_base::limits::Remaining;
 
 /// Surrounds the router with what all requests and answers have in common.
-pub(super) struct Around<E> {
+pub(super) struct CommonLayer<E> {
     inner: E,
     ids: Arc<dyn Ids>,
     context: Arc<Context>,
@@ -46,7 +46,7 @@ struct Asked {
     body: Read,
 }
 
-impl<E: Endpoint<Output = Response>> Around<E> {
+impl<E: Endpoint<Output = Response>> CommonLayer<E> {
     pub(super) fn new(inner: E, context: Arc<Context>) -> Self {
         let links = links::OfService::new(&context);
         Self { inner, ids: Arc::clone(&context.ids), context, links }
@@ -95,7 +95,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
     }
 }
 
-impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
+impl<E: Endpoint<Output = Response>> Endpoint for CommonLayer<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {

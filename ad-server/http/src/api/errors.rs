@@ -65,8 +65,8 @@ pub enum ApiError {
     )]
     Trickle { bytes: usize, rate: usize, grace: Duration },
     #[error(
-        "The server is receiving as many large bodies as body_memory ({} KiB) allows, or some of your own took all of it. \
-         Nothing was done. Try again, with fewer requests at the same time.",
+        "Large request bodies, yours or those of other clients, take up all of body_memory ({} KiB). Nothing was done. \
+         Try again, with fewer requests at the same time.",
         .0 / 1024
     )]
     NoMemory(usize),

@@ -116,12 +116,12 @@ impl Turn {
     /// The response, which holds its memory and its slot until it has been sent.
     pub(super) fn answer(mut self, body: CodedBytes) -> Response {
         self.memory.shrink(body.bytes.len());
-        held(StatusCode::OK, body, (self.memory, self.slot))
+        response_holding(StatusCode::OK, body, (self.memory, self.slot))
     }
 }
 
 /// A JSON response that owns a value until its last byte has been given to the connection.
-pub(super) fn held<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept: T) -> Response {
+pub(super) fn response_holding<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept: T) -> Response {
     /// The value is dropped with the bytes.
     struct HeldBytes<T>(Vec<u8>, T);
 

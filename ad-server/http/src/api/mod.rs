@@ -64,7 +64,7 @@ use ad_server_base::{
     values::Origin,
 };
 use ad_server_outside::webhooks::Webhooks;
-use around::Around;
+use around::CommonLayer;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
 pub use limits::{BodyMemory, Limits, RequestSlots, Writes};
@@ -215,7 +215,7 @@ where
         None => route,
     };
     let stopping = context.stopping.clone();
-    Around::new(route.done(), context).around(move |endpoint, request: Request| {
+    CommonLayer::new(route.done(), context).around(move |endpoint, request: Request| {
         let (stopping, version) = (stopping.clone(), request.version());
         async move { Ok(stopping.closing(version, endpoint.get_response(request).await)) }
     })

@@ -9,7 +9,7 @@ use std::{
 use ad_core::{lock::locked, ports::StoreError, service::Access};
 
 use super::ApiError;
-use crate::sandbox::{Counts, PREFIX, times};
+use crate::sandbox::{FaultCounts, PREFIX, times};
 use ad_server_access::auth::TokenError;
 use ad_server_base::values::Rate;
 
@@ -21,7 +21,7 @@ const RATE: Rate =
 #[derive(Debug, Clone, Default)]
 pub struct ApiFaults {
     /// By dealer or group, and source id.
-    counts: Arc<Mutex<Counts<(String, String)>>>,
+    counts: Arc<Mutex<FaultCounts<(String, String)>>>,
 }
 
 impl ApiFaults {

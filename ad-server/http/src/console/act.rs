@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     page::{self, NoticeKind, Section, Text},
     texts::Texts,
-    visitor::{Answer, Visit, value},
+    visitor::{PageResult, Visit, value},
 };
 use crate::api::{
     ApiError,
@@ -140,7 +140,7 @@ async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Resul
 }
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
-pub(super) async fn act(visit: Visit) -> Answer {
+pub(super) async fn act(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let action = visit.field("action").and_then(AdAction::from_name);
     let action = action.ok_or_else(|| ApiError::BadBody("The form has no known action.".to_owned()))?;

@@ -11,12 +11,12 @@ use super::{
     badges, editor,
     page::{self, Section},
     preview, prices, quality, show, timeline,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
     words::channel_in_swedish,
 };
 
 /// `GET /console/ad?source_id=…&dealer_code=…`.
-pub(super) async fn page(visit: Visit) -> Answer {
+pub(super) async fn page(visit: Visit) -> PageResult {
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
     let turn = context.limits.turns.take(scope).await?;

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::{
     page::{self, Section},
     texts::Texts,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::{
     api::first_request,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// `GET /console/developers`
-pub(super) async fn page(visit: Visit) -> Answer {
+pub(super) async fn page(visit: Visit) -> PageResult {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let root = visitor.service_root();
     let link = |path: &str, name: &str| html! { li { a href=(format!("{root}{path}")) { (name) } } };

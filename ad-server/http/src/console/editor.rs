@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
-    form::{Difference, Form, FormValues, REVISION, label},
+    form::{AdForm, Difference, FormValues, REVISION, label},
     page::{self, NoticeKind, Section},
     quality,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, body::Payload};
 use ad_server_access::auth::Permission;
@@ -30,7 +30,7 @@ const BUTTON: &str = "do";
 const CHECK: &str = "check";
 
 /// What a form is shown with.
-enum Outcome {
+enum FormOutcome {
     /// The form was not checked.
     Unchecked,
     /// An ad as it would be stored.
@@ -45,7 +45,7 @@ struct Editor {
     values: FormValues,
     /// The ad that is edited; `None` if it is new.
     edited: Option<Edited>,
-    outcome: Outcome,
+    outcome: FormOutcome,
     only_checks: bool,
 }
 
@@ -56,16 +56,22 @@ struct Edited {
 }
 
 /// The form of a new ad, or the choice of its type.
-pub(super) async fn new(visit: Visit) -> Answer {
+pub(super) async fn new(visit: Visit) -> PageResult {
     let Some(vehicle_type) = visit.parameter("type") else { return Ok(choice(&visit)) };
     let category = creatable(vehicle_type)?;
-    Editor { category, values: FormValues::default(), edited: None, outcome: Outcome::Unchecked, only_checks: false }
-        .page(&visit)
-        .await
+    Editor {
+        category,
+        values: FormValues::default(),
+        edited: None,
+        outcome: FormOutcome::Unchecked,
+        only_checks: false,
+    }
+    .page(&visit)
+    .await
 }
 
 /// Checks or creates a new ad.
-pub(super) async fn create(mut visit: Visit) -> Answer {
+pub(super) async fn create(mut visit: Visit) -> PageResult {
     let category = creatable(visit.parameter("type").unwrap_or_default())?;
     let (values, checks) = sent(&mut visit, category, true);
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
@@ -73,7 +79,7 @@ pub(super) async fn create(mut visit: Visit) -> Answer {
     let is_large = payload.is_large();
     let outcome = if checks {
         let check = validate(&visit, category, payload.object);
-        context.in_turn(access, None, is_large, check).await.map(|it| Outcome::Valid(Box::new(it)))
+        context.in_turn(access, None, is_large, check).await.map(|it| FormOutcome::Valid(Box::new(it)))
     } else {
         let origin = visit.origin();
         let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
@@ -88,9 +94,9 @@ pub(super) async fn create(mut visit: Visit) -> Answer {
 }
 
 /// The outcome of what a use case refuses. Other errors have a page of their own.
-fn refused(error: ApiError, differences: Vec<Difference>) -> Result<Outcome, ApiError> {
+fn refused(error: ApiError, differences: Vec<Difference>) -> Result<FormOutcome, ApiError> {
     match error {
-        error @ ApiError::Service(_) => Ok(Outcome::Refused(error, differences)),
+        error @ ApiError::Service(_) => Ok(FormOutcome::Refused(error, differences)),
         error => Err(error),
     }
 }
@@ -116,15 +122,15 @@ pub(super) async fn validate(
 }
 
 /// The form of an ad.
-pub(super) async fn edit(visit: Visit) -> Answer {
+pub(super) async fn edit(visit: Visit) -> PageResult {
     let (shown, category) = read(&visit).await?;
     let values = FormValues::of_ad(shown.ad.content.fields(), category, false);
     let edited = Some(Edited::of(&shown));
-    Editor { category, values, edited, outcome: Outcome::Unchecked, only_checks: false }.page(&visit).await
+    Editor { category, values, edited, outcome: FormOutcome::Unchecked, only_checks: false }.page(&visit).await
 }
 
 /// Checks or saves what was changed in the form of an ad.
-pub(super) async fn save(mut visit: Visit) -> Answer {
+pub(super) async fn save(mut visit: Visit) -> PageResult {
     let revision = visit.field(REVISION).and_then(|revision| revision.parse().ok());
     let revision: i64 = revision.ok_or_else(|| ApiError::BadBody(format!("The form has no \"{REVISION}\".")))?;
     let (shown, category) = read(&visit).await?;
@@ -145,7 +151,7 @@ pub(super) async fn save(mut visit: Visit) -> Answer {
         Err(ServiceError::PreconditionFailed(shown.tag).into())
     } else if checks {
         let check = context.service.validate_update(access, ApiVersion::V4, target, &patch.object);
-        context.in_turn(access, changed, is_large, check).await.map(|it| Outcome::Valid(Box::new(it)))
+        context.in_turn(access, changed, is_large, check).await.map(|it| FormOutcome::Valid(Box::new(it)))
     } else {
         let origin = visit.origin();
         let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
@@ -238,7 +244,7 @@ impl Edited {
 }
 
 impl Editor {
-    async fn page(&self, visit: &Visit) -> Answer {
+    async fn page(&self, visit: &Visit) -> PageResult {
         let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
         let access = &visit.caller.scope;
         let mut dealers = visitor.context.service.dealers(access).await?;
@@ -251,7 +257,7 @@ impl Editor {
             Access::Dealer(_) | Access::Operator => Vec::new(),
         };
         let errors = self.errors();
-        let form = Form {
+        let form = AdForm {
             texts,
             language: visitor.language,
             category: self.category,
@@ -290,7 +296,7 @@ impl Editor {
     /// The status that the API would answer. A check succeeds, whatever it finds.
     fn status(&self) -> StatusCode {
         match &self.outcome {
-            Outcome::Refused(error, _) if !self.only_checks => error.default_response().status(),
+            FormOutcome::Refused(error, _) if !self.only_checks => error.default_response().status(),
             _ => StatusCode::OK,
         }
     }
@@ -298,7 +304,7 @@ impl Editor {
     /// The texts of the errors, by the paths of their fields.
     fn errors(&self) -> Vec<(String, String)> {
         let of_form = |text: &str| (String::new(), text.to_owned());
-        let Outcome::Refused(error, _) = &self.outcome else { return Vec::new() };
+        let FormOutcome::Refused(error, _) = &self.outcome else { return Vec::new() };
         match error {
             ApiError::Service(ServiceError::Invalid(errors)) => {
                 errors.flatten().into_iter().map(|(path, text)| (path, text.into_owned())).collect()
@@ -309,11 +315,11 @@ impl Editor {
     }
 
     /// The result of a check.
-    fn assessment(&self, visit: &Visit, form: &Form<'_>) -> Markup {
+    fn assessment(&self, visit: &Visit, form: &AdForm<'_>) -> Markup {
         let texts = visit.visitor.texts;
         match &self.outcome {
-            Outcome::Unchecked => html! { h2 { (texts.assessment) } p { (texts.not_checked) } },
-            Outcome::Valid(validated) => html! {
+            FormOutcome::Unchecked => html! { h2 { (texts.assessment) } p { (texts.not_checked) } },
+            FormOutcome::Valid(validated) => html! {
                 h2 { (texts.can_be_saved) }
                 (quality::section(visit, &validated.quality))
                 @if !validated.warnings.is_empty() {
@@ -321,7 +327,7 @@ impl Editor {
                     ul { @for warning in &validated.warnings { li { code { (warning.field) } ": " (warning.message) } } }
                 }
             },
-            Outcome::Refused(_, differences) => {
+            FormOutcome::Refused(_, differences) => {
                 let errors = html! { h2 { (texts.not_saved) } (form.error_summary()) };
                 html! {
                     (page::notice(NoticeKind::Error, &errors))

@@ -53,7 +53,7 @@ use tokio::time::Instant;
 pub use self::session::SignInLinks;
 use self::{
     route::path,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::{
     ApiError, Context,
@@ -119,7 +119,7 @@ pub fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Route
         ("/operators/audit", path().get(Permission::Operate, operators::audit)),
         ("/operators/erase", path().both(Permission::Operate, operators::erasure, operators::erase)),
         ("/events", path().get(Permission::Read, stream)),
-        ("/*path", path().get(None, async |_: Visit| -> Answer { Err(ApiError::unknown_path()) })),
+        ("/*path", path().get(None, async |_: Visit| -> PageResult { Err(ApiError::unknown_path()) })),
     ];
     let routes = session::mount(assets::mount(routes), context, console);
     pages
@@ -128,7 +128,7 @@ pub fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Route
 }
 
 /// The first page: the overview, or that of operators, who have no ads.
-async fn start(visit: Visit) -> Answer {
+async fn start(visit: Visit) -> PageResult {
     if visit.may(Permission::Operate) {
         return Ok(visit.visitor.redirect("/operators"));
     }

@@ -16,7 +16,7 @@ use super::{
     badges,
     page::{self, Section, number},
     texts::Texts,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use ad_server_store::{AdByStatus, PublishedByHour};
 
@@ -37,7 +37,7 @@ const HOUR: Duration = Duration::from_hours(1);
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// `GET /console/`.
-pub(super) async fn page(visit: Visit) -> Answer {
+pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);
     let dealers = context.service.dealers_of_events(scope, None);

@@ -15,7 +15,7 @@ use super::{
     act::AdKey,
     editor,
     page::{self, NoticeKind, Section},
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, body::Payload};
 
@@ -29,16 +29,16 @@ const MOST_ADS: usize = 100;
 const TEXT: &str = "json";
 
 /// One of the pasted ads.
-struct Row {
+struct PastedAd {
     /// Line of the text on which it begins.
     line: usize,
     /// What it is called, as far as it can be read.
     source_id: String,
-    outcome: Outcome,
+    outcome: PastedOutcome,
 }
 
 /// What became of an ad.
-enum Outcome {
+enum PastedOutcome {
     /// It could be created, and what it warns of.
     Valid(Vec<String>),
     /// The ad was created.
@@ -49,12 +49,12 @@ enum Outcome {
 }
 
 /// `GET /console/paste`
-pub(super) async fn form(visit: Visit) -> Answer {
+pub(super) async fn form(visit: Visit) -> PageResult {
     Ok(shown(&visit, "", Ok(&[])))
 }
 
 /// `POST /console/paste`: checks the ads or, if the button says so, creates those that are valid.
-pub(super) async fn submit(visit: Visit) -> Answer {
+pub(super) async fn submit(visit: Visit) -> PageResult {
     let text = visit.field(TEXT).unwrap_or_default();
     let creates = visit.field("do") == Some("create");
     let payloads = match split(text) {
@@ -91,20 +91,20 @@ fn split(text: &str) -> Result<Vec<(usize, &str)>, String> {
     Ok(lines.filter(|(_, line)| !line.is_empty()).collect())
 }
 
-async fn row(visit: &Visit, line: usize, json: &str, creates: bool) -> Row {
+async fn row(visit: &Visit, line: usize, json: &str, creates: bool) -> PastedAd {
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let (mut source_id, outcome) = match Payload::of_json(json, &context.limits, access, !creates).await {
         Err(error) => (String::new(), Err(error)),
         Ok(payload) => (payload.source_id().unwrap_or_default().to_owned(), handle(visit, payload, creates).await),
     };
     source_id.truncate(source_id.floor_char_boundary(MOST_SHOWN));
-    Row { line, source_id, outcome: outcome.unwrap_or_else(|error| Outcome::Refused(page::reasons(&error))) }
+    PastedAd { line, source_id, outcome: outcome.unwrap_or_else(|error| PastedOutcome::Refused(page::reasons(&error))) }
 }
 
 /// Longest source id that is shown, in bytes.
 const MOST_SHOWN: usize = 4 * 255;
 
-async fn handle(visit: &Visit, payload: Payload, creates: bool) -> Result<Outcome, ApiError> {
+async fn handle(visit: &Visit, payload: Payload, creates: bool) -> Result<PastedOutcome, ApiError> {
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
     let (category, is_large) = (category_of(&payload.object)?, payload.is_large());
     if creates {
@@ -112,12 +112,12 @@ async fn handle(visit: &Visit, payload: Payload, creates: bool) -> Result<Outcom
         let incoming = Incoming { id: context.ids.next(), keep: None, origin: Some(&origin) };
         let create = context.service.create(access, incoming, category, payload.object);
         let accepted = context.in_turn(access, None, is_large, create).await?;
-        return Ok(Outcome::Created { dealer_code: accepted.ad.dealer_code });
+        return Ok(PastedOutcome::Created { dealer_code: accepted.ad.dealer_code });
     }
     let check = editor::validate(visit, category, payload.object);
     let validated = context.in_turn(access, None, is_large, check).await?;
     let warnings = validated.warnings.into_iter().chain(payload.repeated);
-    Ok(Outcome::Valid(warnings.map(|warning| format!("{}: {}", warning.field, warning.message)).collect()))
+    Ok(PastedOutcome::Valid(warnings.map(|warning| format!("{}: {}", warning.field, warning.message)).collect()))
 }
 
 fn category_of(payload: &Map<String, Value>) -> Result<&'static Category, ApiError> {
@@ -132,10 +132,10 @@ fn category_of(payload: &Map<String, Value>) -> Result<&'static Category, ApiErr
     })
 }
 
-fn shown(visit: &Visit, text: &str, rows: Result<&[Row], &str>) -> poem::Response {
+fn shown(visit: &Visit, text: &str, rows: Result<&[PastedAd], &str>) -> poem::Response {
     let texts = visit.visitor.texts;
     let known = rows.unwrap_or_default();
-    let valid = known.iter().filter(|row| matches!(row.outcome, Outcome::Valid(_))).count();
+    let valid = known.iter().filter(|row| matches!(row.outcome, PastedOutcome::Valid(_))).count();
     let content = html! {
         h1 { (texts.paste) }
         p.lead { (texts.paste_lead) }
@@ -161,7 +161,7 @@ fn shown(visit: &Visit, text: &str, rows: Result<&[Row], &str>) -> poem::Respons
     page::page(visit, Section::NewAd, texts.paste, &content)
 }
 
-fn report(visit: &Visit, rows: &[Row]) -> Markup {
+fn report(visit: &Visit, rows: &[PastedAd]) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         section.panel #report aria-label=(texts.report) {
@@ -170,20 +170,20 @@ fn report(visit: &Visit, rows: &[Row]) -> Markup {
     }
 }
 
-fn cells(visit: &Visit, row: &Row) -> Markup {
+fn cells(visit: &Visit, row: &PastedAd) -> Markup {
     let texts = visit.visitor.texts;
     let details = |details: &[String]| html! { td { ul.plain { @for text in details { li { (text) } } } } };
     html! {
         td.number { (row.line) }
         @match &row.outcome {
-            Outcome::Valid(warnings) => {
+            PastedOutcome::Valid(warnings) => {
                 td { (row.source_id) } td { span.badge.well { (texts.valid) } } (details(warnings))
             }
-            Outcome::Created { dealer_code } => {
+            PastedOutcome::Created { dealer_code } => {
                 td { a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&row.source_id, dealer_code)))) { (row.source_id) } }
                 td { span.badge.well { (texts.created) } } td {}
             }
-            Outcome::Refused(errors) => { td { (row.source_id) } td { span.badge.failure { (texts.refused) } } (details(errors)) }
+            PastedOutcome::Refused(errors) => { td { (row.source_id) } td { span.badge.failure { (texts.refused) } } (details(errors)) }
         }
     }
 }

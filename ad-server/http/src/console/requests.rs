@@ -13,12 +13,12 @@ use super::{
     badges,
     page::{self, NoticeKind, Section},
     show,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, requests::unknown};
 
 /// `GET /console/requests?id=…`
-pub(super) async fn page(visit: Visit) -> Answer {
+pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let id = visit.parameter("id").map(str::trim).filter(|id| !id.is_empty());
     let found = match id {

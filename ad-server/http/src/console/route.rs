@@ -7,7 +7,7 @@ use poem::{Endpoint, Request, Response, Result, http::Method};
 
 use super::{
     Console, page, session,
-    visitor::{Answer, Visit, Visitor, check_origin, not_allowed},
+    visitor::{PageResult, Visit, Visitor, check_origin, not_allowed},
 };
 use crate::api::{ApiError, Context, body};
 use ad_server_access::auth::{Caller, Permission};
@@ -17,11 +17,11 @@ const MOST_FORM_BYTES: usize = 256 * 1024;
 
 /// Answers a visit.
 pub(super) trait PageHandler: Send + Sync + 'static {
-    fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer>;
+    fn answer(&self, visit: Visit) -> BoxFuture<'static, PageResult>;
 }
 
-impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = Answer> + Send + 'static> PageHandler for F {
-    fn answer(&self, visit: Visit) -> BoxFuture<'static, Answer> {
+impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = PageResult> + Send + 'static> PageHandler for F {
+    fn answer(&self, visit: Visit) -> BoxFuture<'static, PageResult> {
         self(visit).boxed()
     }
 }
@@ -96,7 +96,12 @@ impl Endpoint for PageEndpoint {
 }
 
 impl PageEndpoint {
-    async fn answer(&self, visitor: Arc<Visitor>, caller: Result<Caller, ApiError>, mut request: Request) -> Answer {
+    async fn answer(
+        &self,
+        visitor: Arc<Visitor>,
+        caller: Result<Caller, ApiError>,
+        mut request: Request,
+    ) -> PageResult {
         let action = match *request.method() {
             Method::GET | Method::HEAD => self.path.get.as_ref(),
             Method::POST => self.path.post.as_ref(),

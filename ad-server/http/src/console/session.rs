@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use super::{
     Console, page,
     texts::{Language, cookie},
-    visitor::{Answer, Visitor, check_origin, not_allowed, value},
+    visitor::{PageResult, Visitor, check_origin, not_allowed, value},
 };
 use crate::api::{ApiError, Context, body, observe::Routes};
 use ad_server_access::auth::Caller;
@@ -138,11 +138,11 @@ pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         .at("/console/language", open(None, Some(choose_language)))
 }
 
-type FormHandler = fn(&Visitor, &[(String, String)]) -> Answer;
+type FormHandler = fn(&Visitor, &[(String, String)]) -> PageResult;
 
 /// A path that needs no session, with the handlers of its page and of its form.
 struct OpenPath {
-    get: Option<fn(&Visitor, &Request) -> Answer>,
+    get: Option<fn(&Visitor, &Request) -> PageResult>,
     post: Option<FormHandler>,
     context: Arc<Context>,
     console: Console,
@@ -158,7 +158,7 @@ impl Endpoint for OpenPath {
 }
 
 impl OpenPath {
-    async fn answer(&self, visitor: &Visitor, request: &mut Request) -> Answer {
+    async fn answer(&self, visitor: &Visitor, request: &mut Request) -> PageResult {
         match (request.method(), self.get, self.post) {
             (&Method::GET | &Method::HEAD, Some(get), _) => get(visitor, request),
             (&Method::POST, _, Some(post)) => {
@@ -171,7 +171,7 @@ impl OpenPath {
 }
 
 /// The sign-in page. A signed-in visitor need not sign in again.
-fn ask_for_token(visitor: &Visitor, request: &Request) -> Answer {
+fn ask_for_token(visitor: &Visitor, request: &Request) -> PageResult {
     let query = body::query(request)?;
     Ok(match of(visitor, request) {
         Ok(_) => visitor.redirect(next(&query)),
@@ -179,7 +179,7 @@ fn ask_for_token(visitor: &Visitor, request: &Request) -> Answer {
     })
 }
 
-fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
+fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> PageResult {
     let token = value(form, "token").unwrap_or_default().trim();
     let refused = |status, text: &str| Ok(sign_in_page(visitor, status, next(form), Some(text)));
     if token.is_empty() {
@@ -200,11 +200,11 @@ fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response
     response
 }
 
-fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> Answer {
+fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> PageResult {
     Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
 }
 
-fn link(visitor: &Visitor, request: &Request) -> Answer {
+fn link(visitor: &Visitor, request: &Request) -> PageResult {
     let query = body::query(request)?;
     let code = value(&query, "code").unwrap_or_default();
     let is_local = request.remote_addr().as_socket_addr().is_some_and(|address| address.ip().is_loopback());
@@ -215,7 +215,7 @@ fn link(visitor: &Visitor, request: &Request) -> Answer {
     Ok(redirect_with(visitor, "/", started(visitor, token.reveal())?))
 }
 
-fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> Answer {
+fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> PageResult {
     let chosen = value(form, "language").and_then(Language::from_code);
     let chosen = chosen.unwrap_or(visitor.language);
     let year = Duration::from_hours(365 * 24);

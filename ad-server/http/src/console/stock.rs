@@ -19,7 +19,7 @@ use super::{
     page::{self, NoticeKind, Section, Text, Total},
     show,
     texts::Texts,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use ad_server_access::auth::Permission;
 
@@ -46,7 +46,7 @@ const ORDERS: [(&str, Text); 6] = [
 ];
 
 /// `GET /console/stock`, with the parameters of `GET /v4/ad`.
-pub(super) async fn page(visit: Visit) -> Answer {
+pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     // A form sends empty fields too.
     let asked: Vec<_> = visit

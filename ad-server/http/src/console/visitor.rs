@@ -47,7 +47,7 @@ pub(super) struct Visit {
 }
 
 /// The answer of a page. An error is shown on a page of its own.
-pub(super) type Answer = Result<Response, ApiError>;
+pub(super) type PageResult = Result<Response, ApiError>;
 
 impl Visitor {
     pub(super) fn of(context: &Arc<Context>, console: &Console, request: &Request) -> Self {

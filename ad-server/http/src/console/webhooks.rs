@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     page::{self, NoticeKind, Section, Total},
     texts::Texts,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, webhooks::ScopedWebhooks};
 use ad_server_outside::webhooks::SigningSecret;
@@ -22,12 +22,12 @@ use ad_server_store::webhooks::{Attempt, Delivery, Webhook};
 const DELIVERIES: u32 = 50;
 
 /// `GET /console/webhooks`: the endpoints, and the form of a new one.
-pub(super) async fn list(visit: Visit) -> Answer {
+pub(super) async fn list(visit: Visit) -> PageResult {
     show(&visit, None).await
 }
 
 /// `POST /console/webhooks`: creates an endpoint.
-pub(super) async fn create(visit: Visit) -> Answer {
+pub(super) async fn create(visit: Visit) -> PageResult {
     let field = |name: &str| visit.field(name).map(str::trim).filter(|value| !value.is_empty());
     let mut sent = Map::new();
     for name in ["url", "description", "dealer_code"] {
@@ -46,7 +46,7 @@ pub(super) async fn create(visit: Visit) -> Answer {
 }
 
 /// `GET /console/webhook?id=…`: an endpoint with its deliveries.
-pub(super) async fn one(visit: Visit) -> Answer {
+pub(super) async fn one(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let filters: Vec<_> = visit
         .query
@@ -79,7 +79,7 @@ pub(super) async fn one(visit: Visit) -> Answer {
 }
 
 /// `POST /console/webhook?id=…`: does what a button says.
-pub(super) async fn change(visit: Visit) -> Answer {
+pub(super) async fn change(visit: Visit) -> PageResult {
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
     let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     let sent = |value: Value| value.as_object().cloned().unwrap_or_default();
@@ -115,7 +115,7 @@ fn id(visit: &Visit) -> &str {
 }
 
 /// The list, with why a new endpoint was refused.
-async fn show(visit: &Visit, refused: Option<ApiError>) -> Answer {
+async fn show(visit: &Visit, refused: Option<ApiError>) -> PageResult {
     let texts = visit.visitor.texts;
     let scope = &visit.caller.scope;
     let dealers = match scope {

@@ -15,15 +15,15 @@ pub fn times(word: &str) -> Option<u32> {
 
 /// How often faults that end after some calls were injected.
 #[derive(Debug)]
-pub struct Counts<K>(HashMap<K, u32>);
+pub struct FaultCounts<K>(HashMap<K, u32>);
 
-impl<K> Default for Counts<K> {
+impl<K> Default for FaultCounts<K> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<K: Eq + std::hash::Hash> Counts<K> {
+impl<K: Eq + std::hash::Hash> FaultCounts<K> {
     /// Whether this call is within the limit. Then it is counted.
     pub fn is_among_first(&mut self, times: u32, key: K) -> bool {
         if self.0.len() >= MOST_COUNTED {

@@ -5,7 +5,7 @@ pub mod failures;
 pub mod images;
 
 pub use self::{
-    counts::{Counts, PREFIX, times},
+    counts::{FaultCounts, PREFIX, times},
     failures::page,
     images::{PATH as IMAGES, SampleFetcher, serve as serve_images},
 };

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{Of, ads::LogMessage, answers};
 
 /// Numbers of ads by something.
-type Counts = BTreeMap<String, Of<NonZeroU64>>;
+type AdCounts = BTreeMap<String, Of<NonZeroU64>>;
 
 answers! {
     RequestStatus = model::RequestStatus {
@@ -70,10 +70,10 @@ answers! {
 
     Summary = model::Summary {
         ads: u64 => "All ads, deleted ones included",
-        by_status: Counts,
-        by_vehicle_type: BTreeMap<String, Counts> => "By vehicle type, or by the number of a category that has none",
-        by_channel: BTreeMap<String, Counts> => "By marketplace",
-        failures: Counts => "By code: of each ad that of its first channel with one, or else of a missing image",
+        by_status: AdCounts,
+        by_vehicle_type: BTreeMap<String, AdCounts> => "By vehicle type, or by the number of a category that has none",
+        by_channel: BTreeMap<String, AdCounts> => "By marketplace",
+        failures: AdCounts => "By code: of each ad that of its first channel with one, or else of a missing image",
     }
 
     EventPage {

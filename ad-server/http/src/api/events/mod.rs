@@ -29,7 +29,7 @@ use super::{
     compression::{CodedBytes, Coding},
     errors::json_bytes,
     handler::ApiResult,
-    lists::{AnswerMemory, held},
+    lists::{AnswerMemory, response_holding},
 };
 use ad_server_access::auth::Caller;
 use ad_server_outside::events::{CursorScope, EventView};
@@ -133,7 +133,7 @@ impl Events {
                 AnswerMemory::Granted(mut share) => {
                     let body = CodedBytes::of(bytes, coding, &limits.processor, holder).await?;
                     share.shrink(body.bytes.len());
-                    return Ok(held(StatusCode::OK, body, share));
+                    return Ok(response_holding(StatusCode::OK, body, share));
                 }
                 AnswerMemory::Taken => {
                     drop((bytes, page));

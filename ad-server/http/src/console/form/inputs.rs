@@ -25,7 +25,7 @@ const MANY_LINES: &str = "10";
 const SPARE_ROWS: usize = 2;
 
 /// The data that a form shows.
-pub(in crate::console) struct Form<'a> {
+pub(in crate::console) struct AdForm<'a> {
     pub(in crate::console) texts: &'static Texts,
     pub(in crate::console) language: Language,
     pub(in crate::console) category: &'static Category,
@@ -41,7 +41,7 @@ pub(in crate::console) struct Form<'a> {
     pub(in crate::console) revision: Option<i64>,
 }
 
-impl Form<'_> {
+impl AdForm<'_> {
     pub(in crate::console) fn inputs(&self) -> Markup {
         html! {
             @if let Some(revision) = self.revision {

@@ -13,7 +13,7 @@ mod sections;
 mod values;
 
 pub(super) use self::{
-    inputs::Form,
+    inputs::AdForm,
     labels::label,
     values::{Difference, FormValues, REVISION},
 };

@@ -12,7 +12,7 @@ use super::{
     super::{
         badges,
         page::{self, NoticeKind},
-        visitor::{Answer, Visit, value},
+        visitor::{PageResult, Visit, value},
     },
     Filter, ROWS,
     confirm::{Question, is_confirmed},
@@ -55,7 +55,7 @@ fn given(pairs: &[(String, String)]) -> Vec<(&'static str, &str)> {
 }
 
 /// `GET /console/operators/ads`
-pub(in crate::console) async fn list(visit: Visit) -> Answer {
+pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let filter = filter(&visit.query)?;
     let found = visit.in_turn(visit.visitor.console.database.ads_by_status(&filter, None, ROWS)).await?;
@@ -112,7 +112,7 @@ fn done(visit: &Visit) -> maud::Markup {
 }
 
 /// `POST /console/operators/ads`: retries the first ads that match the filter, once that is confirmed.
-pub(in crate::console) async fn retry(visit: Visit) -> Answer {
+pub(in crate::console) async fn retry(visit: Visit) -> PageResult {
     let (texts, context) = (visit.visitor.texts, &visit.visitor.context);
     let (filter, given) = (filter(&visit.form)?, given(&visit.form));
     let back = |counts: &[(&str, String)]| {

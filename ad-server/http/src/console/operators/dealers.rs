@@ -9,7 +9,7 @@ use super::{
         badges,
         page::{self, Section, Total},
         texts::Texts,
-        visitor::{Answer, Visit, value},
+        visitor::{PageResult, Visit, value},
     },
     bad_form,
     confirm::{Question, confirmed_reason, is_confirmed},
@@ -21,7 +21,7 @@ use ad_server_work::operators::{DealerFacts, DealerUsage};
 const PATH: &str = "/operators/dealer";
 
 /// `GET /console/operators/dealers`
-pub(in crate::console) async fn list(visit: Visit) -> Answer {
+pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let page = list_parameters(&visit)?;
     let (all, ads, holds) = {
@@ -61,7 +61,7 @@ fn code(pairs: &[(String, String)]) -> Result<&str, crate::api::ApiError> {
 }
 
 /// `GET /console/operators/dealer?code=…`
-pub(in crate::console) async fn one(visit: Visit) -> Answer {
+pub(in crate::console) async fn one(visit: Visit) -> PageResult {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let code = code(&visit.query)?;
     let (console, store) = (&visitor.console, &*visitor.context.store);
@@ -143,7 +143,7 @@ fn limits(texts: &Texts, limits: &[DealerUsage]) -> Markup {
 }
 
 /// `POST /console/operators/dealer`: suspends a dealer or ends that, once it is confirmed.
-pub(in crate::console) async fn change(visit: Visit) -> Answer {
+pub(in crate::console) async fn change(visit: Visit) -> PageResult {
     let (texts, code) = (visit.visitor.texts, code(&visit.form)?);
     let question = |act: &str, button: &'static str, consequence: &'static str| {
         Question {

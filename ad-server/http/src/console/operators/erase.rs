@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{
     super::{
         page::{self, NoticeKind, Section},
-        visitor::{Answer, Visit, value},
+        visitor::{PageResult, Visit, value},
     },
     Filter, bad_form, filter_form, pages, table,
 };
@@ -33,13 +33,13 @@ fn dealer_and_ad(pairs: &[(String, String)]) -> (Option<&str>, Option<&str>) {
 }
 
 /// `GET /console/operators/erase`: what would be erased.
-pub(in crate::console) async fn form(visit: Visit) -> Answer {
+pub(in crate::console) async fn form(visit: Visit) -> PageResult {
     let (dealer_code, source_id) = dealer_and_ad(&visit.query);
     page(&visit, StatusCode::OK, dealer_code, source_id, &html! {}).await
 }
 
 /// `POST /console/operators/erase`: erases as much as there is time for, if the form repeats the dealer's code.
-pub(in crate::console) async fn erase(visit: Visit) -> Answer {
+pub(in crate::console) async fn erase(visit: Visit) -> PageResult {
     let (texts, console) = (visit.visitor.texts, &visit.visitor.console);
     let (dealer_code, source_id) = dealer_and_ad(&visit.form);
     let dealer_code = dealer_code.ok_or_else(|| bad_form("no code of a dealer"))?;
@@ -116,7 +116,7 @@ async fn page(
     dealer_code: Option<&str>,
     source_id: Option<&str>,
     notice: &Markup,
-) -> Answer {
+) -> PageResult {
     let texts = visit.visitor.texts;
     let database = &visit.visitor.console.database;
     let counts = match dealer_code {

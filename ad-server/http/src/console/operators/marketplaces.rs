@@ -13,7 +13,7 @@ use super::{
         badges,
         page::{self, number},
         show,
-        visitor::{Answer, Visit},
+        visitor::{PageResult, Visit},
     },
     bad_form,
     confirm::{Question, confirmed_reason, is_confirmed},
@@ -101,7 +101,7 @@ fn circuits(visit: &Visit, now: Timestamp) -> Markup {
 }
 
 /// `POST /console/operators/marketplaces`: pauses or resumes one, once that is confirmed.
-pub(in crate::console) async fn change(visit: Visit) -> Answer {
+pub(in crate::console) async fn change(visit: Visit) -> PageResult {
     const PATH: &str = "/operators/marketplaces";
     let texts = visit.visitor.texts;
     let market = visit.field("marketplace").and_then(Market::from_name);

@@ -27,7 +27,7 @@ pub(super) use self::{
 use super::{
     page::{self, NoticeKind, Section},
     texts::Texts,
-    visitor::{Answer, Visit},
+    visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
 use ad_server_work::operators::Operator;
@@ -35,7 +35,7 @@ use ad_server_work::operators::Operator;
 const ROWS: u32 = 100;
 
 /// `GET /console/operators`: the queue and the marketplaces.
-pub(super) async fn overview(visit: Visit) -> Answer {
+pub(super) async fn overview(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (database, now) = (&visit.visitor.console.database, visit.visitor.console.clock.now());
     let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;

@@ -7,14 +7,14 @@ use super::{
     super::{
         page, show,
         texts::Texts,
-        visitor::{Answer, Visit},
+        visitor::{PageResult, Visit},
     },
     Filter, ROWS, filter_form, list_page, table,
 };
 use ad_server_store::{Failing, QueueFilter, QueueSummary, Unfinished};
 
 /// `GET /console/operators/queue`: the oldest unfinished requests.
-pub(in crate::console) async fn queue(visit: Visit) -> Answer {
+pub(in crate::console) async fn queue(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let text = |name: &str| visit.parameter(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let filter = QueueFilter { dealer_code: text("dealer_code"), reason: text("reason"), ..QueueFilter::default() };

@@ -6,7 +6,7 @@ use maud::html;
 use super::{
     super::{
         page, show,
-        visitor::{Answer, Visit},
+        visitor::{PageResult, Visit},
     },
     ROWS, list_page, table,
 };
@@ -14,7 +14,7 @@ use crate::api::LimitMet;
 use ad_server_store::AuditEntry;
 
 /// `GET /console/operators/limits`: the limits that clients have met lately.
-pub(in crate::console) async fn limits(visit: Visit) -> Answer {
+pub(in crate::console) async fn limits(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let met = visit.visitor.context.limits.met.latest();
     let row = |(scope, code, met): &(Access, Code, LimitMet)| {
@@ -35,7 +35,7 @@ pub(in crate::console) async fn limits(visit: Visit) -> Answer {
 }
 
 /// `GET /console/operators/audit`: what operators have done.
-pub(in crate::console) async fn audit(visit: Visit) -> Answer {
+pub(in crate::console) async fn audit(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let entries = visit.in_turn(visit.visitor.console.database.audit_entries(ROWS)).await?;
     let row = |it: &AuditEntry| {

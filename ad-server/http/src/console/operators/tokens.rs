@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{
     super::{
         page::{self, Total},
-        visitor::{Answer, Visit},
+        visitor::{PageResult, Visit},
     },
     Filter, bad_form,
     confirm::{Question, is_confirmed},
@@ -18,7 +18,7 @@ use ad_server_store::TokenRecord;
 const PATH: &str = "/operators/tokens";
 
 /// `GET /console/operators/tokens`
-pub(in crate::console) async fn list(visit: Visit) -> Answer {
+pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let page = list_parameters(&visit)?;
     let dealer = visit.parameter("dealer_code").filter(|code| !code.is_empty());
@@ -72,7 +72,7 @@ fn row(visit: &Visit, token: &TokenRecord, now: Timestamp) -> Markup {
 }
 
 /// `POST /console/operators/tokens`: revokes a token, once that is confirmed.
-pub(in crate::console) async fn revoke(visit: Visit) -> Answer {
+pub(in crate::console) async fn revoke(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let jti = visit.field("jti").filter(|jti| auth::is_jti(jti)).ok_or_else(|| bad_form("no id of a token"))?;
     if !is_confirmed(&visit) {
