@@ -61,8 +61,11 @@ const PROGRAMS: [(&str, &str, &str); 21] = [
 /// Runs with the library in place of its own clock.
 const IN_2001: &str = r#"[ "$(LD_PRELOAD=$0 FAKETIME='2001-02-03 04:05:06' date +%Y)" = 2001 ]"#;
 
-/// What was found so far, or why it cannot be used.
-static KNOWN: Mutex<BTreeMap<Tool, Arc<OnceLock<Result<PathBuf, String>>>>> = Mutex::new(BTreeMap::new());
+/// The file of a tool, or why it cannot be used, once that was looked for.
+type Lookup = Arc<OnceLock<Result<PathBuf, String>>>;
+
+/// What was found so far.
+static KNOWN: Mutex<BTreeMap<Tool, Lookup>> = Mutex::new(BTreeMap::new());
 
 /// `TEST_TOOLS`.
 static ELSEWHERE: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::var_os("TEST_TOOLS").map(PathBuf::from));

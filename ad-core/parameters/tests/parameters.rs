@@ -1,5 +1,7 @@
 //! What is understood of query parameters, and what is refused ('List parameters', decisions 1 and 2).
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
+
 use ad_core::{
     model::{Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, Included, LogQuery, Page},
     synonyms::names::Names,

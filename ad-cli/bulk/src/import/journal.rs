@@ -164,8 +164,11 @@ impl Entry {
     fn ad(&self) -> Option<&Identity> {
         match self {
             Self::Begun(_) => None,
-            Self::Sending(ad) | Self::NotSent(ad) => Some(ad),
-            Self::Accepted { ad, .. } | Self::Rejected { ad, .. } | Self::Ended { ad, .. } => Some(ad),
+            Self::Sending(ad)
+            | Self::NotSent(ad)
+            | Self::Accepted { ad, .. }
+            | Self::Rejected { ad, .. }
+            | Self::Ended { ad, .. } => Some(ad),
         }
     }
 }
