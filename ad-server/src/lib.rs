@@ -18,6 +18,7 @@
 //! | [`app`] | wires the parts together and runs them |
 //! | [`receiver`] | the receiving side of the HTTP contract of marketplaces, with fault injection |
 //! | [`sandbox`] | `serve --sandbox`: what a process with sample images and failures on demand runs besides the service |
+//! | `output` | what commands and the demo print |
 //! | [`demo`] | `ad-server demo`: the service with a sample stock |
 //! | [`commands`] | the subcommands of the binary |
 //!
@@ -27,6 +28,7 @@ pub mod app;
 pub mod commands;
 pub mod config;
 pub mod demo;
+mod output;
 mod readings;
 pub mod receiver;
 pub mod rules;

@@ -11,7 +11,8 @@ use ad_core::{
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, refused};
+use crate::output;
 use crate::{
     app::AppError,
     config::{Layer, Settings},

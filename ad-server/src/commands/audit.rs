@@ -2,7 +2,8 @@
 
 use clap::Subcommand;
 
-use super::{CommandError, GlobalArgs, output};
+use super::{CommandError, GlobalArgs};
+use crate::output;
 use ad_server_store::AuditEntry;
 
 /// What to do with the audit log.

@@ -9,7 +9,8 @@ use ad_core::{
 use clap::Args;
 use serde::Serialize;
 
-use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, output, refused};
+use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, refused};
+use crate::output;
 use crate::{
     config::{Layer, Settings},
     rules,

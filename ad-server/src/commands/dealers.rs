@@ -6,8 +6,9 @@ use ad_core::{model::Dealer, ports::Clock};
 use clap::{Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, refused};
 use crate::config::Layer;
+use crate::output;
 use ad_server_access::dealers_file;
 use ad_server_base::system::SystemClock;
 use ad_server_store::{DatabaseStore, Hold};

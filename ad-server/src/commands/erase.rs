@@ -6,7 +6,8 @@ use ad_core::ports::Clock;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, ads, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, ads, refused};
+use crate::output;
 use crate::{
     app,
     config::{Layer, Settings, help},

@@ -10,7 +10,8 @@ use ad_core::ports::StoreError;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde::Deserialize;
 
-use super::{CommandError, GlobalArgs, output, refused};
+use super::{CommandError, GlobalArgs, refused};
+use crate::output;
 
 /// Flags of `export`.
 #[derive(Debug, Args)]

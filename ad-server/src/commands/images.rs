@@ -2,7 +2,8 @@
 
 use clap::Subcommand;
 
-use super::{CommandDatabase, CommandError, GlobalArgs, output};
+use super::{CommandDatabase, CommandError, GlobalArgs};
+use crate::output;
 use crate::{
     app,
     config::{Layer, help},

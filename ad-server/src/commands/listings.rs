@@ -6,7 +6,8 @@ use ad_core::ports::Clock;
 use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, refused};
+use crate::output;
 use ad_server_base::{
     lines::{ImportError, LineError},
     system::SystemClock,

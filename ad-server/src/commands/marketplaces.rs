@@ -4,7 +4,8 @@ use ad_core::{model::Market, violation::Code};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandError, GlobalArgs, ListArgs, refused};
+use crate::output;
 use ad_server_store::{Hold, HoldTarget};
 
 /// Without a subcommand: the state of both marketplaces.

@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use super::{CommandError, GlobalArgs, output};
+use super::{CommandError, GlobalArgs};
 use crate::config::Layer;
+use crate::output;
 use ad_server_store::{Database, SchemaPolicy, SchemaState};
 
 /// Flags of `migrate`.

@@ -14,7 +14,6 @@ mod listings;
 mod marketplace;
 mod marketplaces;
 mod migrate;
-pub(crate) mod output;
 mod queue;
 mod request;
 mod serve;
@@ -33,6 +32,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     app::AppError,
     config::{self, ConfigError, Layer, Settings},
+    output,
 };
 use ad_server_access::{
     auth::{IssueError, KeySource, KeysError},

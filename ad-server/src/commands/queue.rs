@@ -6,7 +6,8 @@ use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock, violat
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, ListArgs, refused};
+use crate::output;
 use crate::{app, config::Layer};
 use ad_server_base::system::SystemClock;
 use ad_server_store::{DealerQueue, Failing, QueueFilter, TakeError, Unfinished};

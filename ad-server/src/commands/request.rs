@@ -8,7 +8,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CommandError, GlobalArgs, ListArgs, output, refused};
+use super::{CommandError, GlobalArgs, ListArgs, refused};
+use crate::output;
 use ad_server_base::system::SystemClock;
 use ad_server_store::AskedBy;
 

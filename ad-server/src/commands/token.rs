@@ -8,8 +8,9 @@ use ad_core::{
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
-use super::{CommandDatabase, CommandError, GlobalArgs, KeyArgs, ListArgs, output, refused};
+use super::{CommandDatabase, CommandError, GlobalArgs, KeyArgs, ListArgs, refused};
 use crate::config::Layer;
+use crate::output;
 use ad_core::service::Access;
 use ad_server_access::auth::{self, IssueRequest, Permission};
 use ad_server_base::{

@@ -12,7 +12,7 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use super::{DemoRow, receiver::Receiver, stock::DemoAd};
-use crate::commands::output;
+use crate::output;
 
 /// Prints a line. A closed stdout is no error of the demo.
 fn line(text: &str) {
