@@ -24,6 +24,7 @@ mod http_headers;
 mod idempotency;
 mod image_hosts;
 mod importing;
+mod layers;
 mod life;
 mod linking;
 mod lists;
