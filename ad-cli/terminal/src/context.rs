@@ -43,8 +43,6 @@ pub struct Global {
     pub url: Option<String>,
     /// Maximum number of requests per second, or `unlimited`
     #[arg(long, env = "AD_RATE", hide_env_values = true, value_name = "N", default_value_t, global = true, display_order = LAST)]
-    /// Requests per second.
-    /// Requests per second.
     pub rate: Rate,
     /// Time limit of a request, in seconds
     #[arg(long, env = "AD_TIMEOUT", hide_env_values = true, value_name = "SECONDS", default_value_t = 30, global = true, display_order = LAST,
