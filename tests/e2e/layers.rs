@@ -101,7 +101,9 @@ fn in_cycles(mut imports: Imports) -> Imports {
             return imports;
         }
         imports.retain(|name, _| !free.contains(name));
-        imports.values_mut().for_each(|others| others.retain(|other| !free.contains(other)));
+        for others in imports.values_mut() {
+            others.retain(|other| !free.contains(other));
+        }
     }
 }
 

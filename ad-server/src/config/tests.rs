@@ -6,7 +6,7 @@ use ad_core::pipeline::PipelineSettings;
 
 use super::*;
 use ad_server_base::telemetry::LogFormat;
-use ad_server_outside::media::MediaLocation;
+use ad_server_outside::{media::MediaLocation, webhooks::schedule::Schedule};
 
 fn file(text: &str) -> tempfile::TempPath {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
@@ -33,6 +33,16 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));
     assert_eq!(settings.log_format, LogFormat::Text);
     assert_eq!(settings.media_url, None);
+}
+
+#[test]
+fn the_pauses_between_deliveries_to_webhooks_are_those_of_the_specification() {
+    let schedule = Schedule::new(&Settings::default().webhook_retries);
+    let pauses: Vec<_> = (1..).map_while(|attempts| schedule.pause(attempts, None, 0.5)).collect();
+    let (minute, hour) = (60, 3600);
+    let expected = [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+    assert_eq!(pauses, expected.map(Duration::from_secs));
+    assert_eq!(schedule.pause(0, None, 0.5), None);
 }
 
 #[test]
