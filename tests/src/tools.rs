@@ -20,7 +20,7 @@ use std::{
 /// What a test needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
-    /// A program of the table [`PROGRAMS`].
+    /// A program of the table `PROGRAMS`.
     Program(&'static str),
     /// A Python that can run these imports.
     Python(&'static str),

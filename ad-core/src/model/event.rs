@@ -135,7 +135,7 @@ pub struct EventQuery {
     pub types: Vec<EventTypes>,
     /// Only events of the ads with this source id.
     pub source_id: Option<String>,
-    /// Maximum number of events, 1 to [`MAX_EVENTS`](crate::parameters::MAX_EVENTS).
+    /// Maximum number of events, 1 to `ad_parameters::MAX_EVENTS`.
     pub limit: u32,
 }
 

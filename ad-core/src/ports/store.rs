@@ -449,7 +449,7 @@ pub trait Store: Send + Sync {
     /// ended.
     ///
     /// A page costs the same however many events there are. It has fewer events than the limit if more would exceed [`PAGE_BYTES`], or
-    /// if the filter left few of those that were read ([`EventQuery::most_looked_at`]).
+    /// if the filter left few of those that were read ([`EventQuery::scan_limit`]).
     ///
     /// # Errors
     /// [`StoreError::TimedOut`].

@@ -1,4 +1,4 @@
-//! The statements of the store but those of lists, whose conditions vary ([`lists`](super::lists)).
+//! The statements of the store but those of lists, whose conditions vary (`lists`).
 //!
 //! The databases differ in how the steps of a write depend on each other. SQLite runs one after the other, each of which asks by
 //! `changes()` or by the lease whether to go on. PostgreSQL runs one statement whose steps read the rows of the first one.

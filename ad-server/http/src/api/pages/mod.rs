@@ -106,7 +106,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
     ["/healthz", "/readyz", "/metrics"].contains(&path.strip_suffix('/').unwrap_or(path))
 }
 
-/// GET and HEAD. [`around`](super::around) removes the body of an answer to HEAD.
+/// GET and HEAD. `around` removes the body of an answer to HEAD.
 #[derive(Debug)]
 pub struct ReadOnly<E>(pub E);
 
