@@ -46,6 +46,7 @@ mod prices;
 mod problems;
 mod properties;
 mod quality;
+mod refusals;
 mod registry;
 mod replica;
 mod restarts;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::payloads::plain_car;
 
-const FIRST: (&str, &str) = (include_str!("../data/tls/first.pem"), include_str!("../data/tls/first-key.pem"));
+pub(crate) const FIRST: (&str, &str) =
+    (include_str!("../data/tls/first.pem"), include_str!("../data/tls/first-key.pem"));
 const SECOND: (&str, &str) = (include_str!("../data/tls/second.pem"), include_str!("../data/tls/second-key.pem"));
 
 fn put(dir: &Path, (cert, key): (&str, &str)) {
@@ -22,7 +23,7 @@ fn trusting(cert: &str) -> Client {
     ad_tests::http_client().tls_certs_only([cert]).build().unwrap()
 }
 
-async fn with_tls() -> Server {
+pub(crate) async fn with_tls() -> Server {
     let files = tempfile::tempdir().unwrap().keep();
     put(&files, FIRST);
     let path = |name: &str| files.join(name).display().to_string();

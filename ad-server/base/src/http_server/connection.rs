@@ -1,14 +1,19 @@
 //! One connection, HTTP/1.1 or HTTP/2, with limits on its memory.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+};
 
+use futures_util::FutureExt;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
 use poem::{
-    Endpoint, Request, Response,
+    Body, Endpoint, Request, RequestParts, Response,
     http::uri::Scheme,
     web::{LocalAddr, RemoteAddr},
 };
@@ -23,10 +28,12 @@ use tokio_util::either::Either;
 use super::{
     admission::ConnectionSlot,
     deadlines::{Timed, Times},
+    malformed::{Explained, MalformedRequest, Refusal},
     pace::Paced,
 };
+use crate::limits::Slot;
 use crate::limits::table::{
-    HEADER_BYTES, HTTP1_BUFFER, HTTP2_CONNECTION_WINDOW, HTTP2_STREAM_WINDOW, HTTP2_STREAMS, TIME_BEYOND,
+    HEADER_BYTES, HTTP_HEADERS, HTTP1_BUFFER, HTTP2_CONNECTION_WINDOW, HTTP2_STREAM_WINDOW, HTTP2_STREAMS, TIME_BEYOND,
 };
 
 /// What is buffered of one answer until it is sent.
@@ -36,6 +43,12 @@ const SEND_BUFFER: usize = 64 * 1024;
 const RESET_STREAMS: usize = 20;
 
 const BEYOND: Times = Times { answer: TIME_BEYOND, idle: TIME_BEYOND };
+
+/// Extension of a response: what is still to come of the request's body is discarded until the slot is freed with the connection.
+///
+/// A client that is still sending when its connection is closed does not see the answer (RFC 9112, 9.6).
+#[derive(Debug, Clone)]
+pub struct DiscardBody(pub Arc<Slot<String>>);
 
 /// Extension of a response that is not sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
@@ -72,15 +85,37 @@ impl Connection {
         };
         let (local, remote) = (LocalAddr(local.into()), RemoteAddr(remote.into()));
         let (beyond, close) = (place.beyond, Arc::clone(&place.close));
+        let discard = Arc::<OnceLock<DiscardBody>>::default();
+        let refuse = {
+            let (endpoint, local, remote, scheme) =
+                (Arc::clone(&endpoint), local.clone(), remote.clone(), scheme.clone());
+            let discard = Arc::clone(&discard);
+            move |malformed: MalformedRequest| {
+                let (parts, ()) = hyper::Request::new(()).into_parts();
+                let parts = RequestParts::from((parts, local.clone(), remote.clone(), scheme.clone()));
+                let mut request = Request::from_parts(parts, Body::empty());
+                let (endpoint, discard) = (Arc::clone(&endpoint), Arc::clone(&discard));
+                async move {
+                    request.set_data(malformed.clone());
+                    let mut response = endpoint.get_response(request).await;
+                    keep(&mut response, &discard);
+                    Refusal::of(&malformed, response).await
+                }
+                .boxed()
+            }
+        };
+        let io = Explained::new(io, Box::new(refuse));
+        let io = Timed::new(io, times, opened, Arc::clone(&discard));
         let service = service_fn(move |request: hyper::Request<Incoming>| {
-            let (endpoint, close) = (Arc::clone(&endpoint), Arc::clone(&close));
+            let (endpoint, close, discard) = (Arc::clone(&endpoint), Arc::clone(&close), Arc::clone(&discard));
             let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
             async move {
                 let mut request = Request::from((request, local, remote, scheme));
                 if let Some(limit) = beyond {
                     request.set_data(limit);
                 }
-                let response = endpoint.get_response(request).await;
+                let mut response = endpoint.get_response(request).await;
+                keep(&mut response, &discard);
                 if response.extensions().get::<CloseConnection>().is_some() {
                     close.notify_one();
                     std::future::pending::<()>().await;
@@ -90,7 +125,7 @@ impl Connection {
             }
         });
         let builder = protocol();
-        let connection = builder.serve_connection(TokioIo::new(Timed::new(io, times, opened)), service);
+        let connection = builder.serve_connection(TokioIo::new(io), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             // How a connection ends is the client's business: it went away, or was too slow.
@@ -105,9 +140,16 @@ impl Connection {
     }
 }
 
+/// Keeps the slot for the rest of a body until the connection has ended.
+fn keep(response: &mut Response, discard: &OnceLock<DiscardBody>) {
+    if let Some(slot) = response.extensions_mut().remove::<DiscardBody>() {
+        let _first = discard.set(slot);
+    }
+}
+
 fn protocol() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().max_buf_size(HTTP1_BUFFER);
+    builder.http1().max_buf_size(HTTP1_BUFFER).max_headers(HTTP_HEADERS);
     builder
         .http2()
         .max_concurrent_streams(HTTP2_STREAMS)

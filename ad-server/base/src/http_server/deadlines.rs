@@ -6,6 +6,7 @@
 use std::{
     io::{self, IoSlice},
     pin::Pin,
+    sync::{Arc, OnceLock},
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -15,15 +16,18 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-use super::pace::of_client;
-use crate::limits::{MinimumRate, table::ANSWER_BEHIND};
+use super::{connection::DiscardBody, pace::of_client};
+use crate::limits::{
+    MinimumRate,
+    table::{ANSWER_BEHIND, DISCARDED_BYTES},
+};
 
 /// How long a client may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
-    /// From the first byte of a request until the first of its answer; also until a new connection has brought one.
+    /// From the first byte of a request until the first of its answer.
     pub(super) answer: Duration,
-    /// Longest silence between requests.
+    /// Longest silence between requests, and before the first one unless `answer` is shorter.
     pub(super) idle: Duration,
 }
 
@@ -46,15 +50,20 @@ pub(super) struct Timed<Io> {
     /// Wakes no later than the next deadline. Deadlines move with every request, so it is set anew only when one moves
     /// forward, or when it wakes too early.
     alarm: Pin<Box<Sleep>>,
+    /// Set when the rest of a body is to be discarded before the connection is closed.
+    discard: Arc<OnceLock<DiscardBody>>,
+    /// How many more bytes are discarded, once that has begun.
+    discarded: Option<u64>,
 }
 
 impl<Io> Timed<Io> {
     /// `opened`: when the connection began, with or without TLS.
-    pub(super) fn new(inner: Io, times: Times, opened: Instant) -> Self {
+    pub(super) fn new(inner: Io, times: Times, opened: Instant, discard: Arc<OnceLock<DiscardBody>>) -> Self {
         // A new connection has sent nothing yet, but a request is expected.
-        let deadline = opened + times.answer;
+        let deadline = opened + times.answer.min(times.idle);
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
-        Self { inner, times, receiving: false, deadline, pace: of_client(times.grace()), alarm }
+        let pace = of_client(times.grace());
+        Self { inner, times, receiving: false, deadline, pace, alarm, discard, discarded: None }
     }
 
     /// Fails if the deadline is over; otherwise wakes the task at the deadline.
@@ -82,6 +91,10 @@ impl<Io> Timed<Io> {
         self.receiving = false;
         self.pace.passed(bytes);
         self.deadline = Instant::now() + self.times.idle;
+        // hyper, which waits for the next request already, does not ask again.
+        if self.deadline < self.alarm.deadline() {
+            self.alarm.as_mut().reset(self.deadline);
+        }
     }
 
     fn after_write(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
@@ -121,7 +134,28 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Timed<Io> {
     }
 }
 
-impl<Io: AsyncWrite + Unpin> AsyncWrite for Timed<Io> {
+impl<Io: AsyncRead + Unpin> Timed<Io> {
+    /// Reads what the client is still sending, so that it gets to reading the answer (RFC 9112, 9.6).
+    fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut buffer = [0; 8 * 1024];
+        loop {
+            let mut buffer = ReadBuf::new(&mut buffer);
+            match Pin::new(&mut self.inner).poll_read(context, &mut buffer) {
+                Poll::Ready(read) => {
+                    let bytes = buffer.filled().len() as u64;
+                    let left = self.discarded.unwrap_or_default().saturating_sub(bytes);
+                    self.discarded = Some(left);
+                    if read.is_err() || bytes == 0 || left == 0 {
+                        return Poll::Ready(());
+                    }
+                }
+                Poll::Pending => return self.check(self.deadline, context).map(drop),
+            }
+        }
+    }
+}
+
+impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Timed<Io> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.after_write(written, context)
@@ -152,12 +186,23 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Timed<Io> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(context)
+        let this = &mut *self;
+        if this.discarded.is_none() {
+            ready!(Pin::new(&mut this.inner).poll_shutdown(context))?;
+            if this.discard.get().is_none() {
+                return Poll::Ready(Ok(()));
+            }
+            this.discarded = Some(DISCARDED_BYTES);
+            this.deadline = Instant::now() + this.times.answer;
+        }
+        this.poll_discard(context).map(Ok)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
@@ -166,7 +211,7 @@ mod tests {
 
     fn connection(buffer: usize) -> (Timed<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
-        (Timed::new(ours, TIMES, Instant::now()), theirs)
+        (Timed::new(ours, TIMES, Instant::now(), Arc::default()), theirs)
     }
 
     /// Reads until the connection is cut off, and returns when that was.
@@ -212,6 +257,26 @@ mod tests {
         ours.write_all(b"answer").await.unwrap();
         others.write_all(b"request").await.unwrap();
         assert_eq!(cut_off(&mut ours).await.as_secs(), 30);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_waits_for_a_request_already_is_closed_in_time() {
+        let times = Times { answer: Duration::from_secs(90), idle: Duration::from_secs(3) };
+        let (ours, mut theirs) = duplex(64);
+        let mut ours = Timed::new(ours, times, Instant::now(), Arc::default());
+        theirs.write_all(b"request").await.unwrap();
+        ours.read_exact(&mut [0; 7]).await.unwrap();
+        let begun = Instant::now();
+        let (mut is_answered, mut buffer) = (false, [0; 64]);
+        let ended = poll_fn(|context| {
+            let read = Pin::new(&mut ours).poll_read(context, &mut ReadBuf::new(&mut buffer));
+            if !std::mem::replace(&mut is_answered, true) {
+                assert!(Pin::new(&mut ours).poll_write(context, b"answer").is_ready());
+            }
+            read
+        });
+        assert_eq!(ended.await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), 3);
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@ mod admission;
 mod connection;
 mod deadlines;
 mod expiry;
+mod malformed;
 mod pace;
 mod tls;
 
@@ -27,7 +28,8 @@ use self::{
 };
 pub use self::{
     admission::{ConnectionLimit, ConnectionLimits, Proxies},
-    connection::CloseConnection,
+    connection::{CloseConnection, DiscardBody},
+    malformed::MalformedRequest,
     tls::{TlsError, TlsFiles},
 };
 
@@ -139,6 +141,9 @@ impl HttpServer {
     }
 
     /// Serves until `until` ends, then accepts no more requests and finishes those in progress.
+    ///
+    /// A request that the HTTP library cannot read is passed on as a [`MalformedRequest`]; the library answers it by a status alone unless
+    /// the endpoint answers with that status.
     ///
     /// Requests on a connection beyond the limits carry the [`ConnectionLimit`] as data. The endpoint is to refuse them, except
     /// what must be answered when the server is full: health checks and metrics.

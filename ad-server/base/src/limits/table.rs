@@ -22,6 +22,7 @@ pub const HTTP2_STREAM_WINDOW: u32 = 32 * 1024;
 pub const HTTP2_CONNECTION_WINDOW: u32 = HTTP2_STREAMS * HTTP2_STREAM_WINDOW;
 /// Headers of one request. HTTP/1.1 buffers twice as much, for the longest address that is possible and headers beside it.
 pub const HEADER_BYTES: u32 = 64 * 1024;
+pub const HTTP_HEADERS: usize = 100;
 pub const HTTP1_BUFFER: usize = 2 * HEADER_BYTES as usize;
 /// Bytes a second that a client has to take of an answer on average, and how far it may fall behind. Long enough for a client that works
 /// on what it has read, or loses its network for a moment.
@@ -40,8 +41,11 @@ pub const WEBHOOKS_OF_PROCESS: usize = 10_000;
 /// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub const BODY_RATE: usize = 16 * 1024;
 pub const BODY_BEHIND: Duration = Duration::from_secs(5);
-/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
+/// Bytes of a refused body that are still read: a client that is still sending would not read the answer. And how many clients may be
+/// sending such bodies, of which one dealer, or one address without a valid token, has a part.
 pub const DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
+pub const DISCARDED_BODIES: usize = 512;
+pub const DISCARDED_BODIES_OF_DEALER: usize = 128;
 /// Requests that are processed at the same time. Those that are reserved for dealers with none in progress leave enough for the database
 /// to commit many together, and few enough that nobody waits long behind those of one dealer.
 pub const REQUESTS: usize = 64;
@@ -134,9 +138,9 @@ limits! {
     "Connections beyond these", "{}, {} each" [Number(CONNECTIONS_BEYOND), Time(TIME_BEYOND)], "", "process", "health checks and rejections", "the oldest is closed";
     "Concurrent requests on an HTTP/2 connection", "{}" [Number(HTTP2_STREAMS as usize)], "", "connection", "memory", "further ones wait";
     "Unread bytes of HTTP/2", "{} a stream, {} a connection" [Bytes(HTTP2_STREAM_WINDOW as usize), Bytes(HTTP2_CONNECTION_WINDOW as usize)], "", "connection", "memory", "flow control";
-    "Headers", "100; {} (HTTP/2: {})" [Bytes(HTTP1_BUFFER), Bytes(HEADER_BYTES as usize)], "", "request", "memory of each connection", "431";
+    "Headers", "{}; {} (HTTP/2: {})" [Number(HTTP_HEADERS), Bytes(HTTP1_BUFFER), Bytes(HEADER_BYTES as usize)], "", "request", "memory of each connection", "431";
     "Idle time between requests", "{}" [Setting("idle_timeout")], "`idle_timeout`", "connection", "connections", "closed";
-    "First byte of a request to its answer", "twice `request_timeout`" [], "`request_timeout`", "request", "connections", "closed";
+    "First byte of a request to its answer", "twice `request_timeout` and `longest_wait`" [], "`request_timeout`, `longest_wait`", "request", "connections", "closed";
     "Reading an answer", "{}/s, {} behind (or `idle_timeout`)" [Bytes(ANSWER_RATE), Time(ANSWER_BEHIND)], "", "connection", "memory of answers", "closed";
 }
 "Webhooks" {
@@ -151,7 +155,8 @@ limits! {
 }
 "Requests" {
     "Body, after decompression", "{}" [Bytes(MOST_BYTES)], "", "request", "memory", "{error}" 413 TooLarge;
-    "Body beyond this limit that is still read", "{}" [Bytes(DISCARDED_BYTES as usize)], "", "request", "a client that is still sending would not read the answer", "the connection is closed";
+    "Rest of a refused body that is still read", "{}, as long as an answer may take" [Bytes(DISCARDED_BYTES as usize)], "", "request", "a client that is still sending would not read the answer", "the connection is closed";
+    "Refused bodies that are still read", "{}; {} of one dealer, group or address" [Number(DISCARDED_BODIES), Number(DISCARDED_BODIES_OF_DEALER)], "", "process", "connections", "the connection is closed at once";
     "Depth of a body", "{} levels" [Number(MOST_LEVELS)], "", "request", "the parser's stack", "{error}" 400 NotJson;
     "Time for a body; its rate", "{}; {}/s after {}" [Setting("request_timeout"), Bytes(BODY_RATE), Time(BODY_BEHIND)], "`request_timeout`", "request", "memory", "{error}" 408 RequestTimeout;
     "Memory for bodies", "{}" [Setting("body_memory")], "`body_memory`", "process, *shared*", "memory", "waits, then {error}" 503 Unavailable;

@@ -1,6 +1,9 @@
 //! What every request and every answer has in common: the id, the headers of extensions E3.5 to E3.8, and the form of errors.
 
-use std::sync::Arc;
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use ad_core::ports::Ids;
 use poem::{
@@ -20,7 +23,7 @@ use super::{
     errors, headers, links, missing, pages,
     problem::{self, ProblemRequest},
 };
-use ad_server_base::http_server::ConnectionLimit;
+use ad_server_base::http_server::{ConnectionLimit, DiscardBody, MalformedRequest};
 use ad_server_base::limits::Remaining;
 
 /// Surrounds the router with what all requests and answers have in common.
@@ -44,6 +47,7 @@ struct Asked {
     seen: Arc<RequestFacts>,
     logged: Option<LoggedRequest>,
     body: Read,
+    remote: Option<IpAddr>,
 }
 
 impl<E: Endpoint<Output = Response>> CommonLayer<E> {
@@ -68,7 +72,9 @@ impl<E: Endpoint<Output = Response>> CommonLayer<E> {
             rate: self.context.limits.rate.as_ref().map(|_| Remaining::default()),
             logged: LoggedRequest::of(request, id, &seen, &self.context.trusted_proxies),
             seen,
-            body: Read::of(request),
+            // What a malformed request has of a body is unknown.
+            body: if request.data::<MalformedRequest>().is_some() { Read::unknown() } else { Read::of(request) },
+            remote: request.remote_addr().as_socket_addr().map(SocketAddr::ip),
         }
     }
 
@@ -76,6 +82,9 @@ impl<E: Endpoint<Output = Response>> CommonLayer<E> {
         let beyond = request.data::<ConnectionLimit>().copied();
         if let Some(limit) = beyond.filter(|_| !pages::is_about_health(request.uri().path())) {
             return ApiError::TooManyConnections(limit).response();
+        }
+        if let Some(MalformedRequest { status, detail }) = request.data().cloned() {
+            return ApiError::Malformed { status, text: detail }.response();
         }
         without_trailing_slash(&mut request);
         request.set_data(RequestId(asked.id));
@@ -122,7 +131,13 @@ impl<E: Endpoint<Output = Response>> Endpoint for CommonLayer<E> {
         // A body that was not read to its end closes the connection. The client must know that before it sends its next request.
         if !asked.body.is_done() {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            let caller = asked.seen.caller.get().map(|caller| caller.scope.name().to_owned());
+            let sender = caller.or_else(|| asked.remote.map(|address| address.to_string()));
+            if let Ok(slot) = self.context.limits.discarded.try_take(sender) {
+                response.extensions_mut().insert(DiscardBody(Arc::new(slot)));
+            }
         }
+        let headers = response.headers_mut();
         if !self.context.cors_origins.is_empty() {
             headers.append(header::VARY, HeaderValue::from_static("Origin"));
         }

@@ -32,7 +32,7 @@ use tokio::{
 use super::{ApiError, Limits, MAX_BODY, errors::json_bytes, not_json};
 use ad_server_base::limits::{
     FairPermit, MinimumRate,
-    table::{BODY_BEHIND, BODY_RATE, DISCARDED_BYTES},
+    table::{BODY_BEHIND, BODY_RATE},
 };
 
 /// Bytes that gzip may add to a body that does not compress.
@@ -51,6 +51,11 @@ impl Read {
         let has_none = request.header("transfer-encoding").is_none()
             && request.header("content-length").is_none_or(|length| length == "0");
         Self(Arc::new(AtomicBool::new(has_none)))
+    }
+
+    /// Of a request that could not be read.
+    pub(super) fn unknown() -> Self {
+        Self(Arc::default())
     }
 
     /// Whether the body has been read to its end.
@@ -240,7 +245,6 @@ async fn all(body: Body, stated: Option<usize>, most: usize) -> Result<Vec<u8>, 
     let mut body = body.into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
-        tokio::io::copy(&mut body.take(DISCARDED_BYTES), &mut tokio::io::sink()).await.map_err(|_| broken())?;
         return Err(ApiError::TooLarge(most.min(MAX_BODY)));
     }
     Ok(bytes)

@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
 use ad_server_base::limits::{
-    FairPermit, FairSemaphore, KeyedLock, KeyedLocks, RateLimiter,
-    table::{REQUESTS, REQUESTS_RESERVED, TURN},
+    ConcurrencyLimit, FairPermit, FairSemaphore, KeyedLock, KeyedLocks, RateLimiter,
+    table::{DISCARDED_BODIES, DISCARDED_BODIES_OF_DEALER, REQUESTS, REQUESTS_RESERVED, TURN},
 };
 use ad_server_base::processor::Processor;
 
@@ -30,6 +30,8 @@ pub struct Limits {
     /// What lists may take of this process.
     pub lists: Lists,
     pub processor: Processor,
+    /// Refused bodies that are still read, by dealer, group or address.
+    pub discarded: ConcurrencyLimit<String>,
     /// Writes on one ad, one at a time.
     pub writes: Writes,
     /// Requests that wait until they are finished.
@@ -49,6 +51,7 @@ impl Default for Limits {
             rate: None,
             lists: Lists::default(),
             processor: Processor::default(),
+            discarded: ConcurrencyLimit::new(DISCARDED_BODIES, DISCARDED_BODIES_OF_DEALER),
             writes: Writes::default(),
             waits: Waits::default(),
             event_streams: EventStreams::default(),

@@ -4,18 +4,16 @@ use std::collections::BTreeSet;
 
 use ad_core::{
     categories::{self, Category},
-    model::AdQuery,
-    service::{Access, Service},
+    model::{AdFilter, AdQuery, Page},
     synonyms::{languages::Language, values},
     violation::nearest,
 };
-use ad_parameters::{AD_PARAMETERS, FromParameters};
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use uuid::Uuid;
 
 use super::{
     call::Call,
-    operations::{BasePath, OPERATIONS},
+    operations::{BasePath, OPERATIONS, bases as bases_of_ads},
     versions::SEGMENT,
 };
 
@@ -26,18 +24,77 @@ const LONGEST: usize = 200;
 const DOCUMENTS: [&str; 6] =
     ["/docs/swagger-ui/", "/docs/redoc/", "/docs/errors/", "/openapi.json", "/healthz", "/readyz"];
 
+/// Names that people expect behind an ad, and what there is instead of a path: `{ad}` is the path of the ad, `{base}` that of its type.
+const WORDS: &[(&[&str], &str)] = &[
+    (&["delete", "remove", "destroy"], "Did you mean DELETE {ad}?"),
+    (&["update", "edit", "change", "save", "patch"], "Did you mean PATCH {ad}?"),
+    (&["create", "new", "add"], "Did you mean POST {base}?"),
+    (
+        &["publish", "activate", "submit", "unpublish", "deactivate"],
+        "Ads are published without a request of their own: GET {ad}/log says how far one is, and DELETE {ad} takes it down.",
+    ),
+    (
+        &["images", "image", "photos", "photo", "pictures", "media", "image_urls", "upload"],
+        "Images are a field of the ad: send image_urls with PATCH {ad}.",
+    ),
+    (&["history", "events", "requests"], "Did you mean {ad}/log?"),
+    (&["promote", "renew", "refresh"], "Did you mean {ad}/bump?"),
+];
+
 /// The text about a path that does not exist.
 pub(super) fn path(path: &str) -> String {
     if path.len() > LONGEST {
         return "Not found.".to_owned();
     }
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let meant = meant(&parts);
-    let hint = match meant.as_slice() {
+    let hint = word(&parts).unwrap_or_else(|| match existing(&parts).as_slice() {
         [] => "The paths are in /openapi.json and at /docs/swagger-ui/.".to_owned(),
         meant => format!("Did you mean {}?", meant.join(" or ")),
-    };
+    });
     format!("Not found: there is no path {path}. {hint}")
+}
+
+/// What there is instead of a name behind an ad.
+fn word(parts: &[&str]) -> Option<String> {
+    let [version, name, source_id, word] = parts else { return None };
+    let base = format!("/{version}/{name}");
+    if !exists(&base) || DOCUMENTS.contains(&base.as_str()) {
+        return None;
+    }
+    let word = word.to_ascii_lowercase();
+    let (_, hint) = WORDS.iter().find(|(words, _)| words.contains(&word.as_str()))?;
+    // Ads of every type are read below /v4/ad, and written below the path of their type.
+    let base = if base == "/v4/ad" { "/v4/{vehicle_type}" } else { &base };
+    Some(hint.replace("{ad}", &format!("{base}/{source_id}")).replace("{base}", base))
+}
+
+/// Paths that exist and are like this one.
+fn existing(parts: &[&str]) -> Vec<String> {
+    let path = format!("/{}", parts.join("/"));
+    if exists(&path) {
+        return vec![path];
+    }
+    meant(parts).into_iter().filter(|meant| exists(meant.split([' ', ',']).next().unwrap_or_default())).collect()
+}
+
+/// Whether the service has this path. A parameter may stand for any part.
+fn exists(path: &str) -> bool {
+    let parts = || path.split('/').skip(1);
+    let fits = |known: String| {
+        let (mut known, mut sent) =
+            (known.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>().into_iter(), parts());
+        loop {
+            match (known.next(), sent.next()) {
+                (None, None) => return true,
+                (Some(known), Some(sent)) if known.starts_with(':') || known == sent || sent.starts_with('{') => {}
+                _ => return false,
+            }
+        }
+    };
+    let of_ads =
+        bases_of_ads().flat_map(|base| base.operations().map(move |operation| format!("{base}{}", operation.path)));
+    let once = BasePath::Service.operations().map(|operation| operation.path.to_owned());
+    DOCUMENTS.contains(&path) || of_ads.chain(once).any(fits)
 }
 
 fn meant(parts: &[&str]) -> Vec<String> {
@@ -47,15 +104,33 @@ fn meant(parts: &[&str]) -> Vec<String> {
     match below {
         [] => vec![if is_v3 { "/v3/ad" } else { "/v4/{vehicle_type}, such as /v4/car" }.to_owned()],
         ["ad", rest @ ..] if is_v3 => within_ad("/v3/ad", rest),
-        [_, rest @ ..] if is_v3 => vec![joined("/v3/ad", rest)],
-        ["vehicles"] => vec!["/v4/vehicles/{vehicle_type}/attributes".to_owned()],
-        ["vehicles", vehicle_type, ..] => {
-            bases(vehicle_type).iter().map(|name| format!("/v4/vehicles/{name}/attributes")).collect()
+        [_, rest @ ..] if is_v3 => {
+            // What is not about ads is only in V4.
+            let of_v4 = meant(&[&["v4"], below].concat());
+            let of_v3 = joined("/v3/ad", rest);
+            if others().contains(below[0]) || below[0].starts_with("vehicle") { of_v4 } else { vec![of_v3] }
         }
+        ["vehicle" | "vehicles"] => vec!["/v4/vehicles/{vehicle_type}/attributes".to_owned()],
+        ["vehicle" | "vehicles", vehicle_type, rest @ ..] => {
+            let known = rest.first().map_or("attributes", |attribute| *attribute);
+            let types = if categories::by_vehicle_type(vehicle_type).is_some() {
+                vec![(*vehicle_type).to_owned()]
+            } else {
+                bases(vehicle_type)
+            };
+            types.iter().map(|name| format!("/v4/vehicles/{name}/{known}")).collect()
+        }
+        ["events", "stream" | "sse" | "live"] => vec!["/v4/events (with Accept: text/event-stream)".to_owned()],
         [name, rest @ ..] => {
             let is_known = *name == "ad" || categories::by_vehicle_type(name).is_some();
-            if is_known && version == 0 {
-                return within_ad(&format!("/v4/{name}"), rest);
+            if is_known {
+                return match rest {
+                    [] | [_] => vec![joined(&format!("/v4/{name}"), rest)],
+                    _ => within_ad(&format!("/v4/{name}"), rest),
+                };
+            }
+            if others().contains(name) {
+                return vec![other(name, rest)];
             }
             let typed = bases(name);
             if typed.is_empty() {
@@ -154,7 +229,7 @@ pub(super) fn bases(name: &str) -> Vec<String> {
 
 /// The text about an ad that does not exist.
 pub(super) async fn ad(call: &Call<'_>) -> String {
-    if let Some(found) = by_id(&call.context().service, call.access(), &call.source_id).await {
+    if let Some(found) = nearly(call).await {
         return found;
     }
     let create = match call.path.base {
@@ -165,15 +240,51 @@ pub(super) async fn ad(call: &Call<'_>) -> String {
     format!("Not found. No ad in the token's scope has this source_id. {create}")
 }
 
-/// The text about an ad whose id is used instead of its source id.
-async fn by_id(service: &Service, access: &Access, id: &str) -> Option<String> {
-    id.parse::<Uuid>().ok()?;
-    let query = [("id", id), ("limit", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let found = service.list(access, None, AdQuery::parse(AD_PARAMETERS, &query).ok()?).await.ok()?;
+/// The text about an ad with nearly this source id, or with this id.
+async fn nearly(call: &Call<'_>) -> Option<String> {
+    let sent = call.source_id.as_str();
+    let filter = match sent.parse::<Uuid>() {
+        Ok(id) => AdFilter::Id(id),
+        Err(_) => AdFilter::SourceId(variants(sent)),
+    };
+    let page = Page { limit: 1, ..Page::default() };
+    let query = AdQuery { filters: vec![filter], page, ..AdQuery::default() };
+    let service = &call.context().service;
+    let found =
+        call.context().in_turn(call.access(), None, false, service.list(call.access(), None, query)).await.ok()?;
     let ad = &found.rows.first()?.ad;
     let base = ad.category().and_then(|category: &Category| category.vehicle_type).unwrap_or("ad");
-    let source_id = utf8_percent_encode(&ad.source_id, SEGMENT);
-    Some(format!("Not found. The path has the id of an ad; use its source_id: /v4/{base}/{source_id}."))
+    let path = format!("/v4/{base}/{}", utf8_percent_encode(&ad.source_id, SEGMENT));
+    let path =
+        if matches!(call.path.base, BasePath::V3) { path.replacen(&format!("/v4/{base}"), "/v3/ad", 1) } else { path };
+    Some(if ad.id.to_string().eq_ignore_ascii_case(sent) {
+        format!("Not found. The path has the id of an ad; use its source_id: {path}.")
+    } else if ad.source_id == sent {
+        format!("Not found. The ad with this source_id is of another vehicle type: {path}.")
+    } else {
+        format!("Not found. An ad has nearly this source_id, \"{}\": {path}.", ad.source_id)
+    })
+}
+
+/// What was probably meant by a source id: itself under another type, other spaces or case, an encoding or ending too many.
+fn variants(sent: &str) -> Vec<String> {
+    let decoded = percent_decode_str(sent).decode_utf8_lossy().into_owned();
+    let trimmed = decoded.trim();
+    let stem = [".json", ".xml", "/"].iter().find_map(|ending| trimmed.strip_suffix(ending)).unwrap_or(trimmed);
+    let spaced = [format!("{trimmed} "), format!(" {trimmed}")];
+    let mut variants = vec![
+        sent.to_owned(),
+        decoded.clone(),
+        trimmed.to_owned(),
+        stem.to_owned(),
+        trimmed.to_lowercase(),
+        trimmed.to_uppercase(),
+    ];
+    variants.extend(spaced);
+    variants.retain(|variant| !variant.is_empty());
+    variants.sort();
+    variants.dedup();
+    variants
 }
 
 #[cfg(test)]
@@ -208,9 +319,42 @@ mod tests {
             ("/v4/webhook/1", "Did you mean /v4/webhooks/1?"),
             ("/v4/webhooks/1/tests", "Did you mean /v4/webhooks/1/test?"),
             ("/v4/webhooks/1/send", "Did you mean /v4/webhooks/1?"),
+            ("//v4/car", "Did you mean /v4/car?"),
+            ("/v4//car/validate", "Did you mean /v4/car/validate?"),
+            ("//v4/car/1/log", "Did you mean /v4/car/1/log?"),
+            ("/v3/vehicles/car/attributes", "Did you mean /v4/vehicles/car/attributes?"),
+            ("/v3/vehicles/car/brand", "Did you mean /v4/vehicles/car/brand?"),
+            ("/v3/events", "Did you mean /v4/events?"),
+            ("/v4/vehicle/car/attributes", "Did you mean /v4/vehicles/car/attributes?"),
+            ("/v4/vehicle/cars/brand", "Did you mean /v4/vehicles/car/brand?"),
+            ("/v4/events/stream", "Did you mean /v4/events (with Accept: text/event-stream)?"),
+            ("/v4/car/m61/delete", "Did you mean DELETE /v4/car/m61?"),
+            ("/v4/ad/m61/Update", "Did you mean PATCH /v4/{vehicle_type}/m61?"),
+            ("/v3/ad/m61/delete", "Did you mean DELETE /v3/ad/m61?"),
+            ("/v4/car/m61/publish", "GET /v4/car/m61/log"),
+            ("/v4/car/m61/images", "send image_urls with PATCH /v4/car/m61."),
+            ("/v4/car/m61/renew", "Did you mean /v4/car/m61/bump?"),
         ] {
             assert!(path(sent).contains(right), "{sent}: {}", path(sent));
         }
         assert_eq!(path(&"/x".repeat(1000)), "Not found.");
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_is_never_offered() {
+        for sent in ["/v3/ad/car/brand/x", "/v3/cars/1/2/3/4", "/v4/vehicles/car/attributes/x", "/v4/webhooks/1/x/y/z"]
+        {
+            for meant in existing(&sent.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>()) {
+                assert!(exists(meant.split(' ').next().unwrap()), "{sent}: {meant}");
+            }
+        }
+        assert!(!exists("/v3/vehicles/car/brand") && exists("/v4/webhooks/{webhook_id}") && exists("/healthz"));
+    }
+
+    #[test]
+    fn an_id_is_looked_up_as_it_may_have_been_meant() {
+        for (sent, meant) in [("m61.json", "m61"), ("m61 ", "m61"), ("m61", "m61 "), ("a%2Fb", "a/b"), ("abc", "ABC")] {
+            assert!(variants(sent).iter().any(|variant| variant == meant), "{sent}: {:?}", variants(sent));
+        }
     }
 }
