@@ -305,7 +305,7 @@ impl CommonParts {
             vault: Arc::new(settings.webhook_keys().load()?),
             clock: Arc::clone(&self.clock),
             per_scope: settings.webhooks_per_scope.get(),
-            allow_private: settings.private_webhooks(),
+            allow_private: settings.allow_private_webhooks,
             changed: Arc::new(Notify::new()),
         })
     }

@@ -153,11 +153,6 @@ impl Settings {
         self.webhook_keys.clone().map_or_else(file, WebhookKeySource::Text)
     }
 
-    /// Whether webhooks may have http addresses and be in private networks: in a sandbox they always may.
-    pub fn private_webhooks(&self) -> bool {
-        self.allow_private_webhooks || self.sandbox
-    }
-
     /// What a service does about the schema of its database: on PostgreSQL, other processes may depend on it.
     pub fn schema(&self) -> SchemaPolicy {
         if self.migrate || !Database::is_postgres(&self.database_url) {

@@ -233,6 +233,46 @@ async fn a_stream_ends_when_its_token_is_revoked_and_when_the_service_stops() {
     server.ended().await;
 }
 
+#[tokio::test]
+async fn a_long_poll_ends_when_its_token_is_revoked() {
+    let server = Server::start().await;
+    let token = server.token(&["--dealer-code", "north-cars"]).await;
+    let client = server.client.with_token(Some(token));
+    let jti = client.get("/v4/me").await.expect(200)["token"]["jti"].as_str().unwrap().to_owned();
+    let cursor = client.get("/v4/events?after=now").await.expect(200)["cursor"].as_str().unwrap().to_owned();
+    let path = format!("/v4/events?wait=30&after={cursor}");
+    let polled = async { (client.get(&path).await, Instant::now()) };
+    let revoked = async {
+        let waits = || async {
+            let metrics = server.client.get("/metrics").await;
+            String::from_utf8_lossy(&metrics.bytes).contains("\nad_event_streams 1\n").then_some(())
+        };
+        eventually("the poll waits", waits).await;
+        server.command(&["token", "revoke", &jti]).await;
+        Instant::now()
+    };
+    let ((answer, ended), revoked) = tokio::join!(polled, revoked);
+    assert!(answer.expect(401)["detail"].as_str().unwrap().contains("revoked"));
+    assert!(ended - revoked < Duration::from_secs(2), "{:?}", ended - revoked);
+}
+
+#[tokio::test]
+async fn a_cursor_moves_on_past_what_a_filter_left_out() {
+    on_both(async |server| {
+        let client = &server.client;
+        client.post("/v4/car", &plain_car("seen", "EVT005")).await.expect(201);
+        until(client, "/v4/events?", "seen", "ad.publish.done").await;
+        for filter in ["source_id=other", "types=ad.bump.error", "source_id=seen&types=ad.bump.done"] {
+            let page = client.get(&format!("/v4/events?{filter}")).await.expect(200);
+            assert_eq!((&page["events"], &page["has_more"]), (&json!([]), &json!(false)), "{filter}");
+            let cursor = page["cursor"].as_str().unwrap();
+            let rest = client.get(&format!("/v4/events?after={cursor}")).await.expect(200);
+            assert_eq!(rest["events"], json!([]), "{filter}: nothing has happened since");
+        }
+    })
+    .await;
+}
+
 /// A token of north-cars that the server accepts for so many seconds from now: clocks may differ by a minute.
 fn short_token(server: &Server, seconds: u64) -> String {
     let keys = KeySet::load_or_create(&server.dir().join("data/token-keys.json")).unwrap();

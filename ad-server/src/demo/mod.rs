@@ -82,14 +82,21 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     show::opening(&base, &stock);
 
     let client = Client { http: http()?, base, token: group_token };
-    let receiver = Receiver::start(Arc::clone(&running.clock)).await?;
-    client.add_webhook(&receiver).await?;
+    let receiver = if has_receiver(&args) {
+        let receiver = Receiver::start(Arc::clone(&running.clock)).await?;
+        client.add_webhook(&receiver).await?;
+        Some(receiver)
+    } else {
+        None
+    };
     let ended = client.post_all(&stock).await?;
     let rows = client.watch(&stock, ended).await?;
     show::table(&rows);
     show::what_to_do(&client.statuses(&rows).await?);
-    client.wait_for_webhooks(&receiver, &rows).await?;
-    show::webhook(&receiver);
+    if let Some(receiver) = &receiver {
+        client.wait_for_webhooks(receiver, &rows).await?;
+        show::webhook(receiver);
+    }
     show::console(&client.base, &running.links.create(&client.token, &*running.clock)?);
     show::first_ad(&client.base, &dealer_token, &sandbox::first_ad(&images));
     show::print_next_steps(&client.base, &client.token, rows.first());
@@ -105,6 +112,12 @@ fn http() -> reqwest::Result<reqwest::Client> {
     ad_server_outside::outbound::client().no_proxy().build()
 }
 
+/// Whether events are sent to a receiver of the demo. Whoever can reach the demo can then make it send requests to this machine, so
+/// nobody else must reach it.
+fn has_receiver(args: &DemoArgs) -> bool {
+    args.listen.ip().is_loopback()
+}
+
 /// Starts the service in a folder, with the sample dealers and what the marketplaces listed before.
 async fn start(args: &DemoArgs, folder: &Path) -> Result<RunningService, DemoError> {
     let mut settings = Settings {
@@ -113,7 +126,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<RunningService, DemoErr
         media: folder.join("media").into(),
         token_key: folder.join("token-keys.json"),
         allow_private_images: true,
-        allow_private_webhooks: true,
+        allow_private_webhooks: has_receiver(args),
         webhook_key: folder.join("webhook-key"),
         ..Settings::of_sandbox()
     };

@@ -15,7 +15,7 @@ use governor::{
     middleware::{StateInformationMiddleware, StateSnapshot},
     state::keyed::HashMapStateStore,
 };
-use poem::http::{HeaderMap, HeaderName, HeaderValue};
+use poem::http::{HeaderMap, HeaderName, HeaderValue, header::RETRY_AFTER};
 
 use crate::values::Rate;
 
@@ -95,8 +95,11 @@ impl<C: Clock + Clone> RateLimiter<C> {
     pub fn add_headers(&self, remaining: &Remaining, headers: &mut HeaderMap) {
         let Some(left) = remaining.get() else { return };
         let until_all = seconds(every(self.rate) * self.rate.burst.get().saturating_sub(*left));
+        // Retry-After must not name an earlier time than the limit does.
+        let retry_after = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
+        let reset = retry_after.map_or(until_all, |after| until_all.min(after));
         headers.insert(POLICY, self.policy.clone());
-        let limit = format!("\"scope\";r={left};t={until_all}");
+        let limit = format!("\"scope\";r={left};t={reset}");
         headers.insert(LIMIT, HeaderValue::try_from(limit).expect("digits and signs"));
     }
 }
@@ -156,6 +159,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn retry_after_is_not_earlier_than_the_reset_of_the_limit() {
+        let (rate, _) = rate("30/m burst 2");
+        let mut headers = HeaderMap::new();
+        headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
+        let remaining = Remaining::from(OnceLock::from(0));
+        rate.add_headers(&remaining, &mut headers);
+        assert_eq!(headers[LIMIT], HeaderValue::from_static("\"scope\";r=0;t=2"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod shared;
 mod stream;
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use ad_core::{
     fields::FieldErrors,
@@ -44,6 +44,9 @@ const REST: Duration = Duration::from_millis(10);
 
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
+
+/// How often the token of a long poll or stream is checked, and the dealers of a stream.
+const CHECK: Duration = Duration::from_millis(500);
 
 /// Reads events for clients.
 pub struct Events {
@@ -113,12 +116,14 @@ impl Events {
         coding: Option<Coding>,
     ) -> Result<Response, ApiError> {
         let begin = reader.query.after;
+        let newest = reader.check_position().await?;
         let mut memory = None;
         loop {
             reader.query.after = begin;
-            let page = reader.wait(if memory.is_none() { wait } else { Duration::ZERO }).await?;
-            if page.events.is_empty() && !page.has_more {
-                reader.check_position().await?;
+            let mut page = reader.wait(if memory.is_none() { wait } else { Duration::ZERO }).await?;
+            if page.events.is_empty() && !page.has_more && page.position.transaction < newest.transaction {
+                // Everything up to here has been looked at, and the filter has left nothing of it.
+                page.position = newest;
             }
             let events: Vec<_> = page.events.iter().map(|event| EventView::new(event, &reader.cursors)).collect();
             let cursor = reader.cursors.encode(page.position);
@@ -215,11 +220,12 @@ impl EventReader {
         Ok(page)
     }
 
-    /// The next page with an event, or the last one within this time.
+    /// The next page with an event, or the last one within this time. Fails within a second after the token has become invalid.
     async fn wait(&mut self, time: Duration) -> Result<EventPage, ApiError> {
         let until = Instant::now() + time;
         let mut watch = (!time.is_zero()).then(|| self.watch());
         loop {
+            self.check_token()?;
             let begun = Instant::now();
             let page = self.next().await?;
             let Some(watch) = watch.as_mut().filter(|_| page.events.is_empty() && Instant::now() < until) else {
@@ -232,12 +238,21 @@ impl EventReader {
                 sleep(PollInterval::AtOnce.pause_after(begun)).await;
                 watch.changed().await;
             };
-            tokio::select! {
-                () = changed => {}
-                () = sleep_until(until) => return Ok(page),
-                () = self.context.limits.event_streams.stopped() => return Ok(page),
+            let mut changed = pin!(changed);
+            loop {
+                tokio::select! {
+                    () = &mut changed => break,
+                    () = sleep_until(until) => return Ok(page),
+                    () = self.context.limits.event_streams.stopped() => return Ok(page),
+                    () = sleep(CHECK) => self.check_token()?,
+                }
             }
         }
+    }
+
+    /// Refuses a token that has expired or was revoked since.
+    fn check_token(&self) -> Result<(), ApiError> {
+        self.context.authenticator.check(&self.caller).map_err(ApiError::InvalidToken)
     }
 
     /// Waits for new events of the dealers.
@@ -245,12 +260,10 @@ impl EventReader {
         self.context.store.watch_events(Scope::Dealers(&self.dealers))
     }
 
-    /// Refuses a position beyond the newest event.
-    async fn check_position(&self) -> Result<(), ApiError> {
-        if self.query.after > self.context.store.newest_event().await? {
-            return Err(wrong_after(Code::CursorBeyondEnd, BEYOND));
-        }
-        Ok(())
+    /// The position of the newest event. Refuses one beyond it.
+    async fn check_position(&self) -> Result<EventPosition, ApiError> {
+        let newest = self.context.store.newest_event().await?;
+        if self.query.after > newest { Err(wrong_after(Code::CursorBeyondEnd, BEYOND)) } else { Ok(newest) }
     }
 }
 

@@ -9,7 +9,7 @@ use poem::{Body, Response};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    EventReader, PollInterval,
+    CHECK, EventReader, PollInterval,
     shared::{SharedQuery, SharedReads},
 };
 use crate::api::event_streams::OpenStream;
@@ -19,9 +19,6 @@ const BEGIN: &str = "retry: 3000\n\n";
 
 /// Time between two keep-alive comments.
 const COMMENT: Duration = Duration::from_secs(15);
-
-/// How often token and dealers are checked.
-const CHECK: Duration = Duration::from_millis(500);
 
 /// Pause after a read that failed.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -95,7 +92,7 @@ impl EventStream {
                     }
                 }
             }
-            if !self.is_permitted() {
+            if self.reader.check_token().is_err() {
                 return None;
             }
             let begun = Instant::now();
@@ -149,7 +146,7 @@ impl EventStream {
                 () = sleep_until(self.comment_at) => return Some(WakeReason::ByTime),
                 () = sleep(CHECK) => {}
             }
-            if !self.is_permitted() {
+            if self.reader.check_token().is_err() {
                 return None;
             }
             let EventReader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
@@ -160,10 +157,5 @@ impl EventStream {
                 return Some(WakeReason::ByEvents);
             }
         }
-    }
-
-    /// Whether the token is still valid.
-    fn is_permitted(&self) -> bool {
-        self.reader.context.authenticator.check(&self.reader.caller).is_ok()
     }
 }
