@@ -46,6 +46,32 @@ async fn each_fault_is_told_and_a_retry_fetches_what_was_missing() {
 }
 
 #[tokio::test]
+async fn each_photo_that_waits_has_its_own_cause() {
+    let (server, images) = (Server::start().await, ImageHost::start().await);
+    // Nothing listens here any more.
+    let closed = std::net::TcpListener::bind("127.0.0.3:0").unwrap().local_addr().unwrap();
+    let urls = [
+        format!("http://{closed}/1.jpg"),
+        images.url("flaky/60/1.jpg"),
+        images.url("missing.jpg"),
+        images.url("faulty/torn/1.jpg"),
+    ];
+    let mut ad = plain_car("causes", "IMH003");
+    ad["image_urls"] = json!(urls);
+    server.client.post("/v4/car", &ad).await.expect(201);
+    let waiting = || async {
+        let status = server.client.get("/v4/ad/causes/status").await.expect(200);
+        let images = status["images"].as_array().unwrap().clone();
+        let texts: Vec<_> = images.iter().map(|image| image["text"].as_str().unwrap().to_owned()).collect();
+        texts[0].starts_with("Is fetched again").then_some(texts)
+    };
+    let texts = eventually("the photos wait", waiting).await;
+    for (text, cause) in texts.iter().zip(["the host refuses connections", "503", "404", "the connection broke off"]) {
+        assert!(text.contains(cause), "{cause}: {texts:?}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_waits_for_the_host_of_another() {
     let (server, silent, images) =
         (Server::start().await, ImageHost::start().await, ImageHost::start_at("127.0.0.2").await);

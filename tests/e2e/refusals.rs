@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ad_tests::{Options, Server};
 use bytes::Bytes;
 use poem::http::{Request, StatusCode};
+use reqwest::Method;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use serde_json::Value;
 use tokio::{
@@ -185,4 +186,21 @@ async fn a_request_behind_a_good_one_that_cannot_be_read_is_told_why_too() {
     assert!(answers.starts_with("HTTP/1.1 200 OK\r\n"), "{answers}");
     let (_, second) = answers.split_once("HTTP/1.1 400 ").unwrap_or_else(|| panic!("{answers}"));
     assert!(second.contains("\r\nx-request-id: ") && second.contains("{\"detail\":\""), "{answers}");
+}
+
+#[tokio::test]
+async fn a_method_that_a_header_overrides_is_named_as_it_can_be_sent() {
+    let server = Server::start().await;
+    for (header, wanted, cure) in [
+        (
+            "X-HTTP-Method-Override",
+            "PATCH",
+            "The header x-http-method-override is not read: send PUT, which does the same as PATCH.",
+        ),
+        ("X-HTTP-Method", "delete", "The header x-http-method is not read: send DELETE itself."),
+    ] {
+        let headers = [(header, wanted.to_owned())];
+        let refused = server.client.send_with(Method::POST, "/v4/car/1", &headers, None).await.expect(405);
+        assert!(refused["detail"].as_str().unwrap().ends_with(cure), "{refused}");
+    }
 }

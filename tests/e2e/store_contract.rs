@@ -812,6 +812,12 @@ async fn progress_survives(store: &dyn Store) {
             shown: stored_image(8),
             source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
         }],
+        waiting_images: vec![FailedImage {
+            url: "w".into(),
+            error: "503".into(),
+            code: Code::ImageFailed,
+            attempts: 3,
+        }],
         failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 }],
         changes: Some(ContentChange { fields: Vec::new(), left_out: 1 }),
     };

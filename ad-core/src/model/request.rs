@@ -324,6 +324,9 @@ pub struct Progress {
     /// Images that the next action has already stored, in no particular order.
     #[serde(skip_serializing_if = "is_default")]
     pub stored: Vec<StoredImage>,
+    /// Images that failed at the latest attempt and are fetched again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub waiting_images: Vec<FailedImage>,
     /// Images that failed permanently. This request does not fetch them again.
     #[serde(skip_serializing_if = "is_default")]
     pub failed_images: Vec<FailedImage>,

@@ -74,6 +74,7 @@ enum FetchedImage {
 impl RequestRun<'_> {
     pub(super) async fn handle_media(&mut self) -> Result<ActionEnd, StoreError> {
         self.checkpoint().await?;
+        self.progress.waiting_images.clear();
         let urls: Vec<String> = self.claimed.stored.ad.content.image_urls().map(str::to_owned).collect();
         let failures = self.fetch_wanted(&urls).await;
         let store_error = failures.iter().find_map(|(_, failure)| match failure {
@@ -102,7 +103,15 @@ impl RequestRun<'_> {
             None => self.wait_for_retry(self.pipeline.settings.images, passing),
         };
         let tries = match again {
-            Ok(waits) => return Ok(waits),
+            Ok(waits) => {
+                let attempts = self.progress.attempts();
+                let waiting = failures.into_iter().map(|(url, failure)| {
+                    let (error, code) = (short_text(&failure.to_string(), REASON), failure.code());
+                    FailedImage { url, error, code, attempts }
+                });
+                self.progress.waiting_images = waiting.collect();
+                return Ok(waits);
+            }
             Err(made) => made,
         };
         let mut failed = std::mem::take(&mut self.progress.failed_images);

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Acceptance, Accepted, Access, Incoming, Service, ServiceError};
+use super::{Acceptance, Accepted, Access, Incoming, Service, ServiceError, UsedBy};
 use crate::{
     categories::{Category, TRAILER},
-    model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan},
-    ports::{NewAd, StoreError, Usage},
+    model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, plate},
+    ports::{LogEntries, NewAd, Scope, StoreError, Usage},
     quality::{Measured, Quality},
     rulebook::{CheckedPayload, SourceId, Warning, WriteContext, payload, versions::VersionError},
-    violation::{Code, Violation},
+    violation::{Code, Violation, nearest},
 };
+
+/// How many dealers of a group an error names.
+const MOST_NAMED: usize = 10;
 
 /// The path to which the payload of a new ad is sent.
 #[derive(Debug, Clone, Copy, derive_more::From)]
@@ -102,8 +105,7 @@ impl Service {
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
             Ok(()) => {}
             Err(StoreError::Duplicate) => {
-                let (source_id, dealer_code) = (ad.source_id.clone(), ad.dealer_code.clone());
-                return Err(ServiceError::Duplicate { source_id, dealer_code });
+                return Err(self.duplicate(&ad.dealer_code, &ad.source_id, &ad.content).await);
             }
             Err(error) => return Err(error.into()),
         }
@@ -129,7 +131,7 @@ impl Service {
         if let Some(source_id) = &source_id
             && self.store.is_used(&dealer.code, source_id).await?
         {
-            return Err(ServiceError::Duplicate { source_id: source_id.clone(), dealer_code: dealer.code.clone() });
+            return Err(self.duplicate(&dealer.code, source_id, &checked.content).await);
         }
         self.admit_one(&dealer.code, Usage::Ads).await?;
         let measured = Measured::new(category, checked.content.fields(), self.clock.now());
@@ -144,6 +146,22 @@ impl Service {
             warnings: checked.warnings,
             quality,
         })
+    }
+
+    /// The refusal of an ad whose source id is used.
+    async fn duplicate(&self, dealer_code: &str, source_id: &str, sent: &Content) -> ServiceError {
+        let found = self.store.find(Scope::Dealer(dealer_code), source_id, LogEntries::Omitted).await;
+        let used_by = match found.unwrap_or_default().pop() {
+            Some((stored, _)) if stored.intent == AdState::Deleted => {
+                UsedBy::Deleted { registered: stored.ad.category().is_some_and(|category| category.registered) }
+            }
+            Some((stored, _)) => match stored.ad.content.registration_number().zip(sent.registration_number()) {
+                Some((own, other)) if plate(&own) != plate(&other) => UsedBy::OtherVehicle(plate(&own)),
+                _ => UsedBy::Ad,
+            },
+            None => UsedBy::Ad,
+        };
+        ServiceError::Duplicate { source_id: source_id.to_owned(), dealer_code: dealer_code.to_owned(), used_by }
     }
 
     fn check_create(
@@ -202,8 +220,15 @@ impl Service {
                 let text = "The token's scope has no dealer.";
                 Err(Some(Violation::stated(Code::NotAllowed, text)))
             }
-            (Access::Group(_), None) => {
-                let note = "The token's scope is a dealer group; say which dealer's ad it is.".to_owned();
+            (Access::Group(group), None) => {
+                let note = match &*self.directory.group(group) {
+                    [] => "The token's scope is a dealer group, which has no dealers yet.".to_owned(),
+                    codes => {
+                        let shown = nearest::quoted(codes.iter().take(MOST_NAMED).map(String::as_str));
+                        let more = if codes.len() > MOST_NAMED { " and others" } else { "" };
+                        format!("The token's scope is a dealer group; say which dealer's ad it is: {shown}{more}.")
+                    }
+                };
                 Err(Some(Violation::stated(Code::Required, "This field is required.").with_note(Some(note))))
             }
             (Access::Group(group), Some(sent)) => {
@@ -211,7 +236,7 @@ impl Service {
                 if codes.iter().any(|code| code == sent) {
                     return Ok(self.dealer(sent));
                 }
-                let hint = crate::violation::nearest::did_you_mean(sent, codes.iter().map(String::as_str));
+                let hint = nearest::did_you_mean(sent, codes.iter().map(String::as_str));
                 let text = format!("\"{sent}\" is not a dealer of the token's group.");
                 Err(Some(Violation::stated(Code::InvalidChoice, text).with_note(hint)))
             }

@@ -182,6 +182,8 @@ pub enum ServiceError {
         source_id: String,
         /// Code of the dealer of both ads.
         dealer_code: String,
+        /// What is worth knowing of the ad that has it.
+        used_by: UsedBy,
     },
     /// The answer to an earlier request is kept under the idempotency key.
     #[error(
@@ -196,6 +198,20 @@ pub enum ServiceError {
     /// The store could not read or commit.
     #[error(transparent)]
     Store(StoreError),
+}
+
+/// The ad that has the source id of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UsedBy {
+    /// An ad that was deleted. Of an unregistered category, an update publishes it again.
+    Deleted {
+        /// Whether its category is a registered one.
+        registered: bool,
+    },
+    /// An ad of another vehicle, with this plate.
+    OtherVehicle(String),
+    /// An ad of the same vehicle, or of one without a plate.
+    Ad,
 }
 
 /// A business rule that forbids a request ('Errors', body shape 2). It serialises as its text.

@@ -234,8 +234,12 @@ fn image(ad: &Ad, publication: &Publication, under_way: Option<OldestRequest<'_>
         }
         (Some(_), _) if given_up.is_none() => match waiting.map(|it| it.progress) {
             Some(progress) => {
-                let text = format!("Is fetched again: {}", progress.reason.as_deref().unwrap_or_default());
-                (ImageStatus::Waiting, progress.code, text, progress.attempts())
+                let own = progress.waiting_images.iter().find(of_url).map(|image| (image.code, image.error.as_str()));
+                // Stored by an earlier version of the service, it has the reason of the request alone.
+                let of_request = progress.code.zip(progress.reason.as_deref());
+                let (code, error) = own.or(of_request).unzip();
+                let text = format!("Is fetched again: {}", error.unwrap_or_default());
+                (ImageStatus::Waiting, code, text, progress.attempts())
             }
             None => (ImageStatus::Waiting, None, "Is being fetched.".to_owned(), 0),
         },

@@ -45,7 +45,9 @@ pub enum NoAnswer {
     Name,
     /// No certificate that is trusted.
     Certificate,
-    /// The connection was refused or failed.
+    /// The connection was refused: nothing listens at the port, or a firewall rejects it.
+    Refused,
+    /// The connection failed.
     Connect,
     /// The redirect is not a valid address.
     Redirect,
@@ -61,7 +63,13 @@ impl From<&reqwest::Error> for NoAnswer {
         if error.is_dns() {
             Self::Name
         } else if error.is_connect() {
-            if is_tls(error) { Self::Certificate } else { Self::Connect }
+            if is_tls(error) {
+                Self::Certificate
+            } else if is_refused(error) {
+                Self::Refused
+            } else {
+                Self::Connect
+            }
         } else if error.is_redirect() {
             Self::Redirect
         } else {
@@ -83,6 +91,12 @@ fn is_tls(error: &reqwest::Error) -> bool {
             || error.get_ref().and_then(|inner| inner.downcast_ref()).is_some_and(invalid)
     }
     causes(error).filter_map(|cause| cause.downcast_ref()).any(invalid)
+}
+
+fn is_refused(error: &reqwest::Error) -> bool {
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref())
+        .any(|error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 /// The pause that an answer asks for by `Retry-After`.

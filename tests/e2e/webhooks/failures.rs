@@ -53,7 +53,7 @@ async fn receivers_fail(database: Option<&str>) {
     let (_, attempt) = first(endless).await;
     assert_eq!(attempt["response"].as_str().unwrap(), "x".repeat(500));
     let (_, attempt) = first(&dead).await;
-    assert_eq!((&attempt["status"], &attempt["error"]), (&Value::Null, &json!("no connection to the host")));
+    assert_eq!((&attempt["status"], &attempt["error"]), (&Value::Null, &json!("the host refuses connections")));
 
     // Gone: disabled, until it is enabled; then the same event comes again.
     let disabled = eventually("it is disabled", || async {

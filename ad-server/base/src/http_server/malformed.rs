@@ -228,11 +228,11 @@ fn wrong_with_target(target: &[u8]) -> Option<String> {
     let invalid = text.as_ref().err().map(|error| target[error.valid_up_to()]);
     if let Some(byte) = invalid {
         // Most likely it is Latin-1, whose bytes are the first characters of Unicode.
-        let encoded: String = char::from(byte).to_string().bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let meant = char::from(byte).to_string();
+        let encoded = percent_encoding::utf8_percent_encode(&meant, percent_encoding::NON_ALPHANUMERIC);
         return Some(format!(
-            "The path or query has the byte 0x{byte:02X}, which is not UTF-8: encode texts in UTF-8, then each byte with %; {} \
-             is {encoded}.",
-            char::from(byte)
+            "The path or query has the byte 0x{byte:02X}, which is not UTF-8: encode texts in UTF-8, then each byte with %; {meant} \
+             is {encoded}."
         ));
     }
     let forbidden =
@@ -255,7 +255,7 @@ fn wrong_with_headers<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Strin
         };
         let (name, value) = (&line[..colon], &line[colon + 1..]);
         let shown = String::from_utf8_lossy(name.trim_ascii()).into_owned();
-        if name.iter().any(|byte| byte.is_ascii_whitespace()) {
+        if name.iter().any(u8::is_ascii_whitespace) {
             return Some(format!(
                 "Header {number} of the request, \"{shown}\", has a space in or beside its name; remove it."
             ));

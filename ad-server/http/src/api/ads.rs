@@ -49,7 +49,7 @@ pub(super) fn refuse_create(call: &Call<'_>, payload: Result<Payload, ApiError>)
         Ok(payload) if payload.object.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
             ServiceError::from(VersionError::TrailerCreateDisabled).into()
         }
-        _ => not_allowed(call.path.base, &call.path.operations, &call.operation.method),
+        _ => not_allowed(call.path.base, &call.path.operations, call.request),
     }
 }
 
@@ -139,7 +139,7 @@ impl Call<'_> {
     pub(super) fn refusal(&self, error: ServiceError) -> Response {
         let generic = if matches!(self.path.base, BasePath::V3) { BasePath::V3 } else { BasePath::Generic };
         let address = match &error {
-            ServiceError::Duplicate { source_id, dealer_code } => self.address_of(generic, source_id, dealer_code),
+            ServiceError::Duplicate { source_id, dealer_code, .. } => self.address_of(generic, source_id, dealer_code),
             _ => None,
         };
         let mut response = ApiError::from(error).response();

@@ -8,7 +8,7 @@ use ad_core::{
     fields::FieldErrors,
     ports::StoreError,
     rulebook::versions::Refusal,
-    service::{ServiceError, TooManyRequests as UnfinishedLimit},
+    service::{ServiceError, TooManyRequests as UnfinishedLimit, UsedBy},
     violation::Code,
 };
 use poem::{
@@ -194,7 +194,7 @@ impl ApiError {
                 Ok(refusal) => json_response(status, &refusal),
                 Err(text) => json_response(status, &[text]),
             },
-            Self::Service(ServiceError::Duplicate { .. }) => json_response(status, &duplicate()),
+            Self::Service(ServiceError::Duplicate { used_by, .. }) => json_response(status, &duplicate(used_by)),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => detail(status, error),
             _ => detail(status, &self.detail()),
         };
@@ -277,7 +277,7 @@ impl ApiError {
                 Err(text) => text,
             },
             Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
-            Self::Service(ServiceError::Duplicate { .. }) => DUPLICATE.join(" "),
+            Self::Service(ServiceError::Duplicate { used_by, .. }) => duplicate_texts(used_by).join(" "),
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
             Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
@@ -345,9 +345,27 @@ const DUPLICATE: [&str; 2] = [
     "Update the ad with PUT or PATCH, or choose another source_id.",
 ];
 
+/// The same, with what helps about the ad that has it.
+fn duplicate_texts(used_by: &UsedBy) -> Vec<String> {
+    let about = match used_by {
+        UsedBy::Deleted { registered: true } => "That ad is deleted, so choose another source_id.".to_owned(),
+        UsedBy::Deleted { registered: false } => {
+            "That ad is deleted: an update publishes it again, or choose another source_id.".to_owned()
+        }
+        UsedBy::OtherVehicle(plate) => {
+            format!(
+                "That ad is of another vehicle, with registration_number \"{plate}\": two vehicles need two source_ids."
+            )
+        }
+        UsedBy::Ad => String::new(),
+    };
+    let about = Some(about).filter(|about| !about.is_empty());
+    DUPLICATE.into_iter().map(str::to_owned).chain(about).collect()
+}
+
 /// The same in the contract's shape.
-pub(super) fn duplicate() -> Value {
-    json!({"source_id": DUPLICATE})
+pub(super) fn duplicate(used_by: &UsedBy) -> Value {
+    json!({"source_id": duplicate_texts(used_by)})
 }
 
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {

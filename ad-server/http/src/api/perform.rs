@@ -68,7 +68,7 @@ impl Endpoint for OperationPath {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let operation = match self.operation(request.method()) {
+        let operation = match self.operation(&request) {
             Ok(operation) => operation,
             Err(error) => return Ok(headers::to_token(error.response(), headers::PRIVATE)),
         };
@@ -88,14 +88,15 @@ impl OperationPath {
         self.source_id.as_deref().or_else(|| request.raw_path_param("source_id"))
     }
 
-    fn operation(&self, method: &Method) -> Result<&'static Operation, ApiError> {
+    fn operation(&self, request: &Request) -> Result<&'static Operation, ApiError> {
+        let method = request.method();
         // Every GET that only reads has HEAD.
         let is_head = *method == Method::HEAD;
         let found = self.operations.iter().copied().find(|operation| match operation.method {
             Method::GET if is_head => !operation.is_action(),
             ref known => known == method,
         });
-        found.ok_or_else(|| not_allowed(self.base, &self.operations, method))
+        found.ok_or_else(|| not_allowed(self.base, &self.operations, request))
     }
 
     async fn perform(&self, operation: &'static Operation, mut request: Request) -> ApiResult {
@@ -182,7 +183,8 @@ impl Context {
 }
 
 /// The refusal of a method that a path does not have, with those that it has.
-pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Method) -> ApiError {
+pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], request: &Request) -> ApiError {
+    let method = request.method();
     if matches!(base, BasePath::Service) {
         let mut methods: Vec<_> = operations.iter().map(|operation| operation.method.as_str()).collect();
         // GET first, as everywhere.
@@ -204,10 +206,25 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
         (_, &Method::POST) => format!(" This path has {}; create ads with POST {base}.", allow.join(", ")),
         _ => format!(" This path has {}.", allow.join(", ")),
     };
-    let detail = format!("Method {method} is not allowed.{instead}");
+    let detail = format!("Method {method} is not allowed.{instead}{}", not_overridden(operations, request));
     if operations.iter().any(|operation| operation.method == Method::GET && !operation.is_action()) {
         allow.push("HEAD");
     }
     allow.push("OPTIONS");
     ApiError::MethodNotAllowed { allow: allow.join(", "), detail }
+}
+
+/// Headers by which clients say another method than they can send.
+const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
+/// What to send instead of a header that overrides the method.
+fn not_overridden(operations: &[&Operation], request: &Request) -> String {
+    let header = OVERRIDES.iter().find_map(|name| Some((*name, request.header(name)?.trim().to_ascii_uppercase())));
+    let has = |method: &str| operations.iter().any(|operation| operation.method.as_str() == method);
+    let Some((name, wanted)) = header.filter(|(_, wanted)| has(wanted)) else { return String::new() };
+    let instead = match wanted.as_str() {
+        "PATCH" if has("PUT") => "send PUT, which does the same as PATCH".to_owned(),
+        _ => format!("send {wanted} itself"),
+    };
+    format!(" The header {name} is not read: {instead}.")
 }

@@ -222,6 +222,7 @@ impl HttpFetcher {
             NoAnswer::Timeout => FetchFailure::Silent(format!("the host sent nothing for {}", shown(idle))),
             NoAnswer::Name => passing("the name of the host cannot be resolved"),
             NoAnswer::Certificate => unusable("no secure connection: the host has no valid certificate"),
+            NoAnswer::Refused => passing("the host refuses connections"),
             NoAnswer::Connect => passing("no connection to the host"),
             NoAnswer::Redirect => unusable("the host redirects to an address that is not valid"),
             NoAnswer::Broken => passing("the connection broke off before the end of the file"),

@@ -290,7 +290,7 @@ async fn a_host_that_is_not_there_may_come_back_and_one_without_tls_may_not() {
     let fetcher = fetcher(development());
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let error = fetcher.image(&format!("http://{free}/1.jpg")).await.unwrap_err();
-    assert_eq!(error, passing("no connection to the host", None));
+    assert_eq!(error, passing("the host refuses connections", None));
     let error = fetcher.image("http://nowhere.invalid/1.jpg").await.unwrap_err();
     assert_eq!(error, passing("the name of the host cannot be resolved", None));
     let error = fetcher.image(&host.url("/good.jpg").replace("http:", "https:")).await.unwrap_err();

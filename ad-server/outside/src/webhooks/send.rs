@@ -153,6 +153,7 @@ fn failed(error: &reqwest::Error) -> String {
         NoAnswer::ConnectTimeout | NoAnswer::Timeout => return format!("no answer within {}", shown(ATTEMPT_TIME)),
         NoAnswer::Name => "the name of the host cannot be resolved",
         NoAnswer::Certificate => "no secure connection: the host has no valid certificate",
+        NoAnswer::Refused => "the host refuses connections",
         NoAnswer::Connect => "no connection to the host",
         NoAnswer::Redirect | NoAnswer::Broken => "the connection broke off before the answer",
     };

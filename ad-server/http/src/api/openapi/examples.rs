@@ -18,7 +18,7 @@ use ad_core::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
     },
-    service::{Access, ServiceError},
+    service::{Access, ServiceError, UsedBy},
     status,
     violation::Code,
 };
@@ -497,7 +497,7 @@ fn errors() -> Map<String, Value> {
         ),
         ("Internal", detail(ApiError::Internal)),
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
-        ("Duplicate", errors::duplicate()),
+        ("Duplicate", errors::duplicate(&UsedBy::Ad)),
         ("ParameterErrors", json!(unknown_parameter().fields().map(|(errors, _)| errors))),
         ("TrailerCreateDisabled", json!(versions::refusal(&VersionError::TrailerCreateDisabled).ok())),
     ];

@@ -134,7 +134,7 @@ impl HttpMarketplace {
             NoAnswer::ConnectTimeout | NoAnswer::Timeout => {
                 format!("the marketplace did not answer within {}", shown(self.timeout))
             }
-            NoAnswer::Name | NoAnswer::Connect => "the marketplace cannot be reached".to_owned(),
+            NoAnswer::Name | NoAnswer::Refused | NoAnswer::Connect => "the marketplace cannot be reached".to_owned(),
             NoAnswer::Certificate => "no secure connection to the marketplace".to_owned(),
             NoAnswer::Redirect | NoAnswer::Broken => "the connection to the marketplace broke off".to_owned(),
         };
