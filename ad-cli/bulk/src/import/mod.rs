@@ -158,7 +158,7 @@ impl Import {
         let keys = before.as_ref().and_then(|begun| begun.keys).unwrap_or_else(random);
         let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string(), keys: Some(keys) };
         notes.extend(fits(journal.path(), before.as_ref(), &begun, name, options.resume)?);
-        let began = journal.write(&Entry::Begun(begun))?;
+        let start = journal.write(&Entry::Begun(begun))?;
         // The keys must be known to a later run before anything is sent.
         journal.sync()?;
         let checker = Checker::new(options.version, options.of_type).with_http_images().measuring(now);
@@ -167,7 +167,7 @@ impl Import {
             input,
             journal,
             task: options.task,
-            began,
+            start,
             waits: options.within.is_some(),
             rejected: Bits::default(),
             repeated: Vec::new(),

@@ -114,7 +114,7 @@ fn sent(state: &State, piece: Piece<'_>, index: u64, unclear: &[Identity]) -> Re
         let message = Some("sent without an answer; resume to find the outcome".to_owned());
         return Ok(Some(Record { outcome: AdOutcome::Unclear, message, ..record }));
     }
-    let is_of_this_run = |at| at >= state.began;
+    let is_of_this_run = |at| at >= state.start;
     Ok(Some(match latest {
         Some((at, entry))
             if is_of_this_run(at) || matches!(state.task.step(Some(&entry)), Decision::Follow | Decision::Nothing) =>

@@ -36,7 +36,7 @@ pub(super) struct State {
     pub(super) journal: Journal,
     pub(super) task: Task,
     /// Where the entries of this run begin in the journal.
-    pub(super) began: u64,
+    pub(super) start: u64,
     /// Whether to wait for the outcomes of accepted ads.
     pub(super) waits: bool,
     /// Which payloads the check has rejected.
