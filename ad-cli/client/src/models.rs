@@ -67,7 +67,7 @@ pub struct Ad {
     pub image_refs: Vec<Image>,
     /// A page at the seller's site.
     pub url: Option<String>,
-    /// Address of a video.
+    /// Address of a video about the vehicle.
     pub video_url: Option<String>,
     /// Where it is, unless at the dealer's.
     pub location: Option<Location>,
@@ -140,10 +140,10 @@ pub struct Price {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// Latitude in decimal degrees.
+    /// Latitude in decimal degrees, WGS 84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latitude: Option<Number>,
-    /// Longitude in decimal degrees.
+    /// Longitude in decimal degrees, WGS 84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longitude: Option<Number>,
     /// Postal code in Sweden.
@@ -158,7 +158,7 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Contact {
-    /// Name of the seller.
+    /// The person or department to ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Digits, with a plus before them or not.

@@ -80,9 +80,9 @@ pub(super) struct PlanHeader {
     pub(super) mapping: Option<String>,
     #[serde(default)]
     pub(super) http_images: bool,
-    /// Digest of its payloads.
+    /// SHA-256 of its payloads, in hexadecimal.
     pub(super) digest: String,
-    /// Address of the service.
+    /// URL of the service for which it was planned.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
     /// Number of deletions that the user has permitted.
