@@ -29,7 +29,7 @@ pub use follow::AdOutcome;
 pub use payload_of::{as_written, payload_of};
 pub use write_if::{TRIES, write_if};
 
-use ad_client::Target;
+use ad_client::{Ad, Target};
 use ad_files::identities::{Hash, hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -59,6 +59,12 @@ impl Identity {
     /// The ad for a request.
     pub fn target(&self) -> Target<'_> {
         Target::from(&self.source_id).of_dealer(self.dealer_code.as_deref())
+    }
+}
+
+impl From<&Ad> for Identity {
+    fn from(ad: &Ad) -> Self {
+        Self { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) }
     }
 }
 

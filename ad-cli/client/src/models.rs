@@ -4,6 +4,7 @@ use ad_core::{
     model::{AdState, ApiVersion, LogEntry, Market, Timestamp},
     quality::{Quality, QualitySummary},
     rulebook::Warning,
+    service::Target,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -98,6 +99,13 @@ pub struct Ad {
     /// What a later version of the service has added.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl<'a> From<&'a Ad> for Target<'a> {
+    /// The ad for a request.
+    fn from(ad: &'a Ad) -> Self {
+        Self::from(&ad.source_id).of_dealer(Some(&ad.dealer_code))
+    }
 }
 
 /// How good an ad is: the whole of it where the answer is about one ad, the summary in lists (extensions E7).
