@@ -41,13 +41,13 @@ pub enum ConversionState {
 /// The assessment of the conversion of an ad. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Assessment {
-    /// The client's reference.
+    /// `source_id` of the ad.
     pub source_id: String,
-    /// The dealer.
+    /// `dealer_code` of the ad.
     pub dealer_code: String,
-    /// The category of V3.
+    /// `category_id` by which V3 knows it.
     pub category_id: u16,
-    /// How far it is.
+    /// Whether it can be converted, or what it waits for.
     #[serde(rename = "way")]
     pub state: ConversionState,
     /// The possible vehicle types of V4; the first one was assessed.
@@ -60,7 +60,7 @@ pub struct Assessment {
     /// The request that converts it, once accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// What would be sent.
+    /// The payload of V4 that would be sent.
     #[serde(skip)]
     pub payload: Map<String, Value>,
 }
@@ -70,7 +70,7 @@ pub struct Assessment {
 pub struct Need {
     /// Dotted path; empty for the payload as a whole.
     pub field: String,
-    /// What is wrong.
+    /// What is wrong, one sentence each.
     pub messages: Vec<String>,
 }
 

@@ -31,7 +31,7 @@ pub enum BulkError {
     /// The caller asked for an early end.
     #[error("interrupted")]
     Interrupted,
-    /// A task panicked.
+    /// A task panicked, which is a bug.
     #[error("internal error: {0}")]
     Panicked(#[from] tokio::task::JoinError),
 }

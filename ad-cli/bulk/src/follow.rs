@@ -66,7 +66,7 @@ outcomes! {
     UnderWay => "under_way",
     /// Sent, but the answer was lost.
     Unclear => "unclear",
-    /// Not sent.
+    /// Not sent in this run.
     #[default]
     NotSent => "not_sent",
     /// Unchanged, because others changed the ad after the change had been decided.
@@ -100,9 +100,9 @@ impl From<&Outcome> for AdOutcome {
 pub struct Status {
     source_id: String,
     dealer_code: String,
-    /// Whether it is deleted.
+    /// Created or deleted.
     pub state: AdState,
-    /// When it last changed.
+    /// Time of the last change, by the clock of the service.
     pub updated: Timestamp,
     /// Its id on the primary marketplace.
     pub marketplace_ad_id: Option<String>,
@@ -125,7 +125,7 @@ const FIELDS: [&str; 6] = ["source_id", "dealer_code", "state", "updated", "mark
 /// Whether a request asks for the log too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Include {
-    /// The ad alone.
+    /// The ad without its log.
     Ad,
     /// With its latest log entries.
     Log,
@@ -206,7 +206,7 @@ impl Pauses {
         self.next = self.first;
     }
 
-    /// The next pause.
+    /// The next pause, half as long again as the one before, up to 3 s.
     #[expect(clippy::should_implement_trait, reason = "pauses do not end")]
     pub fn next(&mut self) -> Duration {
         let pause = self.next;
@@ -215,17 +215,17 @@ impl Pauses {
     }
 }
 
-/// How a wait ended.
+/// How the wait for a request ended.
 #[derive(Debug)]
 pub enum Waited {
-    /// The request is finished.
+    /// The request is finished, successfully or not.
     Finished(Outcome),
     /// It was unfinished when the time was over; the last entry of the log.
     UnderWay(Option<Box<LogEntry>>),
 }
 
 impl Waited {
-    /// Its name.
+    /// The outcome in bulk work.
     pub fn outcome(&self) -> AdOutcome {
         match self {
             Self::Finished(outcome) => outcome.into(),

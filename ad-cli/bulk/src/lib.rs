@@ -29,14 +29,15 @@ pub use follow::AdOutcome;
 pub use payload_of::{as_written, payload_of};
 pub use write_if::{TRIES, write_if};
 
-use ad_client::Target;
+use ad_client::{Ad, Target};
+use ad_files::identities::{Hash, hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// An ad, as a payload names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Identity {
-    /// The client's reference.
+    /// Unique among the ads of its dealer.
     pub source_id: String,
     /// The dealer, where it is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,9 +51,20 @@ impl Identity {
         Some(Self { source_id: text("source_id")?, dealer_code: text("dealer_code") })
     }
 
+    /// What stands for the ad where many are in memory.
+    pub fn hash(&self) -> Hash {
+        hash(&self.source_id, self.dealer_code.as_deref())
+    }
+
     /// The ad for a request.
     pub fn target(&self) -> Target<'_> {
         Target::from(&self.source_id).of_dealer(self.dealer_code.as_deref())
+    }
+}
+
+impl From<&Ad> for Identity {
+    fn from(ad: &Ad) -> Self {
+        Self { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) }
     }
 }
 

@@ -21,7 +21,7 @@ use super::{Error, ErrorKind};
 #[derive(Debug, Clone, derive_more::Deref)]
 #[non_exhaustive]
 pub struct Answer<T> {
-    /// The parsed body.
+    /// The body, parsed from JSON.
     #[deref]
     pub body: T,
     /// Value of `X-Request-Id`, for support.

@@ -4,6 +4,7 @@ use ad_core::{
     model::{AdState, ApiVersion, LogEntry, Market, Timestamp},
     quality::{Quality, QualitySummary},
     rulebook::Warning,
+    service::Target,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -67,7 +68,7 @@ pub struct Ad {
     pub image_refs: Vec<Image>,
     /// A page at the seller's site.
     pub url: Option<String>,
-    /// Address of a video.
+    /// Address of a video about the vehicle.
     pub video_url: Option<String>,
     /// Where it is, unless at the dealer's.
     pub location: Option<Location>,
@@ -98,6 +99,13 @@ pub struct Ad {
     /// What a later version of the service has added.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl<'a> From<&'a Ad> for Target<'a> {
+    /// The ad for a request.
+    fn from(ad: &'a Ad) -> Self {
+        Self::from(&ad.source_id).of_dealer(Some(&ad.dealer_code))
+    }
 }
 
 /// How good an ad is: the whole of it where the answer is about one ad, the summary in lists (extensions E7).
@@ -140,10 +148,10 @@ pub struct Price {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// Latitude in decimal degrees.
+    /// Latitude in decimal degrees, WGS 84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latitude: Option<Number>,
-    /// Longitude in decimal degrees.
+    /// Longitude in decimal degrees, WGS 84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longitude: Option<Number>,
     /// Postal code in Sweden.
@@ -158,7 +166,7 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Contact {
-    /// Name of the seller.
+    /// The person or department to ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Digits, with a plus before them or not.

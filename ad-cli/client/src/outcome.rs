@@ -37,7 +37,7 @@ pub enum Outcome {
     Boosted,
     /// An action failed permanently; `retry` runs it again.
     Failed {
-        /// The action that failed.
+        /// The action that failed, which `retry` runs again.
         action: Action,
         /// The reason, as the log has it.
         message: String,

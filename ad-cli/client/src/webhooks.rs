@@ -45,7 +45,7 @@ pub struct WebhookChanges {
     /// Types of the events to send.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_texts")]
     pub types: Option<Vec<EventTypes>>,
-    /// New note for people.
+    /// New note for people, which the service only shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether events are sent. A disabled endpoint keeps its position.
@@ -68,7 +68,7 @@ pub enum Resume {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// Id of the endpoint.
+    /// Id by which the service names the endpoint.
     pub id: String,
     /// Address that receives the events.
     pub url: String,
@@ -76,7 +76,7 @@ pub struct Webhook {
     pub types: Vec<String>,
     /// The dealer whose events are sent, if not all of the scope.
     pub dealer_code: Option<String>,
-    /// The note for people.
+    /// Note for people, which the service only shows.
     pub description: Option<String>,
     /// Whether the service sends events to it.
     pub enabled: bool,
@@ -126,7 +126,7 @@ pub struct Delivery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryAttempt {
-    /// When the attempt began.
+    /// When the attempt began, by the clock of the service.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,

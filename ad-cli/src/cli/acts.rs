@@ -214,8 +214,7 @@ impl<'a> Done<'a> {
             row["message"] = json!(waited.message());
             self.failed |= !waited.outcome().is_good();
             // What it became, with the ids that the marketplaces gave it.
-            let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-            let mut now = self.client.v4().read(target).await?.body;
+            let mut now = self.client.v4().read(ad).await?.body;
             now.log = None;
             row["ad"] = json!(now);
         }
@@ -224,7 +223,7 @@ impl<'a> Done<'a> {
 
     async fn wait_for(&self, answer: &Answer<Ad>) -> Result<Waited, Failure> {
         let ad = &answer.body;
-        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+        let target = Target::from(ad);
         // A request that changes nothing, such as deleting a deleted ad, has no log entries to wait for.
         let is_over = ad.state == ad_core::model::AdState::Deleted;
         let waits = reasons(self.context);

@@ -11,7 +11,7 @@ use ad_core::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Ad, Ads, Client, Error, ErrorKind, Target,
+    Ad, Ads, Client, Error, ErrorKind,
     bulk::{self, desired},
     cli::{
         acts::{self, Done, TargetArgs, WaitOptions},
@@ -70,9 +70,8 @@ pub(crate) async fn change(
         // The patch contains parts of the ad that was read, so it is bound to that revision.
         let etag = if_match.or(read.etag.as_deref());
         let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
-        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         tries -= 1;
-        match ads.update(target, &patch).await {
+        match ads.update(ad, &patch).await {
             Ok(answer) => break (read.body, answer),
             Err(error)
                 if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}

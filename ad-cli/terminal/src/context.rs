@@ -112,7 +112,7 @@ pub struct Context {
     pub out: Output,
     profile: Option<String>,
     url: Option<String>,
-    /// Requests per second.
+    /// Most requests per second.
     pub rate: Rate,
     /// Longest wait for the answer to one request.
     pub timeout: Duration,

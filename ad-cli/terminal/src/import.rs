@@ -8,7 +8,7 @@ use std::{
 
 use ad_bulk::{
     AdOutcome,
-    import::{Import, Imported, Note, Options, Record, Records},
+    import::{Import, Imported, Note, Options, Record},
 };
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -56,7 +56,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
 /// Numbers of payloads by outcome, under the names of the report.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// Number of all payloads.
+    /// Number of all payloads, also of those not reached.
     pub ads: u64,
     /// Name, label for people, and number of each.
     pub counts: Vec<(&'static str, &'static str, u64)>,
@@ -104,15 +104,13 @@ impl<Row: Serialize> ImportReport<'_, Row> {
     ///
     /// # Errors
     /// When it cannot be shown or written.
-    pub fn show(&self, context: &Context, imported: &mut Imported, to_file: Option<&Path>) -> Result<Summary, Failure> {
-        let unreadable = |error: io::Error| Failure::failed(format!("cannot read what came of the import: {error}"));
+    pub fn show(&self, context: &Context, imported: &Imported, to_file: Option<&Path>) -> Result<Summary, Failure> {
         let cut_short = imported.failure.is_some();
         let people = context.out.is_for_people();
         let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
         summary.counts = self.labels.iter().map(|(name, label)| (*name, *label, 0)).collect();
         let mut rows = None;
-        for record in imported.records.read() {
-            let record = record.map_err(unreadable)?;
+        imported.records.each(|record, _| {
             let name = (self.name_of)(&record);
             let of = |name| self.labels.iter().position(|(known, _)| *known == name);
             if let (Some(place), true) = (of(name).or(of("failed")), record.outcome != AdOutcome::NotSent) {
@@ -122,7 +120,8 @@ impl<Row: Serialize> ImportReport<'_, Row> {
                 let columns = if people { self.columns } else { self.all_columns };
                 rows.get_or_insert_with(|| context.out.rows(columns)).push(&(self.row)(record))?;
             }
-        }
+            Ok::<_, Failure>(())
+        })?;
         if !people {
             rows.get_or_insert_with(|| context.out.rows(self.all_columns));
         }
@@ -133,25 +132,26 @@ impl<Row: Serialize> ImportReport<'_, Row> {
             not_sent.2 = left;
         }
         if let Some(path) = to_file {
-            let write = self.write(&imported.name, &summary, &mut imported.records, path);
-            write.map_err(|error| Failure::usage(format!("cannot write the report {}: {error}", path.display())))?;
+            self.write(imported, &summary, path)?;
         }
         Ok(summary)
     }
 
     /// Writes the report row by row: there may be more of them than fit into memory.
-    fn write(&self, file: &str, summary: &Summary, records: &mut Records, path: &Path) -> io::Result<()> {
-        let mut out = WholeFile::create(path)?;
-        let summary = serde_json::to_string(summary)?;
-        write!(out, "{{\n\"file\": {},\n\"summary\": {summary},\n\"{}\": [", json!(file), self.list)?;
+    fn write(&self, imported: &Imported, summary: &Summary, path: &Path) -> Result<(), Failure> {
+        let cannot = |error: io::Error| Failure::usage(format!("cannot write the report {}: {error}", path.display()));
+        let mut out = WholeFile::create(path).map_err(cannot)?;
+        let summary = serde_json::to_string(summary).map_err(|error| cannot(error.into()))?;
+        let file = json!(imported.name);
+        write!(out, "{{\n\"file\": {file},\n\"summary\": {summary},\n\"{}\": [", self.list).map_err(cannot)?;
         let mut before = "\n";
-        for record in records.read() {
-            out.write_all(before.as_bytes())?;
-            serde_json::to_writer(&mut out, &(self.row)(record?))?;
+        imported.records.each(|record, _| {
+            out.write_all(before.as_bytes()).map_err(cannot)?;
+            serde_json::to_writer(&mut out, &(self.row)(record)).map_err(|error| cannot(error.into()))?;
             before = ",\n";
-        }
-        out.write_all(b"\n]\n}\n")?;
-        out.end()
+            Ok::<_, Failure>(())
+        })?;
+        out.write_all(b"\n]\n}\n").and_then(|()| out.end()).map_err(cannot)
     }
 }
 

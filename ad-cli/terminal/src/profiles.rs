@@ -25,9 +25,9 @@ const HEAD: &str = "# Written by `ad-cli login`. It contains tokens: keep it sec
 #[derive(Clone, derive_more::Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The server URL.
+    /// Server URL, without a path.
     pub url: String,
-    /// The token.
+    /// Access token that the service has issued.
     #[debug(skip)]
     pub token: String,
 }
@@ -69,7 +69,7 @@ impl Profiles {
         Ok(Self { path, file })
     }
 
-    /// Where they are saved.
+    /// The file in which they are saved.
     pub fn path(&self) -> &Path {
         &self.path
     }

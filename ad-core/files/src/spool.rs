@@ -1,9 +1,6 @@
 //! Stores texts for later: in memory up to a limit, beyond it in a temporary file.
 
-use std::{
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
-    marker::PhantomData,
-};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -67,17 +64,6 @@ impl Spool {
         Ok(text)
     }
 
-    /// The value of the line that begins there.
-    ///
-    /// # Errors
-    /// As [`text`](Self::text).
-    pub fn line<T: DeserializeOwned>(&mut self, start: u64) -> io::Result<T> {
-        self.file.seek(SeekFrom::Start(start))?;
-        let mut line = Vec::new();
-        BufReader::with_capacity(1024, &mut self.file).read_until(b'\n', &mut line)?;
-        Ok(serde_json::from_slice(&line)?)
-    }
-
     /// An object as it was added.
     ///
     /// # Errors
@@ -90,76 +76,10 @@ impl Spool {
     ///
     /// # Errors
     /// When the temporary file cannot be read; so each value, later.
-    pub fn lines<T: DeserializeOwned>(&mut self) -> io::Result<Lines<&mut SpooledTempFile, T>> {
+    pub fn lines<T: DeserializeOwned>(&mut self) -> io::Result<impl Iterator<Item = io::Result<T>>> {
         self.file.rewind()?;
-        Ok(Lines::of(&mut self.file))
-    }
-}
-
-/// Values that were added as lines.
-#[derive(Debug)]
-pub struct Lines<R, T> {
-    file: BufReader<R>,
-    line: Vec<u8>,
-    of: PhantomData<fn() -> T>,
-}
-
-impl<R: Read, T> Lines<R, T> {
-    fn of(file: R) -> Self {
-        Self { file: BufReader::with_capacity(64 * 1024, file), line: Vec::new(), of: PhantomData }
-    }
-}
-
-impl<R: Read, T: DeserializeOwned> Iterator for Lines<R, T> {
-    type Item = io::Result<T>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.line.clear();
-        match self.file.read_until(b'\n', &mut self.line) {
-            Ok(0) => None,
-            Ok(_) => Some(serde_json::from_slice(&self.line).map_err(io::Error::from)),
-            Err(error) => Some(Err(error)),
-        }
-    }
-}
-
-/// A queue of any length, first in, first out.
-#[derive(Debug)]
-pub struct Queue<T> {
-    reading: Option<Lines<SpooledTempFile, T>>,
-    writing: Spool,
-}
-
-impl<T> Default for Queue<T> {
-    fn default() -> Self {
-        Self { reading: None, writing: Spool::default() }
-    }
-}
-
-impl<T: Serialize + DeserializeOwned> Queue<T> {
-    /// Adds a value at the end.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be written.
-    pub fn push(&mut self, value: &T) -> io::Result<()> {
-        self.writing.add_line(value).map(drop)
-    }
-
-    /// Takes the first value.
-    ///
-    /// # Errors
-    /// When a temporary file cannot be read.
-    pub fn pop(&mut self) -> io::Result<Option<T>> {
-        if let Some(value) = self.reading.as_mut().and_then(Iterator::next) {
-            return value.map(Some);
-        }
-        // Frees the disk space of entries that were read.
-        let mut file = std::mem::take(&mut self.writing).file;
-        file.rewind()?;
-        let mut lines = Lines::of(file);
-        let first = lines.next().transpose();
-        self.reading = Some(lines);
-        first
+        let lines = BufReader::with_capacity(64 * 1024, &mut self.file).split(b'\n');
+        Ok(lines.map(|line| Ok(serde_json::from_slice(&line?)?)))
     }
 }
 
@@ -177,26 +97,5 @@ mod tests {
         let third = spool.add(b"{}").unwrap();
         assert_eq!(spool.object(second).unwrap()["å"], 2);
         assert!(spool.object(third).unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_queue_hands_out_what_was_put_in_first() {
-        let mut queue = Queue::default();
-        assert_eq!(queue.pop().unwrap(), None::<String>);
-        let long = "x".repeat(IN_MEMORY / 3);
-        for round in 0..3 {
-            for number in 0..7 {
-                queue.push(&format!("{round}-{number}-{long}")).unwrap();
-            }
-            for number in 0..7 {
-                let again = queue.pop().unwrap().unwrap();
-                assert_eq!(again, format!("{round}-{number}-{long}"));
-                queue.push(&again).unwrap();
-            }
-            for number in 0..7 {
-                assert_eq!(queue.pop().unwrap(), Some(format!("{round}-{number}-{long}")));
-            }
-        }
-        assert_eq!(queue.pop().unwrap(), None);
     }
 }

@@ -117,7 +117,7 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'sta
 /// The rows whose payloads are wanted; they take disk space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Payloads {
-    /// No payloads, only verdicts.
+    /// Of no row; the verdicts are all there is.
     #[default]
     None,
     /// The valid ones among the first rows of the file, with the values of the row; and the profiles of all columns.

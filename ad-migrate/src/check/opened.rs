@@ -12,11 +12,11 @@ use crate::{
 /// A legacy file that is open, with what its rows are mapped and checked by.
 #[derive(Debug)]
 pub struct OpenedFile {
-    /// The rules.
+    /// The rules about ads, with the catalogue of values.
     pub rulebook: Rulebook,
-    /// The mapping.
+    /// The mapping, valid by the rules.
     pub mapping: Mapping,
-    /// The file.
+    /// The file, of which no row is read yet.
     pub reader: Reader,
 }
 

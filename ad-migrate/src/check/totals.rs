@@ -29,9 +29,9 @@ pub struct Totals {
     pub rows: u64,
     /// Rows that `[rows]` of the mapping skips.
     pub skipped: u64,
-    /// Rows without errors.
+    /// Rows that become ads: without errors, not skipped.
     pub valid: u64,
-    /// Rows with errors.
+    /// Rows with at least one error, which are not sent.
     pub invalid: u64,
     /// Rows with warnings and without errors.
     pub with_warnings: u64,

@@ -142,8 +142,8 @@ impl SubmitArgs {
             version: ApiVersion::V4,
             of_type: None,
         };
-        let mut imported = Imported { name, ..ad_terminal::import(context, &options).await? };
-        let summary = outcome::show(context, &mut imported, rows, left_out, self.report.as_deref())?;
+        let imported = Imported { name, ..ad_terminal::import(context, &options).await? };
+        let summary = outcome::show(context, &imported, rows, left_out, self.report.as_deref())?;
         match imported.failure {
             Some(failure) => Err(Failure::from(failure).hint("to resume: run the same command again")),
             None => Ok(summary),

@@ -25,21 +25,11 @@ const SHOWN: &[Column] = &[
 ];
 
 /// The columns for programs; their names are stable.
-const COLUMNS: &[Column] = &[
-    Column::new("FILE", "file"),
-    Column::new("ROW", "row"),
-    Column::new("LINE", "line"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("PLATE", "plate"),
-    Column::new("TYPE", "vehicle_type"),
-    Column::new("SEVERITY", "severity"),
-    Column::new("REASON", "reason"),
-    Column::new("COLUMNS", "columns"),
-    Column::new("VALUE", "value"),
-    Column::new("FIELD", "field"),
-    Column::new("MESSAGE", "message"),
-    Column::new("ADVICE", "advice"),
-];
+#[rustfmt::skip]
+const COLUMNS: &[Column] = &Column::at_paths([
+    "file", "row", "line", "source_id", "plate", "vehicle_type", "severity", "reason", "columns", "value", "field",
+    "message", "advice",
+]);
 
 const REASONS: &[Column] = &[
     Column::new("REASON", "reason"),

@@ -1,13 +1,9 @@
 //! `ad-migrate undo`: hides or deletes the ads that were created from a file.
 
-use std::{
-    io::{self, IsTerminal},
-    num::NonZeroUsize,
-    path::PathBuf,
-};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use ad_files::text::counted;
-use ad_terminal::{Context, Exit, Failure, output::ask};
+use ad_terminal::{Context, Exit, Failure, confirm};
 
 use crate::submit::{
     folder::Folder,
@@ -59,21 +55,10 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
     let parallel = args.parallel.get();
     let removal = Removal { delete: args.delete, allowed: args.allow_removals, parallel };
     let (ads, unchanged) = revise::removable(&client, &folder, removal).await?;
-    if !ads.is_empty() && !args.yes && !confirmed(ads.len() as u64, args.delete).await? {
-        return Err(Failure::failed("nothing was changed"));
+    if !ads.is_empty() {
+        let what = if args.delete { "Delete" } else { "Hide" };
+        confirm(context, &format!("{what} {}?", counted(ads.len() as u64, "ad")), args.yes).await?;
     }
     let failed = revise::remove(context, &client, ads, unchanged, removal, args.report.as_deref()).await?;
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
-}
-
-async fn confirmed(count: u64, delete: bool) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
-        return Err(
-            Failure::usage("nothing was changed: cannot ask for confirmation without a terminal").hint("add --yes")
-        );
-    }
-    let what = if delete { "Delete" } else { "Hide" };
-    let question = format!("{what} {}? [y/N] ", counted(count, "ad"));
-    let answer = tokio::task::spawn_blocking(move || ask(&question)).await.map_err(io::Error::other)??;
-    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }

@@ -86,8 +86,7 @@ pub(crate) async fn run(context: &Context, args: &V3Args) -> Result<(), Failure>
     // All ads first: those that are migrated meanwhile would shift the pages.
     let ads: Vec<Ad> = ads_of_v3(&client).try_collect().await?;
     for ad in &ads {
-        let id = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
-        let assessment = run.ad(ad, answers.get(&id).map_or(&[], Vec::as_slice)).await?;
+        let assessment = run.ad(ad, answers.get(&Identity::from(ad)).map_or(&[], Vec::as_slice)).await?;
         match assessment.state {
             Accepted => accepted.push(assessment),
             state => {

@@ -123,9 +123,9 @@ impl Form {
 /// How a file is read.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Detected {
-    /// Format of the file.
+    /// Format of the file, detected or as set.
     pub form: Form,
-    /// Name of the encoding.
+    /// Name of the encoding, such as `windows-1252`.
     pub encoding: String,
     /// CSV: the separator of columns.
     pub separator: Option<char>,

@@ -42,7 +42,7 @@ pub struct About {
     pub file: String,
     /// The mapping: its file, or the name of a built-in one.
     pub mapping: String,
-    /// When.
+    /// The time of the check.
     pub checked: Timestamp,
 }
 

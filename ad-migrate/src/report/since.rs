@@ -10,7 +10,7 @@ use crate::{check::Totals, finding::Severity};
 /// An earlier report, as far as it is compared.
 #[derive(Debug, Deserialize)]
 pub struct EarlierReport {
-    /// When that was.
+    /// The time of that check, as in its `checked`.
     pub checked: String,
     // Read and forgotten one by one.
     #[serde(default, rename = "rows")]

@@ -21,16 +21,11 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-const ALL_COLUMNS: &[Column] = &[
-    Column::new("ROW", "row"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("DEALER", "dealer_code"),
-    Column::new("OUTCOME", "outcome"),
-    Column::new("MESSAGE", "message"),
-    Column::new("MARKETPLACE AD", "marketplace_ad_id"),
-    Column::new("OFFER", "offer_id"),
-    Column::new("REQUEST", "request_id"),
-];
+/// The columns for programs; their names are stable.
+#[rustfmt::skip]
+const ALL_COLUMNS: &[Column] = &Column::at_paths([
+    "row", "source_id", "dealer_code", "outcome", "message", "marketplace_ad_id", "offer_id", "request_id",
+]);
 
 /// The outcome of a valid row.
 #[derive(Debug, Clone, Serialize)]
@@ -85,7 +80,7 @@ pub(crate) fn check_fields(context: &Context) -> Result<(), Failure> {
 /// Shows all outcomes, and counts of them and of the rows that were `left_out`.
 pub(crate) fn show(
     context: &Context,
-    imported: &mut Imported,
+    imported: &Imported,
     rows: &mut RowNumbers,
     left_out: &[(u64, &str)],
     to_file: Option<&Path>,

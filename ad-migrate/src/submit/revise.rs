@@ -5,18 +5,22 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet},
     fs::File,
+    iter,
     path::Path,
 };
 
 use ad_bulk::{
     Identity,
     desired::{Change, RequiredUpdate, compare_ad, exceeds_removal_limit},
-    import::accepted,
+    import::{JournalError, accepted},
     write_if,
 };
 use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
-use ad_files::text::{plain, tally};
+use ad_files::{
+    identities::Hash,
+    text::{plain, tally},
+};
 use ad_terminal::{Context, Failure, output::Column};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
@@ -86,17 +90,16 @@ pub(crate) struct Revision<'a> {
 ///
 /// # Errors
 /// When there are none, or the journal cannot be read.
-fn created(folder: &Folder) -> Result<Vec<Identity>, Failure> {
-    let none = || {
-        Failure::usage(format!("no ads were created from {}", folder.path().display()))
+fn created(folder: &Folder) -> Result<impl Iterator<Item = Result<Identity, Failure>>, Failure> {
+    let unusable = |error: JournalError| Failure::usage(error.to_string());
+    let journal = folder.journal();
+    let mut ads = journal.is_file().then(|| accepted(&journal)).transpose().map_err(unusable)?.into_iter().flatten();
+    match ads.next() {
+        Some(first) => Ok(iter::once(first).chain(ads).map(move |ad| ad.map_err(unusable))),
+        None => Err(Failure::usage(format!("no ads were created from {}", folder.path().display()))
             .hint("create them first: ad-migrate run FILE --mapping M")
-            .hint("or set the folder of the migration: --folder DIR")
-    };
-    if !folder.journal().is_file() {
-        return Err(none());
+            .hint("or set the folder of the migration: --folder DIR")),
     }
-    let ads = accepted(&folder.journal()).map_err(|error| Failure::usage(error.to_string()))?;
-    if ads.is_empty() { Err(none()) } else { Ok(ads) }
 }
 
 /// Updates ads to their payloads, and shows what changes. Returns how many failed.
@@ -113,11 +116,11 @@ pub(crate) async fn update(
 ) -> Result<u64, Failure> {
     context.out.check_fields(COLUMNS, &[])?;
     let Revision { sending: Sending { payloads, rows, most, parallel }, is_rehearsal, rulebook } = revision;
-    let known: HashSet<Identity> = created(folder)?.into_iter().collect();
+    let known: HashSet<Hash> = created(folder)?.map(|ad| Ok(ad?.hash())).collect::<Result<_, Failure>>()?;
     let of_known = prepare::payloads(payloads)?.filter_map(|payload| match payload {
         Err(error) => Some(Err(error)),
         Ok((index, payload)) => {
-            let ad = Identity::of(&payload).filter(|ad| known.contains(ad))?;
+            let ad = Identity::of(&payload).filter(|ad| known.contains(&ad.hash()))?;
             Some(Ok((index, ad, payload)))
         }
     });
@@ -233,6 +236,7 @@ pub(crate) async fn removable(
     let mut ads = Vec::new();
     let mut unchanged = 0;
     for ad in created {
+        let ad = ad?;
         // Without a dealer in the payload, the token is of one dealer.
         let mut of_id = shown.get(&ad.source_id).into_iter().flatten();
         match of_id.find(|(dealer, ..)| ad.dealer_code.as_ref().is_none_or(|code| code == dealer)) {

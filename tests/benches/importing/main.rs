@@ -1,11 +1,16 @@
 //! `ad-cli import` against a plain load generator, both against a real server in a process of its own: `cargo bench -p ad-tests --bench
 //! importing`.
 //!
-//! The load generator does nothing but POST; the import also reads, checks, keeps a journal that the disk has confirmed, and follows what it
-//! has sent. They take turns, each on a server of its own, with as many requests out at a time; what counts is the ratio of the medians. The
-//! process fails when it is below the bound.
+//! The load generator does nothing but POST; the import also reads, checks, keeps a journal, and follows what it has sent. They take turns, each
+//! on a server of its own, with as many requests out at a time; what counts is the ratio of the medians. The process fails when it is below the
+//! bound.
+//!
+//! `-- memory`: the peak of the memory of an import that resumes a million ads, all of which earlier runs have published. It needs 2 GB in
+//! `$TMPDIR`.
 
 use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
     path::Path,
     process::{ExitCode, Stdio},
     sync::{Arc, Mutex},
@@ -26,11 +31,19 @@ const ROUNDS: usize = 3;
 /// Least rate of the import, in times of the load generator's.
 const BOUND: f64 = 0.8;
 
+/// Number of ads of the import that is resumed.
+const RESUMED: usize = 1_000_000;
+/// Most memory of that import, in bytes.
+const MEMORY: u64 = 60_000_000;
+
 fn main() -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
+    if std::env::args().any(|argument| argument == "memory") {
+        return runtime.block_on(resumed());
+    }
     let (mut plain, mut sent, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         plain.push(runtime.block_on(generated()));
@@ -53,14 +66,78 @@ fn median(mut rates: Vec<f64>) -> f64 {
 
 /// The payloads, one on each line.
 fn payloads() -> Vec<String> {
+    let mut payload = payload();
+    (0..ADS).map(|number| payload(&format!("car-{number}"), &format!("C{number:05}"))).collect()
+}
+
+/// Makes payloads by their source ids and plates.
+fn payload() -> impl FnMut(&str, &str) -> String {
     let mut car: Value = serde_json::from_str(CAR).expect("the payload is JSON");
     car.as_object_mut().expect("the payload is an object").remove("image_urls");
-    let payload = |number| {
-        car["source_id"] = json!(format!("car-{number}"));
-        car["category_fields"]["registration_number"] = json!(format!("C{number:05}"));
+    move |source_id, plate| {
+        car["source_id"] = json!(source_id);
+        car["category_fields"]["registration_number"] = json!(plate);
         car.to_string()
+    }
+}
+
+/// Measures an import with nothing left to do: the service is not asked.
+async fn resumed() -> ExitCode {
+    let cli = Cli::new().with("AD_URL", "http://127.0.0.1:9").with("AD_TOKEN", "e30.e30.e30");
+    write_resumed(&cli).expect("a temporary folder can be written");
+    let mut command =
+        cli.command(["import", "stock.ndjson", "--resume", "--accept-changes", "--report", "report.json"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut import = command.spawn().expect("the binary can be started");
+    let status = format!("/proc/{}/status", import.id().expect("it runs"));
+    let mut memory = 0;
+    let ended = loop {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let peak: Option<u64> =
+            text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        memory = memory.max(peak.unwrap_or_default() * 1024);
+        if let Some(ended) = import.try_wait().expect("it is a child") {
+            break ended;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
     };
-    (0..ADS).map(payload).collect()
+    println!(
+        "ad-cli import --resume, {RESUMED} ads: {:.0} s, peak {} MB, bound {} MB",
+        began.elapsed().as_secs_f64(),
+        memory / 1_000_000,
+        MEMORY / 1_000_000
+    );
+    let is_met = ended.success() && memory > 0 && memory < MEMORY;
+    if is_met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Writes a file of payloads, and the journal of an import that has published them.
+fn write_resumed(cli: &Cli) -> std::io::Result<()> {
+    let mut stock = BufWriter::new(File::create(cli.home().join("stock.ndjson"))?);
+    let mut journal = BufWriter::new(File::create(cli.home().join("stock.ndjson.journal"))?);
+    let begun = json!({
+        "file": "stock.ndjson", "sha256": "", "url": "http://127.0.0.1:9", "at": "2026-11-28T10:00:00Z",
+        "keys": "00000000-0000-4000-8000-000000000000",
+    });
+    writeln!(journal, "{}", json!({ "begun": begun }))?;
+    let mut payload = payload();
+    for number in 0..RESUMED {
+        let source_id = format!("car-{number}");
+        // AAA000 to AAA999, then AAB000 and so on.
+        let letters = [number / 400_000, number / 20_000 % 20, number / 1_000 % 20];
+        let letters: String = letters.iter().filter_map(|at| "ABCDEFGHJKLMNOPRSTUW".chars().nth(*at)).collect();
+        let plate = format!("{letters}{:03}", number % 1_000);
+        writeln!(stock, "{}", payload(&source_id, &plate))?;
+        let request = format!("00000000-0000-7000-8000-{number:012}");
+        writeln!(journal, "{}", json!({"accepted": {"source_id": source_id, "request_id": request}}))?;
+        let ended = json!({
+            "source_id": source_id, "request_id": request, "outcome": "published",
+            "marketplace_ad_id": number.to_string(), "offer_id": number.to_string(),
+        });
+        writeln!(journal, "{}", json!({ "ended": ended }))?;
+    }
+    stock.flush().and_then(|()| journal.flush())
 }
 
 fn rate(took: Duration) -> f64 {

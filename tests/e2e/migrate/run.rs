@@ -106,7 +106,7 @@ async fn two_runs_do_not_share_a_folder() {
     server.signal("STOP").await;
     let mut first = start(&cli, "run stock.csv --mapping stock.toml");
     let journal = cli.home().join("stock.csv.migration/journal.ndjson");
-    eventually("the journal", || async { std::fs::read_to_string(&journal).ok().filter(|it| it.contains("sending")) })
+    eventually("the journal", || async { std::fs::read_to_string(&journal).ok().filter(|it| it.contains("begun")) })
         .await;
     for line in ["run stock.csv --mapping stock.toml", "publish stock.csv"] {
         let second = cli.run(line).await;

@@ -37,7 +37,7 @@ pub struct Finding {
     pub command: Option<String>,
 }
 
-/// Sentences as one text.
+/// Sentences as one text, with a space between two.
 mod joined {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -66,13 +66,13 @@ impl Finding {
 /// Explains what is wrong with one payload.
 #[derive(Debug)]
 pub struct Explainer<'a> {
-    /// Allowed values.
+    /// Brands, models and other values that the service allows.
     pub catalogue: &'a Catalogue,
     /// Its category, if it has one.
     pub category: Option<&'static Category>,
-    /// Its text.
+    /// Its text in the file, as UTF-8.
     pub text: &'a [u8],
-    /// Where that begins.
+    /// Where that begins in the file.
     pub place: Place,
 }
 

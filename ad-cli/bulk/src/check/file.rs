@@ -3,6 +3,7 @@
 use std::io;
 
 use ad_files::{
+    Place,
     identities::{Identities, Occurrence, Repetition, Repetitions},
     parallel,
 };
@@ -25,7 +26,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts a payload.
+    /// Counts a payload by what the check has found.
     pub fn add(&mut self, verdict: &Verdict) {
         self.payloads += 1;
         self.rejected += u64::from(!verdict.is_valid());
@@ -43,7 +44,7 @@ struct CheckedChunk {
 }
 
 /// Checks all payloads of a file, and shows those with findings or a rating, in order, and from time to time how many have been checked.
-/// [`tell_repetitions`] then finds duplicate ads among the identities.
+/// [`show_repetitions`] then finds duplicate ads among the identities.
 ///
 /// # Errors
 /// When the file cannot be read, or the findings cannot be shown.
@@ -100,27 +101,28 @@ fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
     CheckedChunk { text: chunk.text, totals, occurrences, verdicts }
 }
 
-/// Shows duplicate ads and counts them as rejected.
+/// Shows duplicate ads, each with the line of the first, and counts them as rejected.
 ///
 /// # Errors
 /// When a temporary file cannot be used, or it cannot be shown.
-pub fn tell_repetitions(
+pub fn show_repetitions(
     repetitions: io::Result<Repetitions>,
     totals: &mut Totals,
-    mut show: impl FnMut(&Verdict) -> io::Result<()>,
+    mut show: impl FnMut(&Verdict, u64) -> io::Result<()>,
 ) -> Result<(), BulkError> {
     for repetition in repetitions.map_err(no_room())? {
-        let repetition = repetition.map_err(no_room())?;
-        totals.rejected += u64::from(!repetition.again.is_rejected);
-        show(&repetition_verdict(&repetition))?;
+        let Repetition { again, first_line, .. } = repetition.map_err(no_room())?;
+        totals.rejected += u64::from(!again.is_rejected);
+        let findings = vec![repeated_finding(again.place, first_line)];
+        show(&Verdict { index: again.index, findings, ..Verdict::default() }, first_line)?;
     }
     Ok(())
 }
 
-fn repetition_verdict(it: &Repetition) -> Verdict {
-    let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", it.first_line);
-    let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.again.place, vec![message]) };
-    Verdict { index: it.again.index, findings: vec![finding], ..Verdict::default() }
+/// The finding about a payload whose source id is in the file before, on this line.
+pub(crate) fn repeated_finding(place: Place, first_line: u64) -> Finding {
+    let message = format!("Duplicate source_id (first on line {first_line}): each ad needs its own.");
+    Finding { field: Some("source_id".to_owned()), ..Finding::whole(place, vec![message]) }
 }
 
 /// The error of the temporary file of the identities.

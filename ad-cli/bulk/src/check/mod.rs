@@ -25,7 +25,8 @@ use ad_core::{
 pub use ad_files::Severity;
 use ad_files::identities::{Occurrence, hash};
 pub use explain::{Explainer, Finding, known};
-pub use file::{Totals, check_file, tell_repetitions};
+pub(crate) use file::repeated_finding;
+pub use file::{Totals, check_file, show_repetitions};
 use serde_json::{Map, Value};
 
 use super::payloads::{Broken, Piece, parse};
@@ -55,14 +56,14 @@ enum Measures {
 /// How good an ad would be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rating {
-    /// The score alone.
+    /// The score alone, 0 to 100.
     Score(u8),
     /// The score with goals and findings.
     Quality(Box<Quality>),
 }
 
 impl Rating {
-    /// What the score means.
+    /// The level to which the score belongs.
     pub fn level(&self) -> Level {
         match self {
             Self::Score(score) => Level::from(*score),
@@ -97,7 +98,7 @@ pub struct Verdict {
     pub source_id: Option<String>,
     /// Its category, where it has one.
     pub category: Option<&'static Category>,
-    /// Errors and warnings.
+    /// Errors, which reject it, and warnings, which do not.
     pub findings: Vec<Finding>,
     /// How good the ad would be, if the checker [measures](Checker::measuring) it and the payload is valid.
     pub rating: Option<Rating>,

@@ -20,13 +20,13 @@ use super::contents::{self, Change, IMAGES};
 /// What has to be done with an ad.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AdDifference {
-    /// Nothing: it is equal.
+    /// The ad has all that the payload has.
     Unchanged,
-    /// An update.
+    /// A PATCH brings the ad to the payload.
     Update {
         /// The body of the PATCH.
         patch: Map<String, Value>,
-        /// The fields that change.
+        /// The fields that change, with old and new value.
         changes: Vec<Change>,
         /// Whether it revives a deleted ad.
         revives: bool,

@@ -17,7 +17,7 @@ use super::{
 pub struct Missing {
     /// The addresses that are missing.
     pub images: Vec<String>,
-    /// All that are wanted.
+    /// All addresses of the payload, in its order.
     pub wanted: Vec<String>,
 }
 

@@ -1,31 +1,38 @@
-//! The outcomes of payloads: recorded as they become known, and read in the order of the file. They are in a temporary file, and memory has the
-//! place of each.
+//! The outcome of each payload, in the order of the file: from its latest entry in the journal, or from the check.
 
-use std::io;
+use std::sync::Arc;
 
 use ad_client::Linked;
-use ad_files::{Place, spool::Spool};
-use serde::{Deserialize, Serialize};
+use ad_files::Place;
+use serde::Serialize;
 use uuid::Uuid;
 
-use super::Identity;
-use crate::{AdOutcome, check::Finding};
+use super::{
+    BulkError, Identity, State,
+    feed::Decision,
+    journal::{End, Entry},
+};
+use crate::{
+    AdOutcome,
+    check::{Finding, Severity, repeated_finding},
+    payloads::{NotPayloads, Piece, parse},
+};
 
 /// The outcome of one payload. Programs read its members, so their names are stable.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Record {
     /// Its index in the file, from 0.
     pub index: u64,
-    /// Where it begins.
+    /// Where it begins in the file.
     #[serde(flatten)]
     pub place: Place,
     /// The client's reference, where it could be read.
     pub source_id: Option<String>,
     /// The dealer, where the payload names one.
     pub dealer_code: Option<String>,
-    /// What became of it.
+    /// The outcome of this run, or of an earlier one if nothing was left to do.
     pub outcome: AdOutcome,
-    /// Why.
+    /// The reason, where there is something to say.
     pub message: Option<String>,
     /// What its log calls the request.
     pub request_id: Option<Uuid>,
@@ -34,7 +41,7 @@ pub struct Record {
     /// Its id on the secondary marketplace.
     pub offer_id: Option<String>,
     /// The listings from before to which it was linked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<Linked>,
     /// The errors of a rejected one, by field.
     pub findings: Vec<Finding>,
@@ -43,52 +50,95 @@ pub struct Record {
     pub is_invalid: bool,
 }
 
-impl Record {
-    pub(super) fn new(index: u64, place: Place, ad: Option<Identity>, outcome: AdOutcome) -> Self {
-        let (source_id, dealer_code) = ad.map_or((None, None), |ad| (Some(ad.source_id), ad.dealer_code));
-        Self { index, place, source_id, dealer_code, outcome, ..Self::default() }
-    }
-}
-
 /// The outcome of each payload; payloads that the import did not reach are missing.
-#[derive(Debug, Default)]
-pub struct Records {
-    lines: Spool,
-    /// Where the line of each payload begins.
-    starts: Vec<u64>,
-}
-
-/// No line.
-const NONE: u64 = u64::MAX;
+#[derive(Debug)]
+pub struct Records(pub(super) Arc<State>);
 
 impl Records {
-    /// Adds a record; two of the same payload are merged.
-    pub(super) fn add(&mut self, mut record: Record) -> io::Result<()> {
-        let index = usize::try_from(record.index).map_err(io::Error::other)?;
-        if self.starts.len() <= index {
-            self.starts.resize(index + 1, NONE);
-        }
-        if self.starts[index] != NONE {
-            let first = read(&mut self.lines, self.starts[index])?;
-            let messages = [first.message.clone(), record.message].into_iter().flatten();
-            let message = Some(messages.collect::<Vec<_>>().join(" "));
-            record = Record { message, findings: [first.findings.clone(), record.findings].concat(), ..first };
-        }
-        self.starts[index] = self.lines.add_line(&(record.is_invalid, record))?.start;
-        Ok(())
-    }
-
-    /// Each of them, in the order of the file.
+    /// Shows each of them with the text of its payload, in the order of the file, until one fails.
     ///
     /// # Errors
-    /// When the temporary file cannot be read.
-    pub fn read(&mut self) -> impl Iterator<Item = io::Result<Record>> {
-        let starts = self.starts.iter().filter(|start| **start != NONE);
-        starts.map(|start| read(&mut self.lines, *start))
+    /// When the file or the journal cannot be read, and those of `show`.
+    pub fn each<E>(&self, mut show: impl FnMut(Record, &[u8]) -> Result<(), E>) -> Result<(), E>
+    where
+        E: From<BulkError> + From<NotPayloads>,
+    {
+        let Self(state) = self;
+        let (reached, unclear) = state.unfinished();
+        let mut repeated = state.repeated.iter().peekable();
+        let mut index = 0;
+        state.input.each(|piece| {
+            let first_line = repeated.next_if(|(again, _)| *again == index).map(|(_, line)| *line);
+            let record = if state.rejected.contains(index) {
+                Some(invalid(state, piece, index, first_line))
+            } else if index < reached {
+                sent(state, piece, index, &unclear)?
+            } else {
+                None
+            };
+            index += 1;
+            record.map_or(Ok(()), |record| show(record, piece.text))
+        })
     }
 }
 
-fn read(lines: &mut Spool, start: u64) -> io::Result<Record> {
-    let (is_invalid, record) = lines.line::<(bool, Record)>(start)?;
-    Ok(Record { is_invalid, ..record })
+/// Of a payload that was not sent because of its errors.
+fn invalid(state: &State, piece: Piece<'_>, index: u64, first_line: Option<u64>) -> Record {
+    let (verdict, _) = state.checker.check(piece, index);
+    // If only its source id is wrong, warnings are of no use.
+    let verdict = Some(verdict).filter(|verdict| !verdict.is_valid()).unwrap_or_default();
+    let mut findings = verdict.findings;
+    findings.extend(first_line.map(|line| repeated_finding(piece.place, line)));
+    let place = findings.first().map_or(piece.place, |finding| finding.place);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    Record {
+        index,
+        place,
+        source_id: verdict.source_id,
+        outcome: AdOutcome::Rejected,
+        message: Some(findings.iter().map(Finding::text).collect::<Vec<_>>().join(" ")),
+        findings,
+        is_invalid: true,
+        ..Record::default()
+    }
+}
+
+/// Of a payload that has no errors; `None` if it names no ad.
+fn sent(state: &State, piece: Piece<'_>, index: u64, unclear: &[Identity]) -> Result<Option<Record>, BulkError> {
+    let Some(ad) = parse(piece.text).ok().as_ref().and_then(Identity::of) else { return Ok(None) };
+    let latest = state.journal.latest(&ad)?;
+    let is_unclear = unclear.contains(&ad);
+    let Identity { source_id, dealer_code } = ad;
+    let record = Record { index, place: piece.place, source_id: Some(source_id), dealer_code, ..Record::default() };
+    if is_unclear {
+        let message = Some("sent without an answer; resume to find the outcome".to_owned());
+        return Ok(Some(Record { outcome: AdOutcome::Unclear, message, ..record }));
+    }
+    let is_of_this_run = |at| at >= state.start;
+    Ok(Some(match latest {
+        Some((at, entry))
+            if is_of_this_run(at) || matches!(state.task.step(Some(&entry)), Decision::Follow | Decision::Nothing) =>
+        {
+            with_entry(state, record, entry, piece)
+        }
+        // This run did not handle it.
+        _ => record,
+    }))
+}
+
+fn with_entry(state: &State, record: Record, entry: Entry, piece: Piece<'_>) -> Record {
+    match entry {
+        Entry::Begun(_) | Entry::Sending(_) => record,
+        Entry::Accepted { request_id, .. } => {
+            let outcome = if state.waits { AdOutcome::UnderWay } else { AdOutcome::Accepted };
+            Record { outcome, request_id, ..record }
+        }
+        Entry::Rejected(rejection) | Entry::Refused(rejection) => {
+            let findings = rejection.errors.map(|errors| state.checker.explain(&errors, piece)).unwrap_or_default();
+            Record { outcome: AdOutcome::Rejected, message: Some(rejection.message), findings, ..record }
+        }
+        Entry::Ended { request_id, end: End { outcome, message, marketplace_ad_id, offer_id, linked }, .. } => {
+            Record { outcome, message, request_id, marketplace_ad_id, offer_id, linked, ..record }
+        }
+    }
 }

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use ad_client::{Ad, Answer, Client, Error, ErrorKind};
 use ad_core::fields::FieldErrors;
-use serde_json::{Map, Value, json};
+use ad_files::Place;
+use serde_json::{Map, Value, json, value::RawValue};
 use uuid::Uuid;
 
-use super::{
-    BulkError, State,
-    job::{Job, JobKind},
-};
+use super::{BulkError, Identity, State};
 use crate::payloads::Piece;
 
 /// Number of retries of a request whose answer was lost, in addition to those of the client.
@@ -18,6 +16,32 @@ const REPEATS: u32 = 5;
 
 /// The first pause; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKind {
+    /// Create the ad. This must happen only once.
+    Create,
+    Retry,
+    /// Publish the hidden ad.
+    Show,
+}
+
+/// A request for one ad.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) ad: Identity,
+    /// The vehicle type of its path; `None` on `/v3/ad`.
+    pub(super) vehicle_type: Option<&'static str>,
+    pub(super) body: Box<RawValue>,
+    /// Its text in the file, and where that begins.
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+    pub(super) kind: JobKind,
+    /// The `Idempotency-Key` of its request.
+    pub(super) key: String,
+    /// Whether an earlier run may have created the ad, without recording it.
+    pub(super) may_exist: bool,
+}
 
 #[derive(Debug)]
 pub(super) enum Sent {
@@ -32,7 +56,7 @@ pub(super) enum Sent {
 }
 
 pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
-    let (mut is_unclear, mut repeats) = (job.is_unclear, 0);
+    let (mut is_unclear, mut repeats) = (false, 0);
     loop {
         let error = match once(client, job).await {
             Ok(answer) => return Sent::Accepted(answer.request_uuid()),
@@ -45,11 +69,12 @@ pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
             continue;
         }
         is_unclear |= error.is_unclear();
+        let may_exist = is_unclear || job.may_exist;
         return match error.kind() {
             // The key has expired, or the service does not support keys: an earlier attempt may have created the ad.
-            ErrorKind::Conflict(_) if is_unclear || error.tries() > 1 => find(client, state, job, error).await,
+            ErrorKind::Conflict(_) if may_exist || error.tries() > 1 => find(client, state, job, error).await,
             // The file has changed since an earlier run sent it.
-            _ if is_unclear && error.status() == Some(KEY_REUSED) => Sent::Accepted(None),
+            _ if may_exist && error.status() == Some(KEY_REUSED) => Sent::Accepted(None),
             _ => rejected(error, job, is_unclear),
         };
     }

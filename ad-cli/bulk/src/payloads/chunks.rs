@@ -51,7 +51,7 @@ pub struct Chunks {
     /// Bytes that belong to the next chunk.
     #[debug(skip)]
     carry: Vec<u8>,
-    /// Where that begins.
+    /// Where those begin in the file.
     place: Place,
     is_skipping: bool,
     has_ended: bool,
@@ -79,7 +79,7 @@ struct Framed {
 pub struct Piece<'a> {
     /// Its text, without white space around it.
     pub text: &'a [u8],
-    /// Where it begins.
+    /// Where it begins in the file.
     pub place: Place,
     /// Why it cannot be a payload.
     pub problem: Option<&'static str>,
@@ -95,7 +95,7 @@ const ODD_COMMA: &str = "A comma without a payload before or after it.";
 const AFTER: &str = "Unexpected text after the end of the array. The rest of the file is not read.";
 
 impl Chunks {
-    /// Begins to read.
+    /// The payloads of a file from its beginning.
     pub fn new(source: Source) -> Self {
         let form = form(&source.head);
         Self {
@@ -248,7 +248,7 @@ impl Chunks {
     }
 }
 
-/// A search for payloads.
+/// A search for the ends of payloads that are not one a line.
 struct Frames<'a> {
     text: &'a [u8],
     at: usize,

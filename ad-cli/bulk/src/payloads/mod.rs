@@ -21,7 +21,7 @@ pub use locate::{FieldPlace, locate};
 pub use parse::{Broken, parse};
 pub use source::{NotPayloads, Source};
 
-/// White space in JSON.
+/// Whether JSON ignores the byte between two values.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

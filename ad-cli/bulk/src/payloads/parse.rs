@@ -8,7 +8,7 @@ use serde_json::{Map, Value, error::Category};
 /// Why a text is no payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// What is wrong.
+    /// What is wrong, as sentences.
     pub message: String,
     /// Number of valid bytes before it.
     pub at: usize,

@@ -17,43 +17,29 @@ const LOOK: usize = 64 * 1024;
 
 /// Why a file has no payloads to read.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum NotPayloads {
-    /// It cannot be opened.
+    /// It cannot be opened or read.
     #[error("cannot read {name}: {reason}")]
-    Unreadable {
-        /// The file.
-        name: String,
-        /// Why.
-        reason: String,
-    },
+    Unreadable { name: String, reason: String },
     /// There is nothing in it.
     #[error("{0} is empty")]
     Empty(String),
-    /// It is something else.
+    /// It is in another format.
     #[error("{name} is {what}, not JSON")]
-    Else {
-        /// The file.
-        name: String,
-        /// What it looks like.
-        what: String,
-    },
+    Else { name: String, what: String },
     /// It is text in an encoding that is not read.
     #[error("{0} is UTF-32 text, not JSON")]
     Utf32(String),
     /// It is JSON, but nothing that could hold payloads.
     #[error("{name} is JSON, but contains {what} instead of an ad")]
-    NoObject {
-        /// The file.
-        name: String,
-        /// What it is.
-        what: &'static str,
-    },
+    NoObject { name: String, what: &'static str },
 }
 
-/// Payloads to be read.
+/// A file of payloads, open at its beginning.
 #[derive(derive_more::Debug)]
 pub struct Source {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: String,
     /// The first bytes, as UTF-8, for detection.
     #[debug(skip)]

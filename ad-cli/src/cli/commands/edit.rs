@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::new::written;
 use crate::{
-    Ad, ErrorKind, Target,
+    Ad, ErrorKind,
     bulk::{
         check::{Checker, Verdict},
         desired::{self, differences, put},
@@ -79,8 +79,7 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
     }
     confirm(context, "Send these changes?", args.yes).await?;
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());
-    let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-    let answer = ads.update(target, &patch).await.map_err(|error| match error.kind() {
+    let answer = ads.update(ad, &patch).await.map_err(|error| match error.kind() {
         ErrorKind::PreconditionFailed(_) => Failure::rejected("nothing was changed: the ad has changed meanwhile")
             .hint(format!("edit it again: ad-cli edit {}", ad.source_id)),
         _ => error.into(),

@@ -34,7 +34,6 @@ pub(crate) struct EventsArgs {
     selection: SelectionArgs,
 }
 
-/// Which events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SelectionArgs {
     /// Begin after this cursor, with the `oldest` event, or `now`

@@ -135,13 +135,13 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         version: args.through.version(),
         of_type: args.through.category(),
     };
-    let mut imported = terminal::import(context, &options).await?;
-    let summary = REPORT.show(context, &mut imported, args.report.as_deref())?;
+    let imported = terminal::import(context, &options).await?;
+    let summary = REPORT.show(context, &imported, args.report.as_deref())?;
     context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
     note_findings(context, &imported.findings);
-    note_causes(context, &mut imported)?;
+    note_causes(context, &imported)?;
     if let Some(path) = &args.rejects {
-        rejects::write(context, &args.file, path, &mut imported)?;
+        rejects::write(context, &args.file, path, &imported)?;
     }
     if let Some(failure) = imported.failure {
         return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
@@ -173,12 +173,12 @@ fn note_findings(context: &Context, findings: &BTreeMap<Code, u64>) {
 }
 
 /// Says what is most often wrong with rejected payloads.
-fn note_causes(context: &Context, imported: &mut Imported) -> Result<(), Failure> {
-    let unreadable = |error| Failure::failed(format!("cannot read what came of the import: {error}"));
+fn note_causes(context: &Context, imported: &Imported) -> Result<(), Failure> {
     let mut causes = Causes::default();
-    for record in imported.records.read() {
-        causes.add(&record.map_err(unreadable)?.findings);
-    }
+    imported.records.each(|record, _| {
+        causes.add(&record.findings);
+        Ok::<_, Failure>(())
+    })?;
     causes.note(context.out);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Rejected payloads in a file of their own, to be mended and imported.
 
 use std::{
-    collections::HashSet,
     io::{self, Write},
     path::Path,
 };
@@ -9,39 +8,27 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    bulk::{
-        AdOutcome,
-        import::Imported,
-        payloads::{Chunks, parse},
-    },
+    bulk::{AdOutcome, import::Imported, payloads::parse},
     terminal::{Context, Failure, WholeFile, counted},
 };
 
-pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Imported) -> Result<(), Failure> {
+pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &Imported) -> Result<(), Failure> {
     if file.as_os_str() == "-" {
         return Err(Failure::usage("the rejected payloads of stdin are not kept").hint("import a file"));
     }
     let cannot = |error: io::Error| Failure::usage(format!("cannot write {}: {error}", to.display()));
-    let mut rejected = HashSet::new();
-    for record in imported.records.read() {
-        let record = record.map_err(cannot)?;
-        if record.outcome == AdOutcome::Rejected {
-            rejected.insert(record.index);
-        }
-    }
     let mut out = WholeFile::create(to).map_err(cannot)?;
-    let (mut index, mut written, mut unreadable) = (0, 0, Vec::new());
-    Chunks::new(context.open(file)?).try_each(|piece| {
-        if rejected.contains(&index) {
-            match parse(piece.text) {
+    let (mut written, mut unreadable) = (0, Vec::new());
+    imported.records.each(|record, text| {
+        if record.outcome == AdOutcome::Rejected {
+            match parse(text) {
                 Ok(payload) => {
                     writeln!(out, "{}", Value::Object(payload)).map_err(cannot)?;
                     written += 1;
                 }
-                Err(_) => unreadable.push(piece.place.line),
+                Err(_) => unreadable.push(record.place.line),
             }
         }
-        index += 1;
         Ok::<_, Failure>(())
     })?;
     out.end().map_err(cannot)?;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     Client, ErrorKind,
     bulk::{
-        check::{Checker, Rating, Totals, Verdict, check_file, tell_repetitions},
+        check::{Checker, Rating, Totals, Verdict, check_file, show_repetitions},
         payloads::{Chunks, Piece, Source, parse},
     },
     cli::{
@@ -128,7 +128,7 @@ async fn one(
     let totals = match client {
         None => check_file(source, &checker, &mut show, progress)
             .and_then(|(mut totals, identities)| {
-                tell_repetitions(identities.repeated(), &mut totals, show)?;
+                show_repetitions(identities.repeated(), &mut totals, |verdict, _| show(verdict))?;
                 Ok(totals)
             })
             .map_err(Failure::from),

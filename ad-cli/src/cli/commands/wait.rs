@@ -54,8 +54,7 @@ pub(crate) async fn run(context: &Context, args: &WaitArgs) -> Result<(), Failur
     let client = context.client()?;
     let wait = async {
         let ad = acts::read(&client, args.target.target()).await?.body;
-        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-        wait_for_ad(&client, target, args.within, reasons(context)).await
+        wait_for_ad(&client, Target::from(&ad), args.within, reasons(context)).await
     };
     let (waited, ad) = until_interrupted(wait).await.ok_or_else(|| interrupted_wait(&args.target.source_id))??;
     let outcome = waited.outcome();

@@ -106,7 +106,6 @@ A disabled webhook keeps its position: enabled again, it sends the events that h
     Listen(ListenArgs),
 }
 
-/// Which webhook.
 #[derive(Debug, clap::Args)]
 struct IdArgs {
     /// Id of the webhook
@@ -114,7 +113,6 @@ struct IdArgs {
     id: String,
 }
 
-/// Which page.
 #[derive(Debug, clap::Args)]
 struct PageArgs {
     /// Page size, 1 to 500

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stock::{DesiredAd, Reader, SkipReason, SkippedAd, Stock};
 use crate::{
-    Ad, AdFilter, AdQuery, Client, Target,
+    Ad, AdFilter, AdQuery, Client,
     bulk::{
         Identity,
         desired::{AdDifference, Change, Missing, compare, exceeds_removal_limit, missing, quoted, why_missing},
@@ -80,9 +80,9 @@ pub(super) struct PlanHeader {
     pub(super) mapping: Option<String>,
     #[serde(default)]
     pub(super) http_images: bool,
-    /// Digest of its payloads.
+    /// SHA-256 of its payloads, in hexadecimal.
     pub(super) digest: String,
-    /// Address of the service.
+    /// URL of the service for which it was planned.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
     /// Number of deletions that the user has permitted.
@@ -184,7 +184,7 @@ impl<'a> Planner<'a> {
 
     /// Adds the step for an ad.
     async fn ad(&mut self, ad: &Ad) -> Result<(), Failure> {
-        let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
+        let identity = Identity::from(ad);
         if let Some(wanted) = self.stock.wanted.remove(&identity) {
             return self.plan_existing(ad, identity, &wanted).await;
         }
@@ -244,8 +244,7 @@ impl<'a> Planner<'a> {
 
     /// The note, and the images that the ad is assumed to have, if its log explains why some are missing.
     async fn explained(&self, ad: &Ad, missing: &Missing) -> Result<Option<(String, Vec<String>)>, Failure> {
-        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-        let log = self.client.v4().read(target).await?.body.log.unwrap_or_default();
+        let log = self.client.v4().read(ad).await?.body.log.unwrap_or_default();
         Ok(why_missing(&ad.source_id, &log, &missing.images).map(|why| (why, missing.wanted.clone())))
     }
 

@@ -53,7 +53,7 @@ pub enum Format {
     Csv,
 }
 
-/// When there are colours.
+/// When texts have colours (`--color`).
 #[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorWhen {
@@ -155,7 +155,7 @@ impl Output {
         Self { fields, ..self }
     }
 
-    /// Where answers go.
+    /// The stream of answers and data; everything else goes to stderr.
     pub fn stdout(self) -> Stream {
         self.streams.stdout()
     }

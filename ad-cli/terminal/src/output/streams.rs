@@ -19,12 +19,12 @@ static BUFFERS: Mutex<BTreeMap<u64, Buffers>> = Mutex::new(BTreeMap::new());
 struct Buffers {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    /// Most bytes of each.
+    /// Most bytes of each of the two; a write that exceeds it fails.
     most: usize,
     is_full: CancellationToken,
 }
 
-/// Where a command writes.
+/// Where a command writes: to the process, or to a buffer of the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Streams {
     /// To stdout and stderr of the process.
@@ -86,7 +86,7 @@ impl Streams {
     }
 }
 
-/// One of the streams.
+/// Stdout or stderr of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream {
     streams: Streams,

@@ -45,7 +45,7 @@ const KEY: &str = "@key";
 struct Open {
     /// Where its name is among the steps, if all of its members or items are meant.
     any: Option<usize>,
-    /// The closing bracket.
+    /// The bracket that closes it: `}` or `]`.
     end: u8,
     /// The column of the names of its members.
     column: Option<ColumnId>,
