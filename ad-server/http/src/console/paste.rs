@@ -41,7 +41,6 @@ struct PastedAd {
 enum PastedOutcome {
     /// It could be created, and what it warns of.
     Valid(Vec<String>),
-    /// The ad was created.
     Created {
         dealer_code: String,
     },

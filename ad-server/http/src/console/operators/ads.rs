@@ -54,7 +54,6 @@ fn given(pairs: &[(String, String)]) -> Vec<(&'static str, &str)> {
     given.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// `GET /console/operators/ads`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let filter = filter(&visit.query)?;

@@ -20,7 +20,6 @@ use ad_server_work::operators::{DealerFacts, DealerUsage};
 
 const PATH: &str = "/operators/dealer";
 
-/// `GET /console/operators/dealers`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let page = list_parameters(&visit)?;

@@ -17,7 +17,6 @@ use ad_server_store::TokenRecord;
 
 const PATH: &str = "/operators/tokens";
 
-/// `GET /console/operators/tokens`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let page = list_parameters(&visit)?;
