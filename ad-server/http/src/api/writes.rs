@@ -1,6 +1,11 @@
 //! Writes, with idempotency keys (extensions E3.2) and `Prefer: wait` (extensions E3.4).
 
-use ad_core::service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target};
+use std::sync::Mutex;
+
+use ad_core::{
+    lock::locked,
+    service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target},
+};
 use ad_parameters::{AdParameters, FromParameters};
 use poem::{
     Body,
@@ -62,6 +67,8 @@ struct ShownAd<'a> {
     call: &'a Call<'a>,
     /// Whether it shows the quality of the ad.
     quality: bool,
+    /// The answer that the commit keeps, which is sent too.
+    kept: Mutex<Option<WriteAnswer>>,
 }
 
 impl Call<'_> {
@@ -72,7 +79,7 @@ impl Call<'_> {
         let mut key = RequestKey::of(self.request, access)?;
         let wait = context.limits.waits.preferred(self.request, access)?;
         let payload = self.payload(body, |bytes| key.iter_mut().for_each(|key| key.add_body(bytes))).await?;
-        let shown = ShownAd { call: self, quality: query.included.quality };
+        let shown = ShownAd { call: self, quality: query.included.quality, kept: Mutex::default() };
         let keep = key.map(|key| key.keep(&shown));
         let incoming = Incoming { id: self.id, keep: keep.as_ref(), origin: Some(&self.origin) };
         let changed = self.operation.changes_one().then_some(&*self.source_id);
@@ -84,7 +91,10 @@ impl Call<'_> {
         };
         match wait {
             Some(wait) => self.wait(&shown, wait, accepted).await,
-            None => shown.response(&accepted),
+            None => match locked(&shown.kept).take() {
+                Some(answer) => Ok(answer.response()),
+                None => shown.response(&accepted),
+            },
         }
     }
 
@@ -150,7 +160,7 @@ impl ShownAd<'_> {
     }
 
     fn answer(&self, accepted: &Accepted) -> serde_json::Result<WriteAnswer> {
-        let Self { call, quality } = self;
+        let Self { call, quality, .. } = self;
         let creates = call.operation.act == Act::Create;
         let mut headers = vec![(header::ETAG, etag(accepted.tag))];
         if creates {
@@ -173,7 +183,10 @@ impl ShownAd<'_> {
 
 impl AnswerWriter for ShownAd<'_> {
     fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.answer(accepted)?.text()?)
+        let answer = self.answer(accepted)?;
+        let text = answer.text()?;
+        *locked(&self.kept) = Some(answer);
+        Ok(text)
     }
 }
 
