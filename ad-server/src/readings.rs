@@ -22,9 +22,7 @@ use async_trait::async_trait;
 /// The queue in a database.
 #[derive(Clone)]
 pub(crate) struct DatabaseQueue {
-    /// The database.
     pub database: Database,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 

@@ -250,7 +250,7 @@ pub enum EventsAfter {
 /// Parameters of events, with a cursor that is not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventParameters {
-    /// Where to begin: `after`.
+    /// The event after which the page begins: `after`.
     pub after: EventsAfter,
     /// Types of which an event must have one; empty: any.
     pub types: Vec<EventTypes>,

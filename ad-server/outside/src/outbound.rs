@@ -15,7 +15,6 @@ use ad_server_base::{secret::Secret, system::use_ring};
 /// The `User-Agent` of our clients.
 pub const USER_AGENT: &str = concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION"));
 
-/// Begins a client.
 pub fn client() -> ClientBuilder {
     use_ring();
     Client::builder()

@@ -10,7 +10,6 @@ use ad_core::{lock::locked, model::Market};
 use ad_server_http::sandbox::{FaultCounts, PREFIX, times};
 use serde::{Deserialize, Serialize, de::value};
 
-/// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fault {
     /// There is no answer, and nothing is done.
@@ -33,7 +32,6 @@ pub enum Fault {
     Lost,
 }
 
-/// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallAction {
@@ -58,9 +56,7 @@ fn named<'n, T: Deserialize<'n>>(name: &'n str) -> Option<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The fault.
     pub fault: Fault,
-    /// On this marketplace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marketplace: Option<Market>,
     /// Those of the ad with this source id.
@@ -75,7 +71,7 @@ pub struct Rule {
     /// Those that do one of these; if empty, any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<CallAction>,
-    /// Probability in thousandths.
+    /// Probability in thousandths, 0 to 1000; 1000 if left out.
     #[serde(default = "all")]
     pub per_mille: u16,
     /// Of each ad only the first so many calls that it meets.

@@ -35,7 +35,7 @@ impl Row {
     }
 }
 
-/// What both databases read.
+/// A type of a column that SQLite and PostgreSQL read.
 pub trait Readable<'r>: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
 impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>> Readable<'r> for T {}

@@ -13,7 +13,6 @@ pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
 /// Work that is done in a transaction.
 pub trait Work: Send + Sync + 'static {
-    /// Result of the transaction.
     type Answer: Send + 'static;
 
     /// Isolation level in PostgreSQL.

@@ -26,7 +26,6 @@ use crate::{
 /// Most ads whose scores one statement computes.
 const SCORED: u32 = 200;
 
-/// A task.
 #[derive(Debug)]
 pub struct PeriodicTask<P> {
     name: &'static str,
@@ -34,7 +33,7 @@ pub struct PeriodicTask<P> {
     period: fn(&P) -> Option<Duration>,
     /// In percent of the period.
     jitter: u32,
-    /// Begins without a pause.
+    /// Whether its first run comes at the start of the process and not after a period.
     at_once: bool,
     /// Goes on while the process stops, for the workers that finish.
     while_stopping: bool,
@@ -53,7 +52,6 @@ pub enum Next {
     Never,
 }
 
-/// Why a task failed.
 pub type TaskError = Box<dyn Error + Send + Sync>;
 
 /// What the tasks of the service work on.

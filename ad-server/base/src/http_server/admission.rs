@@ -22,7 +22,7 @@ const WARN_EVERY: Duration = Duration::from_mins(1);
 /// How many connections there may be.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// From all addresses together.
+    /// Most connections from all addresses together.
     pub total: usize,
     /// The same from one client address. IPv6 addresses count by their first 64 bits, which is what one client has.
     pub per_address: usize,
@@ -98,7 +98,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct BeyondLimits {
-    /// The oldest first.
+    /// Connections beyond the limits, oldest first.
     reserve: Vec<Reserved>,
     last_warning: Option<Instant>,
 }

@@ -257,7 +257,6 @@ impl Metrics {
         self.0.expired.get_or_create(&kind.labels()).inc_by(count);
     }
 
-    /// A periodic task ran.
     pub fn periodic_task_ran(&self, task: &'static str, is_done: bool) {
         let outcome = if is_done { "done" } else { "failed" };
         self.0.periodic_tasks.get_or_create(&[("task", task.into()), ("outcome", outcome.into())]).inc();

@@ -247,7 +247,6 @@ impl ApiError {
         }
     }
 
-    /// Its code.
     pub fn code(&self) -> Code {
         self.row().code
     }
@@ -306,14 +305,12 @@ pub enum RequestPart {
     Payload,
 }
 
-/// An error in HTTP.
 struct ErrorRow {
     code: Code,
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// A row without headers.
 fn row(code: Code, status: StatusCode) -> ErrorRow {
     ErrorRow { code, status, headers: Vec::new() }
 }

@@ -10,7 +10,7 @@ use ad_server_base::telemetry::Metrics;
 /// Open event streams and long polls. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct EventStreams {
-    /// By `jti`.
+    /// Open streams of each token, by its `jti`.
     open: ConcurrencyLimit<String>,
     stopped: Option<watch::Receiver<bool>>,
     gauge: Gauge,

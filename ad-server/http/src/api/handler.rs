@@ -27,7 +27,6 @@ pub(super) enum Handler {
     Refuse(fn(&Call<'_>, Result<Payload, ApiError>) -> ApiError),
 }
 
-/// Accepts a write.
 pub(super) type WriteHandler =
     for<'a> fn(&'a Call<'a>, WriteInput<'a>) -> BoxFuture<'a, Result<Accepted, ServiceError>>;
 

@@ -92,7 +92,6 @@ impl Lists {
 pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
-    /// There is memory.
     Granted(FairPermit),
     /// Other answers hold the memory.
     Taken,

@@ -24,7 +24,6 @@ use super::{
 };
 use ad_server_access::auth::{Caller, Permission};
 
-/// What operations share.
 pub(super) struct ApiState {
     pub(super) context: Arc<Context>,
     pub(super) events: Events,

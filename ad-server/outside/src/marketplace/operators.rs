@@ -135,7 +135,6 @@ fn market(text: &str) -> Result<Market, &'static str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListingState {
-    /// Buyers see it.
     Active,
     /// It was removed from the marketplace.
     Removed,

@@ -38,7 +38,7 @@ pub(super) struct ImageHosts {
 #[derive(Debug)]
 struct Site {
     places: FairSemaphore,
-    /// By name and port.
+    /// Hosts that were called, by `name:port`.
     hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
 

@@ -12,10 +12,10 @@ use url::{Host, Url};
 
 use crate::media::{Guard, Refused};
 
-/// Longest address, in characters.
+/// Longest `url`, in characters.
 const MAX_URL: usize = 2000;
 
-/// Longest description, in characters.
+/// Longest `description`, in characters.
 const MAX_DESCRIPTION: usize = 500;
 
 /// Most types in the field `types`.

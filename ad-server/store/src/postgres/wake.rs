@@ -49,7 +49,7 @@ pub(crate) struct Wake {
     woken: NotificationTargets,
 }
 
-/// Whom received notifications wake.
+/// What a notification of PostgreSQL wakes.
 #[derive(Debug, Clone)]
 pub(crate) struct NotificationTargets {
     pub(crate) queued: Arc<Notify>,

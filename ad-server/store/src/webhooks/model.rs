@@ -51,7 +51,7 @@ pub struct StoredSecret {
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When the attempt began.
+    /// When the attempt began, in UTC.
     pub at: Timestamp,
     /// The status of the answer, if there was one.
     pub status: Option<u16>,

@@ -88,7 +88,6 @@ pub enum Viewer {
 #[derive(Debug, Clone)]
 pub struct ViewerPage {
     pub viewer: Viewer,
-    /// Title of the document.
     pub title: &'static str,
     /// Address of `docs/`, relative to the page.
     pub docs: &'static str,
