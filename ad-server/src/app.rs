@@ -311,7 +311,6 @@ impl CommonParts {
     }
 }
 
-/// A running service in this process.
 pub struct RunningService {
     /// The address on which the API listens.
     pub address: SocketAddr,
@@ -326,7 +325,6 @@ pub struct RunningService {
     pub directory: Arc<Directory>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
-    /// Links that sign in to its console.
     pub links: SignInLinks,
     stop: watch::Sender<bool>,
     stopping: Stopping,

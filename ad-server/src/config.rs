@@ -69,7 +69,6 @@ impl Layer {
         self.or(below)
     }
 
-    /// The marketplaces that have two tokens.
     fn two_tokens(&self) -> impl Iterator<Item = ConfigError> + use<> {
         let primary = self.primary_marketplace_token.is_some() && self.primary_marketplace_token_file.is_some();
         let secondary = self.secondary_marketplace_token.is_some() && self.secondary_marketplace_token_file.is_some();
@@ -89,14 +88,12 @@ impl Layer {
 }
 
 impl Default for Settings {
-    /// The defaults of the table.
     fn default() -> Self {
         Layer::default().complete(None)
     }
 }
 
 impl Settings {
-    /// The defaults of a sandbox.
     pub fn of_sandbox() -> Self {
         Layer { sandbox: Some(true), ..Layer::default() }.complete(None)
     }
@@ -162,7 +159,6 @@ impl Settings {
         }
     }
 
-    /// How the database is used.
     pub fn database_options(&self, schema: SchemaPolicy) -> Options {
         Options {
             schema,
@@ -250,7 +246,6 @@ impl Settings {
         self.vehicle_registry.as_ref().map(connect).transpose()
     }
 
-    /// What each dealer may have at most.
     pub fn dealer_quotas(&self) -> DealerQuotas {
         DealerQuotas {
             requests: self.dealer_requests.map(NonZero::get),

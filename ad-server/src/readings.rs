@@ -19,7 +19,6 @@ use ad_server_outside::marketplace::Circuits;
 use ad_server_store::Database;
 use async_trait::async_trait;
 
-/// The queue in a database.
 #[derive(Clone)]
 pub(crate) struct DatabaseQueue {
     pub database: Database,

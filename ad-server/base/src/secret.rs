@@ -31,7 +31,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where a token comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSource {
     /// From the environment or the settings file.

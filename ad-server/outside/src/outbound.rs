@@ -92,7 +92,6 @@ pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
 /// Why a body was not read.
 #[derive(Debug)]
 pub enum UnreadBody {
-    /// It is larger than the limit.
     TooLarge,
     /// The connection ended before the body did.
     Broken(reqwest::Error),

@@ -176,7 +176,6 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
-/// The console, with a link that signs in.
 pub(super) fn console(base: &str, link: &str) {
     line(&styled(BOLD, "\nSee the ads in the console. This link signs in, once, on this machine:\n"));
     line(&format!("  {base}{link}"));

@@ -59,7 +59,6 @@ pub struct Rule {
     pub fault: Fault,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marketplace: Option<Market>,
-    /// Those of the ad with this source id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
     /// Those of ads whose source id begins so.
@@ -134,7 +133,6 @@ impl Rule {
     }
 }
 
-/// All rules, as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
@@ -156,7 +154,6 @@ impl Rules {
     }
 }
 
-/// A call that may fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MarketplaceCall {
     pub(super) market: Market,
@@ -206,7 +203,6 @@ impl Faults {
         *locked(&self.state) = FaultState::new(rules, self.seed);
     }
 
-    /// Whether there are any rules.
     pub(super) fn is_on(&self) -> bool {
         self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }

@@ -19,11 +19,8 @@ use super::{
 /// A filter of ads; `None` or empty matches any.
 #[derive(Debug, Clone, Default)]
 pub struct StatusFilter {
-    /// With one of these statuses.
     pub statuses: Vec<AdStatus>,
-    /// Only ads of the dealer with this code.
     pub dealer_code: Option<String>,
-    /// With this code of failure.
     pub code: Option<Code>,
     /// Of a category that this marketplace has, and not live there.
     pub not_live_on: Option<Market>,
@@ -49,7 +46,6 @@ impl fmt::Display for StatusFilter {
     }
 }
 
-/// An ad and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdByStatus {
     pub dealer_code: String,

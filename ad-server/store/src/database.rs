@@ -79,7 +79,6 @@ impl Database {
         Self::open_with(url, &Options::default()).await
     }
 
-    /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
         let woken = NotificationTargets {

@@ -160,7 +160,6 @@ impl Database {
     }
 }
 
-/// The checksum in the name of a file.
 fn checksum(name: &str) -> String {
     name.split(['.', '-']).next().unwrap_or_default().to_owned()
 }

@@ -125,7 +125,6 @@ impl FromColumns for Vec<EarlierPrices> {
     }
 }
 
-/// The codes of the dealers of a scope.
 pub(super) fn codes(scope: Scope<'_>) -> Vec<String> {
     match scope {
         Scope::Dealer(code) => vec![code.to_owned()],
@@ -344,7 +343,6 @@ FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
     ))
 }
 
-/// A page of the log of an ad.
 pub(super) fn log(dialect: Dialect, ad: Uuid, query: &LogQuery) -> Statement {
     let mut values = Values::new(dialect);
     let ad = values.add(ad);
@@ -405,7 +403,6 @@ fn direction(descending: bool) -> &'static str {
     if descending { " DESC" } else { "" }
 }
 
-/// The condition of a filter.
 fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String {
     match filter {
         AdFilter::Search(part) => Search::in_content(part).condition(values, scope),

@@ -111,7 +111,6 @@ pub struct Failing {
     pub reason: String,
     /// Number of requests that failed for it.
     pub requests: u64,
-    /// When the oldest was accepted.
     pub oldest: Timestamp,
     /// When the first one is retried, or its attempt ends.
     pub next: Timestamp,
@@ -135,11 +134,8 @@ pub struct Unfinished {
 /// A filter of unfinished requests; `None` matches any.
 #[derive(Debug, Clone, Default)]
 pub struct QueueFilter {
-    /// Only requests of the dealer with this code.
     pub dealer_code: Option<String>,
-    /// That failed for this reason.
     pub reason: Option<String>,
-    /// That failed with this code.
     pub code: Option<Code>,
 }
 
@@ -266,7 +262,6 @@ impl Database {
     }
 }
 
-/// The statement that records what a worker did.
 pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
     let change = &work.change;
     let changes = *change != AdChange::default();

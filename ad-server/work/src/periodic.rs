@@ -46,9 +46,7 @@ pub struct PeriodicTask<P> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Period,
-    /// There is more to do.
     After(Duration),
-    /// There will never be more to do.
     Never,
 }
 
@@ -78,7 +76,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// Within a second, a change of dealers, tokens and keys is seen (decision 17).
 const FRESHNESS: Duration = Duration::from_millis(500);
 
-/// The tasks of the service.
 #[rustfmt::skip]
 pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
     PeriodicTask {

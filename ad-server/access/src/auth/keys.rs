@@ -44,7 +44,6 @@ pub(super) struct TokenKey {
     pub(super) expires: Option<Timestamp>,
 }
 
-/// Where the keys come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// A file, made on first start.
@@ -65,7 +64,6 @@ impl KeySource {
         }
     }
 
-    /// What it is, for people.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => absolute(path).display().to_string(),
@@ -87,7 +85,6 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     #[error("cannot read the token keys {path}: {source}")]

@@ -19,7 +19,6 @@ use crate::limits::{ConcurrencyLimit, Exceeded, Slot};
 /// Pause between two warnings that a limit is met.
 const WARN_EVERY: Duration = Duration::from_mins(1);
 
-/// How many connections there may be.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// Most connections from all addresses together.
@@ -44,7 +43,6 @@ impl Proxies {
         self.0.is_empty()
     }
 
-    /// Whether this is the address of one.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|range| range.contains(&address))

@@ -98,7 +98,6 @@ pub struct Limit {
     pub error: Option<(u16, Code)>,
 }
 
-/// A value of a limit.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     Number(usize),

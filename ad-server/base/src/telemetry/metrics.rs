@@ -247,7 +247,6 @@ impl Metrics {
         self.0.image_times.observe(took.as_secs_f64());
     }
 
-    /// An image was handed to the image store.
     pub(super) fn image_stored(&self, outcome: &'static str) {
         self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
     }

@@ -95,7 +95,6 @@ pub enum ApiError {
         .0.as_secs_f64()
     )]
     Busy(std::time::Duration),
-    /// The connection exceeds a limit.
     #[error("{}", .0.detail())]
     TooManyConnections(ConnectionLimit),
     #[error(

@@ -40,7 +40,6 @@ impl EventStreams {
         Self { gauge: metrics.event_streams().clone(), ..self }
     }
 
-    /// Opens one with a token.
     pub(super) fn open(&self, jti: &str) -> Result<OpenStream, ApiError> {
         let slot = self.open.try_take(Some(jti.to_owned())).map_err(|exceeded| match exceeded {
             Exceeded::Key(most) => ApiError::TooManyStreams { most, of_token: true },

@@ -52,7 +52,6 @@ impl RequestKey {
         self.fingerprint.update(body);
     }
 
-    /// How the answer is kept.
     pub(super) fn keep(self, writer: &dyn AnswerWriter) -> Keep<'_> {
         Keep { key: self.key, fingerprint: URL_SAFE_NO_PAD.encode(self.fingerprint.finalize()), writer }
     }
@@ -83,7 +82,6 @@ fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The answer to an accepted write.
 pub(super) struct WriteAnswer {
     pub(super) status: StatusCode,
     /// Headers that are particular to it.
@@ -100,7 +98,6 @@ impl WriteAnswer {
         response
     }
 
-    /// The text that is kept.
     pub(super) fn text(&self) -> serde_json::Result<String> {
         let value = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers: Vec<_> = self.headers.iter().map(|(name, it)| (name.as_str(), value(it))).collect();

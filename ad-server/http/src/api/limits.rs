@@ -37,7 +37,6 @@ pub struct Limits {
     pub waits: Waits,
     /// Event streams and long polls.
     pub event_streams: EventStreams,
-    /// The limits that clients have met.
     pub met: LimitsMet,
 }
 

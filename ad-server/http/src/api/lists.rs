@@ -88,7 +88,6 @@ impl Lists {
     }
 }
 
-/// Whether there is memory for an answer.
 pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
@@ -97,7 +96,6 @@ pub(super) enum AnswerMemory {
     Taken,
 }
 
-/// The turn of a list.
 pub struct Turn {
     memory: FairPermit,
     connection: Option<FairPermit>,

@@ -263,7 +263,6 @@ impl Operation {
         self.path.starts_with(ONE)
     }
 
-    /// What caches may do with its answers.
     pub(super) fn cache(&self) -> HeaderValue {
         if self.is_action() { headers::NO_STORE } else { headers::PRIVATE }
     }

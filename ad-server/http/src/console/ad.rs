@@ -181,7 +181,6 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
     }
 }
 
-/// The ad as the API has it.
 fn payload(visit: &Visit, ad: &Ad) -> Markup {
     let texts = visit.visitor.texts;
     let json = serde_json::to_string_pretty(&ad.view(None)).unwrap_or_default();

@@ -29,7 +29,6 @@ pub(super) const MOST_FORM_BYTES: usize = 2 * 1024 * 1024;
 const BUTTON: &str = "do";
 const CHECK: &str = "check";
 
-/// What a form is shown with.
 enum FormOutcome {
     /// The form was not checked.
     Unchecked,

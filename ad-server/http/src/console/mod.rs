@@ -68,11 +68,9 @@ pub struct Console {
     pub clock: Arc<dyn Clock>,
     /// Origin of the stored photos if this service does not serve them, such as `https://cdn.example.com`.
     pub media_origin: Option<String>,
-    /// One-time links that sign in.
     pub links: SignInLinks,
     /// The circuit breakers of this process for marketplaces; empty if it calls none.
     pub circuits: Arc<OnceLock<Circuits>>,
-    /// What dealers may have at most.
     pub quotas: DealerQuotas,
     /// Where erased images are removed.
     pub media: Media,

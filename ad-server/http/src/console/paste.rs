@@ -28,7 +28,6 @@ const MOST_ADS: usize = 100;
 /// Name of the input with the JSON.
 const TEXT: &str = "json";
 
-/// One of the pasted ads.
 struct PastedAd {
     /// Line of the text on which it begins.
     line: usize,

@@ -24,7 +24,7 @@ struct Page {
     method: Method,
     /// Path below `/console`.
     path: &'static str,
-    /// Most bytes of the form.
+    /// Most bytes of the form; 0 where there is none.
     form_bytes: usize,
     handler: Handler,
 }
@@ -118,7 +118,6 @@ async fn unknown(_: Visit) -> PageResult {
     Err(ApiError::unknown_path())
 }
 
-/// Mounts every page.
 pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
     let events = Arc::new(Events::new(context, PollInterval::Ticks { since: Instant::now(), every: EVENT_TICK }));
     PAGES.chunk_by(|page, next| page.path == next.path).fold(routes, |routes, pages| {
@@ -127,7 +126,6 @@ pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
     })
 }
 
-/// One path with its page and its form.
 struct PagePath {
     pages: &'static [Page],
     context: Arc<Context>,

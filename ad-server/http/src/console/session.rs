@@ -39,7 +39,6 @@ const PURPOSE: &[u8] = b"console session";
 /// Longest cookie that every browser keeps (RFC 6265, 6.1), with its attributes.
 const MOST_COOKIE_BYTES: usize = 4096;
 
-/// Most bytes of the forms of this module.
 pub(super) const MOST_FORM_BYTES: usize = 8 * 1024;
 
 /// Length of the random part of a link that signs in.

@@ -26,7 +26,6 @@ pub(super) const PAUSE: Duration = Duration::from_secs(5);
 /// Number of sites, and of hosts of a site, above which those without state are removed.
 const MANY: usize = 1024;
 
-/// All hosts that images come from.
 #[derive(Debug)]
 pub(super) struct ImageHosts {
     all: FairSemaphore,

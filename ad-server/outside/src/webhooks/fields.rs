@@ -36,7 +36,6 @@ pub struct NewFields {
     pub description: Option<String>,
 }
 
-/// What of an endpoint is changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangedFields {
     pub url: Option<String>,

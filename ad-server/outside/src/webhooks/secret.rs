@@ -34,7 +34,6 @@ pub enum WebhookKeySource {
     Text(Secret),
 }
 
-/// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookKeyError {
     #[error("cannot read the webhook key {}: {source}", .path.display())]

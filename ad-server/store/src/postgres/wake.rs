@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use crate::{event_poller::EventPoller, finished::FinishedRequests};
 
-/// The channel of requests that are queued.
 const CHANNEL: &str = "ad_server_queue";
 /// The channel of finished requests: their ids, separated by spaces.
 const FINISHED: &str = "ad_server_finished";
@@ -75,7 +74,6 @@ impl Wake {
         let _told = self.tell.try_send(());
     }
 
-    /// Notifies others that a request is finished.
     pub(crate) fn notify_finished(&self, request: Uuid) {
         // Waiters find a lost one by polling.
         let _told = self.tell_finished.try_send(request);

@@ -84,7 +84,6 @@ pub enum Viewer {
     Redoc,
 }
 
-/// A page with a document.
 #[derive(Debug, Clone)]
 pub struct ViewerPage {
     pub viewer: Viewer,

@@ -93,7 +93,6 @@ fn done(visit: &Visit) -> Markup {
     }
 }
 
-/// The page that a list is asked for.
 fn list_parameters(visit: &Visit) -> Result<Page, ApiError> {
     const OWN: [&str; 2] = ["dealer_code", "done"];
     let query: Vec<_> = visit.query.iter().filter(|(name, _)| !OWN.contains(&name.as_str())).cloned().collect();
