@@ -20,7 +20,7 @@ use ad_server_base::{
     http_server::{Proxies, TlsFiles},
     secret::{Secret, TokenSource},
     toml_file::{self, TomlFileError},
-    values::AddressRange,
+    values::{AddressRange, Period},
 };
 use ad_server_outside::{
     marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
@@ -28,6 +28,7 @@ use ad_server_outside::{
     webhooks::WebhookKeySource,
 };
 use ad_server_store::{Database, Options, SchemaPolicy};
+use ad_server_work::{cleanup::Kept, retention::RetentionTimes};
 
 /// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
 const SANDBOX: &str = "
@@ -244,6 +245,18 @@ impl Settings {
         let timeout = self.vehicle_registry_timeout.duration();
         let connect = |address| registry::connect(address, self.vehicle_registry_token_file.clone(), timeout);
         self.vehicle_registry.as_ref().map(connect).transpose()
+    }
+
+    pub fn retention_times(&self) -> RetentionTimes {
+        RetentionTimes {
+            deleted_ads: self.deleted_ads_kept.map(Period::duration),
+            log_messages: self.log_messages_kept.map(Period::duration),
+            audit_log: self.audit_log_kept.map(Period::duration),
+        }
+    }
+
+    pub fn kept(&self) -> Kept {
+        Kept { answers: self.idempotency_keys_kept.duration(), deliveries: self.webhook_deliveries_kept.duration() }
     }
 
     pub fn dealer_quotas(&self) -> DealerQuotas {
