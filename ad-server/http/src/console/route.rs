@@ -1,5 +1,5 @@
 //! The pages of the console as one table, and every gate before their handlers: method, origin of forms, session, rate, permission, query,
-//! form. The answer to a request that does not pass is a page too.
+//! form, turn. The answer to a request that does not pass is a page too.
 
 use std::sync::Arc;
 
@@ -26,28 +26,39 @@ struct Page {
     path: &'static str,
     /// Most bytes of the form; 0 where there is none.
     form_bytes: usize,
-    handler: Handler,
+    handler: PageHandler,
 }
 
-enum Handler {
+enum PageHandler {
     /// Needs no session; gets the query of a page, the fields of a form.
     Open(fn(&Visitor, &Request, &[(String, String)]) -> PageResult),
-    /// Answers those who have signed in, with this permission if there is one.
-    SignedIn(Option<Permission>, fn(Visit) -> BoxFuture<'static, PageResult>),
+    /// Answers those who have signed in, with this permission if there is one, in a turn of their scope.
+    InTurn(Option<Permission>, AsyncHandler),
+    /// The same with limits of its own, or with none.
+    Alone(Option<Permission>, AsyncHandler),
 }
 
-const fn page(path: &'static str, handler: Handler) -> Page {
+type AsyncHandler = fn(Visit) -> BoxFuture<'static, PageResult>;
+
+const fn page(path: &'static str, handler: PageHandler) -> Page {
     Page { method: Method::GET, path, form_bytes: 0, handler }
 }
 
-const fn form(path: &'static str, form_bytes: usize, handler: Handler) -> Page {
+const fn form(path: &'static str, form_bytes: usize, handler: PageHandler) -> Page {
     Page { method: Method::POST, path, form_bytes, handler }
 }
 
-/// The handler that an asynchronous function is.
-macro_rules! run {
+/// An asynchronous function that takes a turn.
+macro_rules! turn {
     ($permission:expr, $handler:path) => {
-        Handler::SignedIn($permission, |visit| Box::pin($handler(visit)))
+        PageHandler::InTurn($permission, |visit| Box::pin($handler(visit)))
+    };
+}
+
+/// An asynchronous function with limits of its own, or with none.
+macro_rules! alone {
+    ($permission:expr, $handler:path) => {
+        PageHandler::Alone($permission, |visit| Box::pin($handler(visit)))
     };
 }
 
@@ -62,43 +73,43 @@ const FORM: usize = 256 * 1024;
 
 /// Those of one path follow each other.
 static PAGES: &[Page] = &[
-    page("", run!(ANY, start)),
-    page("/stock", run!(READ, stock::page)),
-    page("/ad", run!(READ, ad::page)),
-    form("/act", FORM, run!(ANY, act::act)),
-    page("/ad/edit", run!(WRITE, editor::edit)),
-    form("/ad/edit", editor::MOST_FORM_BYTES, run!(WRITE, editor::save)),
-    page("/new", run!(WRITE, editor::new)),
-    form("/new", editor::MOST_FORM_BYTES, run!(WRITE, editor::create)),
-    page("/paste", run!(WRITE, paste::form)),
-    form("/paste", paste::MOST_FORM_BYTES, run!(WRITE, paste::submit)),
-    page("/webhooks", run!(WEBHOOKS, webhooks::list)),
-    form("/webhooks", FORM, run!(WEBHOOKS, webhooks::create)),
-    page("/webhook", run!(WEBHOOKS, webhooks::one)),
-    form("/webhook", FORM, run!(WEBHOOKS, webhooks::change)),
-    page("/requests", run!(READ, requests::page)),
-    page("/developers", run!(ANY, developers::page)),
-    page("/operators", run!(OPERATE, operators::overview)),
-    form("/operators/marketplaces", FORM, run!(OPERATE, operators::change_marketplace)),
-    page("/operators/queue", run!(OPERATE, operators::queue)),
-    page("/operators/ads", run!(OPERATE, operators::ads)),
-    form("/operators/ads", FORM, run!(OPERATE, operators::retry)),
-    page("/operators/dealers", run!(OPERATE, operators::dealers)),
-    page("/operators/dealer", run!(OPERATE, operators::dealer)),
-    form("/operators/dealer", FORM, run!(OPERATE, operators::change_dealer)),
-    page("/operators/tokens", run!(OPERATE, operators::tokens)),
-    form("/operators/tokens", FORM, run!(OPERATE, operators::revoke)),
-    page("/operators/limits", run!(OPERATE, operators::limits)),
-    page("/operators/audit", run!(OPERATE, operators::audit)),
-    page("/operators/erase", run!(OPERATE, operators::erasure)),
-    form("/operators/erase", FORM, run!(OPERATE, operators::erase)),
-    page("/events", run!(READ, events)),
-    page("/sign-in", Handler::Open(session::ask_for_token)),
-    form("/sign-in", session::MOST_FORM_BYTES, Handler::Open(session::sign_in)),
-    form("/sign-out", session::MOST_FORM_BYTES, Handler::Open(session::sign_out)),
-    page("/link", Handler::Open(session::link)),
-    form("/language", session::MOST_FORM_BYTES, Handler::Open(session::choose_language)),
-    page("/*path", run!(ANY, unknown)),
+    page("", alone!(ANY, start)),
+    page("/stock", alone!(READ, stock::page)),
+    page("/ad", turn!(READ, ad::page)),
+    form("/act", FORM, alone!(ANY, act::act)),
+    page("/ad/edit", alone!(WRITE, editor::edit)),
+    form("/ad/edit", editor::MOST_FORM_BYTES, alone!(WRITE, editor::save)),
+    page("/new", alone!(WRITE, editor::new)),
+    form("/new", editor::MOST_FORM_BYTES, alone!(WRITE, editor::create)),
+    page("/paste", alone!(WRITE, paste::form)),
+    form("/paste", paste::MOST_FORM_BYTES, alone!(WRITE, paste::submit)),
+    page("/webhooks", turn!(WEBHOOKS, webhooks::list)),
+    form("/webhooks", FORM, turn!(WEBHOOKS, webhooks::create)),
+    page("/webhook", turn!(WEBHOOKS, webhooks::one)),
+    form("/webhook", FORM, turn!(WEBHOOKS, webhooks::change)),
+    page("/requests", turn!(READ, requests::page)),
+    page("/developers", alone!(ANY, developers::page)),
+    page("/operators", turn!(OPERATE, operators::overview)),
+    form("/operators/marketplaces", FORM, turn!(OPERATE, operators::change_marketplace)),
+    page("/operators/queue", turn!(OPERATE, operators::queue)),
+    page("/operators/ads", turn!(OPERATE, operators::ads)),
+    form("/operators/ads", FORM, turn!(OPERATE, operators::retry)),
+    page("/operators/dealers", turn!(OPERATE, operators::dealers)),
+    page("/operators/dealer", turn!(OPERATE, operators::dealer)),
+    form("/operators/dealer", FORM, turn!(OPERATE, operators::change_dealer)),
+    page("/operators/tokens", turn!(OPERATE, operators::tokens)),
+    form("/operators/tokens", FORM, turn!(OPERATE, operators::revoke)),
+    page("/operators/limits", alone!(OPERATE, operators::limits)),
+    page("/operators/audit", turn!(OPERATE, operators::audit)),
+    page("/operators/erase", turn!(OPERATE, operators::erasure)),
+    form("/operators/erase", FORM, turn!(OPERATE, operators::erase)),
+    page("/events", alone!(READ, events)),
+    page("/sign-in", PageHandler::Open(session::ask_for_token)),
+    form("/sign-in", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_in)),
+    form("/sign-out", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_out)),
+    page("/link", PageHandler::Open(session::link)),
+    form("/language", session::MOST_FORM_BYTES, PageHandler::Open(session::choose_language)),
+    page("/*path", alone!(ANY, unknown)),
 ];
 
 /// The first page: the overview, or that of operators, who have no ads.
@@ -139,7 +150,7 @@ impl Endpoint for PagePath {
     async fn call(&self, request: Request) -> Result<Response> {
         let events = Arc::clone(&self.events);
         let visitor = Arc::new(Visitor::of(&self.context, &self.console, events, &request));
-        let is_open = matches!(self.pages[0].handler, Handler::Open(_));
+        let is_open = matches!(self.pages[0].handler, PageHandler::Open(_));
         let caller =
             if is_open { Err(ApiError::NoToken { in_authorization: false }) } else { session::of(&visitor, &request) };
         let signed_in = caller.as_ref().ok().cloned();
@@ -168,12 +179,12 @@ impl PagePath {
             check_origin(&visitor, &request)?;
         }
         match page.handler {
-            Handler::Open(handler) if is_form => {
+            PageHandler::Open(handler) if is_form => {
                 let form = body::form(&mut request, limits, None, page.form_bytes).await?;
                 handler(&visitor, &request, &form)
             }
-            Handler::Open(handler) => handler(&visitor, &request, &body::query(&request)?),
-            Handler::SignedIn(permission, handler) => {
+            PageHandler::Open(handler) => handler(&visitor, &request, &body::query(&request)?),
+            PageHandler::InTurn(permission, handler) | PageHandler::Alone(permission, handler) => {
                 let caller = caller?;
                 self.context.count(&caller, &request)?;
                 Context::check_permission(&caller, permission)?;
@@ -182,6 +193,10 @@ impl PagePath {
                     body::form(&mut request, limits, Some(&caller.scope), page.form_bytes).await?
                 } else {
                     Vec::new()
+                };
+                let _turn = match page.handler {
+                    PageHandler::InTurn(..) => Some(limits.turns.take(&caller.scope).await?),
+                    PageHandler::Alone(..) | PageHandler::Open(_) => None,
                 };
                 let request_id = self.context.request_id(&request);
                 let headers = std::mem::take(request.headers_mut());

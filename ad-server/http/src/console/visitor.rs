@@ -107,14 +107,6 @@ impl Visit {
         api::origin(&self.caller)
     }
 
-    /// What a use of the database brings, in a turn of the visitor's scope.
-    pub(super) async fn in_turn<T, E>(&self, read: impl Future<Output = Result<T, E>>) -> Result<T, ApiError>
-    where
-        ApiError: From<E>,
-    {
-        self.visitor.context.in_turn(&self.caller.scope, None, false, Box::pin(read)).await
-    }
-
     /// Whether the visitor's token has a permission.
     pub(super) fn may(&self, permission: impl Into<Option<Permission>>) -> bool {
         Context::check_permission(&self.caller, permission.into()).is_ok()
