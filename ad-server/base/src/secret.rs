@@ -75,8 +75,8 @@ mod tests {
         let token = |text: &str| TokenSource::Text(Secret::from(text.to_owned())).load();
         assert_eq!(token(" t0p-secret\n").unwrap().reveal(), "t0p-secret");
         for text in ["", " ", "two words", "line\nline", "å"] {
-            let told = token(text).unwrap_err().to_string();
-            assert!(told.contains("printable"), "{told}");
+            let error = token(text).unwrap_err().to_string();
+            assert!(error.contains("printable"), "{error}");
         }
         let shown = format!("{:?}", TokenSource::Text(Secret::from("t0p-secret".to_owned())));
         assert_eq!(shown, "Text(…)");

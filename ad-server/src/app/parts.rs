@@ -48,18 +48,18 @@ const OPEN_AGAIN: Duration = Duration::from_millis(500);
 
 /// Opens something. While it cannot be reached, retries for at most this time.
 async fn retry_until_ready<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
-    patience: Duration,
+    longest: Duration,
     what: &'static str,
     mut open: impl FnMut() -> F,
     is_unreachable: impl Fn(&E) -> bool,
 ) -> Result<T, E> {
-    let (begun, mut told) = (Instant::now(), false);
+    let (begun, mut is_logged) = (Instant::now(), false);
     loop {
         match open().await {
-            Err(error) if is_unreachable(&error) && begun.elapsed() + OPEN_AGAIN < patience => {
-                if !told {
-                    tracing::warn!(%error, "waiting for the {what}, for {} s at most", patience.as_secs());
-                    told = true;
+            Err(error) if is_unreachable(&error) && begun.elapsed() + OPEN_AGAIN < longest => {
+                if !is_logged {
+                    tracing::warn!(%error, "waiting for the {what}, for {} s at most", longest.as_secs());
+                    is_logged = true;
                 }
                 tokio::time::sleep(OPEN_AGAIN).await;
             }
@@ -86,17 +86,17 @@ impl CommonParts {
     /// `own_address` is what images are served from when no other address is set.
     pub(super) async fn open(settings: &Settings, schema: SchemaPolicy, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(dealers_file::read).transpose()?;
-        let patience = settings.startup_timeout.duration();
+        let longest = settings.startup_timeout.duration();
         let options = settings.database_options(schema);
         let open = || Database::open_with(&settings.database_url, &options);
-        let database = retry_until_ready(patience, "database", open, OpenError::is_unreachable).await?;
+        let database = retry_until_ready(longest, "database", open, OpenError::is_unreachable).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
             (None, None) => MediaBase::Service(own_address.to_owned()),
         };
         let open = || Media::open(settings.media.clone(), media_base.clone());
-        let media = retry_until_ready(patience, "image store", open, MediaError::is_unreachable).await?;
+        let media = retry_until_ready(longest, "image store", open, MediaError::is_unreachable).await?;
         if let Some(dealers) = dealers {
             database.import_dealers(&dealers).await?;
         }

@@ -367,8 +367,8 @@ mod tests {
             ("fault = \"lost\", retry_after = 3", "rule 1: retry_after: "),
             ("fault = \"500\", reason = \"no\"", "rule 1: reason: "),
         ] {
-            let told = toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).unwrap().check().unwrap_err();
-            assert!(told.starts_with(problem), "{told}");
+            let error = toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).unwrap().check().unwrap_err();
+            assert!(error.starts_with(problem), "{error}");
         }
         for rule in ["fault = \"418\"", "fault = \"500\", sourceid = \"a\"", "per_mille = 1"] {
             assert!(toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).is_err(), "{rule}");

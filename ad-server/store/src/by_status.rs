@@ -62,9 +62,6 @@ pub struct AdByStatus {
 
 impl Database {
     /// A page of ads by status, in the order of their dealers, after an ad or from the start.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; the others as well.
     pub async fn ads_by_status(
         &self,
         filter: &StatusFilter,
@@ -91,9 +88,6 @@ impl Database {
     }
 
     /// Some ads of a scope with one of these statuses.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn ads_with_status(
         &self,
         scope: Scope<'_>,
@@ -104,9 +98,6 @@ impl Database {
     }
 
     /// Some ads of a scope that are not deleted and have a failure.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn ads_with_failures(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<AdByStatus>, StoreError> {
         let counts = self.count_by_status(scope).await?;
         let failing = counts.iter().map(|count| count.words);

@@ -38,9 +38,6 @@ impl Database {
     /// A page of a search that finds more than `common` texts of a dealer. Its cost does not grow with what the search finds, because
     /// the count goes to the first ad after the page only. `None` for every other list, which
     /// [`Store::list`](ad_core::ports::Store::list) reads and counts exactly.
-    ///
-    /// # Errors
-    /// [`StoreError::TimedOut`]; [`StoreError::Unavailable`]; the others as well.
     pub async fn common_search(
         &self,
         dealer_code: &str,

@@ -169,9 +169,6 @@ pub enum TakeError {
 
 impl Database {
     /// Counts and times of the queue.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn queue_state(&self, now: Timestamp) -> Result<QueueSummary, StoreError> {
         let summary = Columns::first(&self.read(sql::ReadQueueState { now }).await?)?;
         summary.ok_or_else(|| StoreError::Faulty("the queue is missing".into()))
@@ -212,17 +209,11 @@ impl Database {
     }
 
     /// The accepted request of an id, of whichever dealer; finished requests have logged something.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn request(&self, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
         stored_request(id, &self.read(sql::FindRequest { id }).await?)
     }
 
     /// How many accepted requests are not finished.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read.
     pub async fn queue_depth(&self) -> Result<u64, StoreError> {
         self.read_number(sql::QueueDepth {}).await
     }
