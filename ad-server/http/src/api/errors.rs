@@ -361,10 +361,16 @@ pub fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
 }
 
 pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
-    serde_json::to_vec(body).map_err(|error| {
-        tracing::error!(%error, "cannot serialize response");
-        ApiError::Internal
-    })
+    serde_json::to_vec(body).map_err(|error| unserializable(&error))
+}
+
+pub(super) fn json_text(body: &impl Serialize) -> Result<String, ApiError> {
+    serde_json::to_string(body).map_err(|error| unserializable(&error))
+}
+
+fn unserializable(error: &serde_json::Error) -> ApiError {
+    tracing::error!(%error, "cannot serialize response");
+    ApiError::Internal
 }
 
 /// What poem itself refuses, in the contract's shape.

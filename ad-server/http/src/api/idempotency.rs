@@ -12,7 +12,7 @@ use poem::{
 };
 use sha2::{Digest, Sha256};
 
-use super::ApiError;
+use super::{ApiError, errors::json_text};
 
 const NAME: &str = "idempotency-key";
 
@@ -98,10 +98,10 @@ impl WriteAnswer {
         response
     }
 
-    pub(super) fn text(&self) -> serde_json::Result<String> {
+    pub(super) fn text(&self) -> Result<String, ApiError> {
         let value = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers: Vec<_> = self.headers.iter().map(|(name, it)| (name.as_str(), value(it))).collect();
-        let headers = serde_json::to_string(&headers)?;
+        let headers = json_text(&headers)?;
         Ok(AnswerColumns { status: self.status.as_u16(), headers: &headers, body: &self.body }.to_string())
     }
 }

@@ -17,6 +17,7 @@ use super::{
     ApiError,
     call::Call,
     conditional::etag,
+    errors::json_text,
     handler::{ApiResult, WriteHandler, WriteInput},
     idempotency::{RequestKey, WriteAnswer, replayed},
     operations::Act,
@@ -150,16 +151,10 @@ impl Call<'_> {
 
 impl ShownAd<'_> {
     fn response(&self, accepted: &Accepted) -> ApiResult {
-        match self.answer(accepted) {
-            Ok(answer) => Ok(answer.response()),
-            Err(error) => {
-                tracing::error!(%error, "cannot serialize response");
-                Err(ApiError::Internal)
-            }
-        }
+        Ok(self.answer(accepted)?.response())
     }
 
-    fn answer(&self, accepted: &Accepted) -> serde_json::Result<WriteAnswer> {
+    fn answer(&self, accepted: &Accepted) -> Result<WriteAnswer, ApiError> {
         let Self { call, quality, .. } = self;
         let creates = call.operation.act == Act::Create;
         let mut headers = vec![(header::ETAG, etag(accepted.tag))];
@@ -170,13 +165,9 @@ impl ShownAd<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let quality = if *quality {
-            let quality = call.context().service.quality(&accepted.ad, &accepted.failed_images);
-            Some(quality.map_err(serde::ser::Error::custom)?)
-        } else {
-            None
-        };
-        let body = serde_json::to_string(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
+        let quality =
+            if *quality { Some(call.context().service.quality(&accepted.ad, &accepted.failed_images)?) } else { None };
+        let body = json_text(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
         Ok(WriteAnswer { status: if creates { StatusCode::CREATED } else { StatusCode::OK }, headers, body })
     }
 }
