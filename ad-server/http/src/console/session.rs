@@ -128,6 +128,7 @@ impl SignInLinks {
 }
 
 /// The sign-in page. A signed-in visitor need not sign in again.
+#[expect(clippy::unnecessary_wraps, reason = "handlers of the table have one type")]
 pub(super) fn ask_for_token(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
     Ok(match of(visitor, request) {
         Ok(_) => visitor.redirect(next(query)),
