@@ -20,7 +20,7 @@ use ad_server_base::{
     http_server::{Proxies, TlsFiles},
     secret::{Secret, TokenSource},
     toml_file::{self, TomlFileError},
-    values::AddressRange,
+    values::{AddressRange, Period},
 };
 use ad_server_outside::{
     marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
@@ -28,6 +28,7 @@ use ad_server_outside::{
     webhooks::WebhookKeySource,
 };
 use ad_server_store::{Database, Options, SchemaPolicy};
+use ad_server_work::{cleanup::Kept, retention::RetentionTimes};
 
 /// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
 const SANDBOX: &str = "
@@ -69,7 +70,6 @@ impl Layer {
         self.or(below)
     }
 
-    /// The marketplaces that have two tokens.
     fn two_tokens(&self) -> impl Iterator<Item = ConfigError> + use<> {
         let primary = self.primary_marketplace_token.is_some() && self.primary_marketplace_token_file.is_some();
         let secondary = self.secondary_marketplace_token.is_some() && self.secondary_marketplace_token_file.is_some();
@@ -89,14 +89,12 @@ impl Layer {
 }
 
 impl Default for Settings {
-    /// The defaults of the table.
     fn default() -> Self {
         Layer::default().complete(None)
     }
 }
 
 impl Settings {
-    /// The defaults of a sandbox.
     pub fn of_sandbox() -> Self {
         Layer { sandbox: Some(true), ..Layer::default() }.complete(None)
     }
@@ -162,7 +160,6 @@ impl Settings {
         }
     }
 
-    /// How the database is used.
     pub fn database_options(&self, schema: SchemaPolicy) -> Options {
         Options {
             schema,
@@ -250,7 +247,18 @@ impl Settings {
         self.vehicle_registry.as_ref().map(connect).transpose()
     }
 
-    /// What each dealer may have at most.
+    pub fn retention_times(&self) -> RetentionTimes {
+        RetentionTimes {
+            deleted_ads: self.deleted_ads_kept.map(Period::duration),
+            log_messages: self.log_messages_kept.map(Period::duration),
+            audit_log: self.audit_log_kept.map(Period::duration),
+        }
+    }
+
+    pub fn kept(&self) -> Kept {
+        Kept { answers: self.idempotency_keys_kept.duration(), deliveries: self.webhook_deliveries_kept.duration() }
+    }
+
     pub fn dealer_quotas(&self) -> DealerQuotas {
         DealerQuotas {
             requests: self.dealer_requests.map(NonZero::get),

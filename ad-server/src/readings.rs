@@ -19,12 +19,9 @@ use ad_server_outside::marketplace::Circuits;
 use ad_server_store::Database;
 use async_trait::async_trait;
 
-/// The queue in a database.
 #[derive(Clone)]
 pub(crate) struct DatabaseQueue {
-    /// The database.
     pub database: Database,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 

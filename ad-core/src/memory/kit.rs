@@ -23,7 +23,7 @@ use crate::{
 pub struct Kit {
     /// Ads, logs, requests and kept answers.
     pub store: Arc<MemoryStore>,
-    /// Add dealers here first.
+    /// The dealers that the service knows; more can be added.
     pub directory: Arc<MemoryDirectory>,
     /// Add the answers of image hosts here.
     pub images: Arc<MemoryImages>,

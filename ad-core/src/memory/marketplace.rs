@@ -24,7 +24,7 @@ pub struct MemoryListing {
     pub dealer_code: String,
     /// The licence plate, in upper case without spaces.
     pub plate: Option<String>,
-    /// Title that buyers see.
+    /// Title of the ad; empty if it has none.
     pub title: String,
     /// Addresses of its images, in display order.
     pub images: Vec<String>,

@@ -34,7 +34,7 @@ pub struct ExaminedPhotos {
     pub image_refs: Vec<ImageRef>,
     /// Whether that is more than before.
     pub is_new: bool,
-    /// When the examination ended.
+    /// When the examination ended, in UTC.
     pub at: Timestamp,
 }
 

@@ -39,7 +39,7 @@ impl Scope<'_> {
 pub enum LogEntries {
     /// With the latest entries, oldest first.
     Latest,
-    /// Without log entries.
+    /// No log entries are read.
     Omitted,
 }
 

@@ -32,7 +32,7 @@ pub struct Keep<'a> {
     pub key: AnswerKey,
     /// A hash of query and body.
     pub fingerprint: String,
-    /// Writes the answer.
+    /// Writes the answer that is kept.
     #[debug(skip)]
     pub writer: &'a dyn AnswerWriter,
 }

@@ -111,7 +111,6 @@ impl Directory {
         self.snapshot.load().holds.get(&HoldTarget::Marketplace(market)).map(|hold| hold.reason.clone())
     }
 
-    /// Whether a token was revoked.
     pub fn is_revoked(&self, jti: &str) -> bool {
         self.snapshot.load().revoked.contains(jti)
     }

@@ -169,7 +169,6 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// Opens it at this moment.
     fn opened(start: Instant) -> Breaker<&'static str> {
         let breaker = breaker();
         let turns: Vec<_> = (0..3).map(|_| breaker.enter(start).unwrap().failed(start, "500", None)).collect();

@@ -4,7 +4,6 @@ use std::io;
 
 use ad_core::ports::StoreError;
 
-/// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineError {
     /// Number of the line, from 1.
@@ -16,7 +15,6 @@ pub struct LineError {
 /// Why no line was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Every line that is wrong.
     #[error("{}", listed(.0))]
     Lines(Vec<LineError>),
     #[error("cannot read the lines: {0}")]

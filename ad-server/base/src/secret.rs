@@ -1,7 +1,8 @@
 //! Credentials from environment, file or settings. Neither logs nor `Debug` output show them.
 
 use std::{
-    fmt, io,
+    fmt, fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -31,7 +32,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where a token comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSource {
     /// From the environment or the settings file.
@@ -64,7 +64,55 @@ impl TokenSource {
 }
 
 fn read(path: &Path) -> Result<String, TokenSourceError> {
-    std::fs::read_to_string(path).map_err(|source| TokenSourceError::Read { path: path.to_owned(), source })
+    fs::read_to_string(path).map_err(|source| TokenSourceError::Read { path: path.to_owned(), source })
+}
+
+/// A file of keys cannot be used; `what` it holds, such as `token keys`.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    #[error("cannot read the {what} {}: {source}", .path.display())]
+    Read { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot create the {what} {}: {source}", .path.display())]
+    Create { what: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// The text of a file of keys, and whether it is new: if there is none, one is created with what `make` returns. Processes that start at
+/// once get the same text.
+pub fn read_or_create(
+    what: &'static str,
+    path: &Path,
+    make: impl FnOnce() -> io::Result<String>,
+) -> Result<(String, bool), KeyFileError> {
+    let unreadable = |source| KeyFileError::Read { what, path: path.to_owned(), source };
+    let failed = |source| KeyFileError::Create { what, path: path.to_owned(), source };
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        read => return Ok((read.map_err(unreadable)?, false)),
+    }
+    let text = make().map_err(failed)?;
+    match write_new(path, &text) {
+        Ok(()) => Ok((text, true)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Ok((fs::read_to_string(path).map_err(unreadable)?, false))
+        }
+        Err(source) => Err(failed(source)),
+    }
+}
+
+/// Creates the file completely or not at all, and never replaces one: no process reads half a key, and after a power
+/// cut it is the key that signed. (Temporary files are made with mode 0600, and keep it under their new name.)
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    if cfg!(unix) {
+        // Makes the new name durable. Only Unix can open a folder.
+        fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -76,8 +124,8 @@ mod tests {
         let token = |text: &str| TokenSource::Text(Secret::from(text.to_owned())).load();
         assert_eq!(token(" t0p-secret\n").unwrap().reveal(), "t0p-secret");
         for text in ["", " ", "two words", "line\nline", "å"] {
-            let told = token(text).unwrap_err().to_string();
-            assert!(told.contains("printable"), "{told}");
+            let error = token(text).unwrap_err().to_string();
+            assert!(error.contains("printable"), "{error}");
         }
         let shown = format!("{:?}", TokenSource::Text(Secret::from("t0p-secret".to_owned())));
         assert_eq!(shown, "Text(…)");

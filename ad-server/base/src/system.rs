@@ -20,7 +20,6 @@ pub fn use_ring() {
     }
 }
 
-/// The clock of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

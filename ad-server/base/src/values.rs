@@ -129,7 +129,6 @@ impl FromStr for OtlpEndpoint {
 pub struct Rate {
     /// Number of requests per [`per`](Self::per).
     pub requests: NonZeroU32,
-    /// Length of the period.
     pub per: Duration,
     /// The burst; by default as many as in the whole time.
     pub burst: NonZeroU32,
@@ -192,7 +191,6 @@ impl FromStr for AddressRange {
 pub struct ByteSize(usize);
 
 impl ByteSize {
-    /// The size in bytes.
     pub const fn bytes(self) -> usize {
         self.0
     }

@@ -15,7 +15,6 @@ use ad_server_base::{secret::Secret, system::use_ring};
 /// The `User-Agent` of our clients.
 pub const USER_AGENT: &str = concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION"));
 
-/// Begins a client.
 pub fn client() -> ClientBuilder {
     use_ring();
     Client::builder()
@@ -107,7 +106,6 @@ pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
 /// Why a body was not read.
 #[derive(Debug)]
 pub enum UnreadBody {
-    /// It is larger than the limit.
     TooLarge,
     /// The connection ended before the body did.
     Broken(reqwest::Error),

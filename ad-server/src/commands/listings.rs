@@ -15,7 +15,7 @@ use ad_server_base::{
 use ad_server_outside::marketplace::{ListingFilter, ListingRow, import_listings, list_listings};
 
 /// Wrong lines that are printed; more would hide the first.
-const LINES_TOLD: usize = 5;
+const LINES_SHOWN: usize = 5;
 
 /// What to do with listings.
 #[derive(Debug, Subcommand)]
@@ -61,8 +61,8 @@ async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(),
 
 /// The first wrong lines, and how many more there are.
 fn summary(name: &str, errors: &[LineError]) -> String {
-    let first = errors.iter().take(LINES_TOLD).map(|error| format!("{name}:{}: {}", error.line, error.message));
-    let more = errors.len().saturating_sub(LINES_TOLD);
+    let first = errors.iter().take(LINES_SHOWN).map(|error| format!("{name}:{}: {}", error.line, error.message));
+    let more = errors.len().saturating_sub(LINES_SHOWN);
     let more = (more > 0).then(|| format!("and {}", output::counted(more, "more line")));
     first.chain(more).collect::<Vec<_>>().join("; ")
 }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_wrong_lines_are_told() {
+    fn the_first_wrong_lines_are_named() {
         let errors = |count| (1..=count).map(|line| LineError { line, message: "x".to_owned() }).collect::<Vec<_>>();
         assert_eq!(summary("f", &errors(2)), "f:1: x; f:2: x");
         assert_eq!(summary("f", &errors(7)), "f:1: x; f:2: x; f:3: x; f:4: x; f:5: x; and 2 more lines");

@@ -102,7 +102,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     show::print_next_steps(&client.base, &client.token, rows.first());
     if !args.once {
         app::stop_signal().await;
-        show::print_goodbye();
+        show::line("\nStopping.");
     }
     running.stop().await?;
     Ok(())
@@ -132,7 +132,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<RunningService, DemoErr
     };
     let running = match app::start(&settings).await {
         Err(AppError::Listen(ServerError::Listen { address, .. })) => {
-            show::port_taken(address);
+            show::line(&format!("{address} is in use; using another port."));
             settings.listen.set_port(0);
             app::start(&settings).await?
         }
@@ -251,7 +251,7 @@ impl Client {
             .collect();
         let mut shown: HashMap<String, usize> = HashMap::new();
         let start = tokio::time::Instant::now();
-        show::watching();
+        show::line("\nAll requests are answered. The worker now processes them; log entries of the ads:\n");
         loop {
             let page = self.get("/v4/ad?include=log,status,quality&limit=500").await?;
             let (mut waiting, mut news) = (None, Vec::new());

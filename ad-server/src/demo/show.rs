@@ -1,9 +1,6 @@
 //! Prints the output of the demo.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    net::SocketAddr,
-};
+use std::io::{self, IsTerminal, Write};
 
 use ad_core::{model::Timestamp, violation::Code};
 
@@ -15,7 +12,7 @@ use super::{DemoRow, receiver::Receiver, stock::DemoAd};
 use crate::output;
 
 /// Prints a line. A closed stdout is no error of the demo.
-fn line(text: &str) {
+pub(super) fn line(text: &str) {
     let _nobody_reads_on = writeln!(io::stdout(), "{text}");
 }
 
@@ -28,10 +25,6 @@ const BOLD: &str = "1";
 fn styled(style: &str, text: &str) -> String {
     let wanted = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if wanted { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
-}
-
-pub(super) fn port_taken(address: SocketAddr) {
-    line(&format!("{address} is in use; using another port."));
 }
 
 pub(super) fn opening(base: &str, stock: &[DemoAd]) {
@@ -64,10 +57,6 @@ fn mistakes(errors: &Value, path: &str) {
         }
         other => line(&format!("      {path}: {other}")),
     }
-}
-
-pub(super) fn watching() {
-    line("\nAll requests are answered. The worker now processes them; log entries of the ads:\n");
 }
 
 /// What has ended since the last look, in the order of time.
@@ -176,7 +165,6 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
-/// The console, with a link that signs in.
 pub(super) fn console(base: &str, link: &str) {
     line(&styled(BOLD, "\nSee the ads in the console. This link signs in, once, on this machine:\n"));
     line(&format!("  {base}{link}"));
@@ -208,8 +196,4 @@ pub(super) fn print_next_steps(base: &str, token: &str, first: Option<&DemoRow>)
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
     line(&format!("Failures on demand: {}", ad_server_http::sandbox::GUIDE));
     line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
-}
-
-pub(super) fn print_goodbye() {
-    line("\nStopping.");
 }

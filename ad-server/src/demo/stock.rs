@@ -19,10 +19,8 @@ pub enum Expected {
     Refused,
 }
 
-/// An ad that the demo posts.
 #[derive(Debug, Clone)]
 pub struct DemoAd {
-    /// Vehicle type of the path.
     pub vehicle_type: &'static str,
     /// The dealer, in the payload too.
     pub dealer_code: String,
@@ -82,7 +80,6 @@ impl DemoAd {
         self.payload["source_id"].as_str().unwrap_or_default()
     }
 
-    /// How many images it has.
     pub fn images(&self) -> usize {
         self.payload["image_urls"].as_array().map_or(0, Vec::len)
     }

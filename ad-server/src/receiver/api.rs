@@ -71,7 +71,6 @@ pub(super) enum ErrorResponse {
     ),
 }
 
-/// A problem for an answer.
 pub(super) fn problem(code: &str, message: impl Into<String>) -> Json<ErrorBody> {
     Json(ErrorBody { code: code.to_owned(), message: message.into() })
 }

@@ -10,7 +10,6 @@ use ad_core::{lock::locked, model::Market};
 use ad_server_http::sandbox::{FaultCounts, PREFIX, times};
 use serde::{Deserialize, Serialize, de::value};
 
-/// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fault {
     /// There is no answer, and nothing is done.
@@ -33,7 +32,6 @@ pub enum Fault {
     Lost,
 }
 
-/// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallAction {
@@ -58,12 +56,9 @@ fn named<'n, T: Deserialize<'n>>(name: &'n str) -> Option<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The fault.
     pub fault: Fault,
-    /// On this marketplace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marketplace: Option<Market>,
-    /// Those of the ad with this source id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
     /// Those of ads whose source id begins so.
@@ -75,7 +70,7 @@ pub struct Rule {
     /// Those that do one of these; if empty, any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<CallAction>,
-    /// Probability in thousandths.
+    /// Probability in thousandths, 0 to 1000; 1000 if left out.
     #[serde(default = "all")]
     pub per_mille: u16,
     /// Of each ad only the first so many calls that it meets.
@@ -138,7 +133,6 @@ impl Rule {
     }
 }
 
-/// All rules, as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
@@ -160,7 +154,6 @@ impl Rules {
     }
 }
 
-/// A call that may fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MarketplaceCall {
     pub(super) market: Market,
@@ -210,7 +203,6 @@ impl Faults {
         *locked(&self.state) = FaultState::new(rules, self.seed);
     }
 
-    /// Whether there are any rules.
     pub(super) fn is_on(&self) -> bool {
         self.sandbox || !locked(&self.state).rules.rules.is_empty()
     }
@@ -375,8 +367,8 @@ mod tests {
             ("fault = \"lost\", retry_after = 3", "rule 1: retry_after: "),
             ("fault = \"500\", reason = \"no\"", "rule 1: reason: "),
         ] {
-            let told = toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).unwrap().check().unwrap_err();
-            assert!(told.starts_with(problem), "{told}");
+            let error = toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).unwrap().check().unwrap_err();
+            assert!(error.starts_with(problem), "{error}");
         }
         for rule in ["fault = \"418\"", "fault = \"500\", sourceid = \"a\"", "per_mille = 1"] {
             assert!(toml::from_str::<Rules>(&format!("rules = [{{{rule}}}]")).is_err(), "{rule}");

@@ -133,7 +133,7 @@ pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
                     faults.replace(rules);
                     Ok::<_, poem::Error>(json_response(StatusCode::OK, &faults.rules()))
                 }
-                Err(told) => Err(ErrorResponse::Malformed(problem("malformed", told)).into()),
+                Err(error) => Err(ErrorResponse::Malformed(problem("malformed", error)).into()),
             }
         }
     })

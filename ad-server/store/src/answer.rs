@@ -6,7 +6,6 @@ use ad_core::ports::StoreError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 #[display("{status}\n{headers}\n{body}")]
 pub struct AnswerColumns<'a> {
-    /// Status of HTTP.
     pub status: u16,
     /// Names and values as JSON.
     pub headers: &'a str,

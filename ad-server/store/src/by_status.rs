@@ -19,11 +19,8 @@ use super::{
 /// A filter of ads; `None` or empty matches any.
 #[derive(Debug, Clone, Default)]
 pub struct StatusFilter {
-    /// With one of these statuses.
     pub statuses: Vec<AdStatus>,
-    /// Only ads of the dealer with this code.
     pub dealer_code: Option<String>,
-    /// With this code of failure.
     pub code: Option<Code>,
     /// Of a category that this marketplace has, and not live there.
     pub not_live_on: Option<Market>,
@@ -49,7 +46,6 @@ impl fmt::Display for StatusFilter {
     }
 }
 
-/// An ad and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdByStatus {
     pub dealer_code: String,
@@ -66,9 +62,6 @@ pub struct AdByStatus {
 
 impl Database {
     /// A page of ads by status, in the order of their dealers, after an ad or from the start.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; the others as well.
     pub async fn ads_by_status(
         &self,
         filter: &StatusFilter,
@@ -95,9 +88,6 @@ impl Database {
     }
 
     /// Some ads of a scope with one of these statuses.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn ads_with_status(
         &self,
         scope: Scope<'_>,
@@ -108,9 +98,6 @@ impl Database {
     }
 
     /// Some ads of a scope that are not deleted and have a failure.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn ads_with_failures(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<AdByStatus>, StoreError> {
         let counts = self.count_by_status(scope).await?;
         let failing = counts.iter().map(|count| count.words);

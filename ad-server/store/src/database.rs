@@ -29,6 +29,10 @@ use ad_server_base::limits::{
 };
 
 /// A database. Clones share everything.
+///
+/// # Errors
+/// Everything that it reads and writes fails with [`StoreError::Unavailable`] while the server or the disk is not available, with
+/// [`StoreError::Faulty`] if a row cannot be understood, and a read for a client with [`StoreError::TimedOut`] after its time limit.
 #[derive(Debug, Clone)]
 pub struct Database {
     engine: Engine,
@@ -57,7 +61,7 @@ enum ReadSize {
 /// One connection for several transactions that share its temporary tables.
 pub enum Session {
     Sqlite(Writer),
-    Postgres(postgres::HeldConnection),
+    Postgres(postgres::ExclusiveConnection),
 }
 
 ad_server_base::debug_by_name!(Session);
@@ -67,7 +71,7 @@ impl Session {
     pub async fn write<W: Work>(&mut self, work: W) -> Result<W::Answer, StoreError> {
         match self {
             Self::Sqlite(writer) => writer.run(work).await,
-            Self::Postgres(held) => held.write(work).await,
+            Self::Postgres(connection) => connection.write(work).await,
         }
     }
 }
@@ -79,7 +83,6 @@ impl Database {
         Self::open_with(url, &Options::default()).await
     }
 
-    /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
         let woken = NotificationTargets {
@@ -298,7 +301,7 @@ impl Database {
     pub async fn session(&self) -> Result<Session, StoreError> {
         Ok(match &self.engine {
             Engine::Sqlite(sqlite) => Session::Sqlite(sqlite.writer().clone()),
-            Engine::Postgres(postgres) => Session::Postgres(postgres.hold().await?),
+            Engine::Postgres(postgres) => Session::Postgres(postgres.exclusive().await?),
         })
     }
 
@@ -366,9 +369,6 @@ impl Database {
     }
 
     /// Number of texts that are not indexed for searching yet. Searches find them nevertheless.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read.
     pub async fn unindexed(&self) -> Result<u64, StoreError> {
         match &self.engine {
             Engine::Sqlite(_) => self.read_number(CountUnindexed {}).await,

@@ -23,7 +23,6 @@ const CHECKSUM: usize = 64;
 /// Numbers of what was erased, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
-    /// Number of ads.
     pub ads: u64,
     /// Their log entries, whose messages are replaced.
     pub log_entries: u64,
@@ -42,13 +41,11 @@ impl AddAssign for Erased {
 /// What a dealer, or an ad of it, has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ErasureCounts {
-    /// Number of ads.
     pub ads: u64,
     /// Those of them that are not deleted, or have an unfinished request.
     pub not_deleted: u64,
     /// Number of ads that are erased already.
     pub erased: u64,
-    /// Number of log entries.
     pub log_entries: u64,
     /// Number of listings on local marketplaces.
     pub listings: u64,
@@ -163,7 +160,6 @@ impl Database {
     }
 }
 
-/// The checksum in the name of a file.
 fn checksum(name: &str) -> String {
     name.split(['.', '-']).next().unwrap_or_default().to_owned()
 }

@@ -41,7 +41,6 @@ pub(super) struct EventPoller {
     is_running: Arc<AtomicBool>,
 }
 
-/// The result of a poll.
 struct PollResult {
     /// The newest transaction that could be read.
     newest: i64,

@@ -38,9 +38,6 @@ impl Database {
     /// A page of a search that finds more than `common` texts of a dealer. Its cost does not grow with what the search finds, because
     /// the count goes to the first ad after the page only. `None` for every other list, which
     /// [`Store::list`](ad_core::ports::Store::list) reads and counts exactly.
-    ///
-    /// # Errors
-    /// [`StoreError::TimedOut`]; [`StoreError::Unavailable`]; the others as well.
     pub async fn common_search(
         &self,
         dealer_code: &str,
@@ -125,7 +122,6 @@ impl FromColumns for Vec<EarlierPrices> {
     }
 }
 
-/// The codes of the dealers of a scope.
 pub(super) fn codes(scope: Scope<'_>) -> Vec<String> {
     match scope {
         Scope::Dealer(code) => vec![code.to_owned()],
@@ -344,7 +340,6 @@ FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
     ))
 }
 
-/// A page of the log of an ad.
 pub(super) fn log(dialect: Dialect, ad: Uuid, query: &LogQuery) -> Statement {
     let mut values = Values::new(dialect);
     let ad = values.add(ad);
@@ -405,7 +400,6 @@ fn direction(descending: bool) -> &'static str {
     if descending { " DESC" } else { "" }
 }
 
-/// The condition of a filter.
 fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String {
     match filter {
         AdFilter::Search(part) => Search::in_content(part).condition(values, scope),

@@ -32,18 +32,12 @@ pub struct PublishedByHour {
 
 impl Database {
     /// The newest log entries of a scope, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn newest_events(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<Event>, StoreError> {
         let rows = self.look_up(newest(self.dialect(), scope, limit).for_client_of(dealer_to_charge(scope))).await?;
         Columns::all(&rows)
     }
 
     /// How often ads of a scope were published, by hour, from a time on; counted from the newest log entries of each dealer.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
     pub async fn published_by_hour(&self, scope: Scope<'_>, since: Timestamp) -> Result<PublishedByHour, StoreError> {
         let codes = codes(scope);
         let most = (MOST_COUNTED / codes.len().max(1)).max(LEAST_COUNTED);

@@ -8,7 +8,6 @@ const MARK: char = '\u{10fffe}';
 /// Behind a [`MARK`] that the text has itself.
 const ITSELF: char = '\u{10ffff}';
 
-/// A text as it is stored.
 pub(crate) fn storable(text: &str) -> Cow<'_, str> {
     if !text.contains('\0') && !text.contains(MARK) {
         return Cow::Borrowed(text);
@@ -24,7 +23,6 @@ pub(crate) fn storable(text: &str) -> Cow<'_, str> {
     Cow::Owned(stored)
 }
 
-/// The text that was stored.
 pub(crate) fn restored(stored: &str) -> Cow<'_, str> {
     if !stored.contains(MARK) {
         return Cow::Borrowed(stored);

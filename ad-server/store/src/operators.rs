@@ -55,7 +55,6 @@ pub struct Hold {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditEntry {
     pub at: Timestamp,
-    /// Name of the operator who did it.
     pub operator: String,
     /// What, such as `marketplaces pause`.
     pub act: String,
@@ -101,7 +100,6 @@ pub struct DealerQueue {
     pub unfinished: u64,
     /// Those of them that a worker could take now.
     pub due: u64,
-    /// When the oldest was accepted.
     pub oldest: Timestamp,
     /// Requests of the dealer that were finished in the last minutes.
     pub finished: u64,
@@ -167,7 +165,6 @@ impl Database {
         Columns::all(&self.read(sql::AuditEntries { limit }).await?)
     }
 
-    /// When the last backup was recorded.
     pub async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
         Columns::first(&self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?)
     }

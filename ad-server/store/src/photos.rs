@@ -27,9 +27,6 @@ fn claimed(rows: &[Row], until: Timestamp) -> Result<Vec<ClaimedPhotos>, StoreEr
 impl Database {
     /// Claims the ads with images among the next ones behind a number, but for those whose images another worker examines. Returns them with
     /// the number of the last ad that was looked at; `None` at the end.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read or written; [`StoreError::Faulty`].
     pub async fn claim_photos_behind(
         &self,
         behind: i64,

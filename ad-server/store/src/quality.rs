@@ -6,9 +6,6 @@ use super::{Columns, Database, Row, rows::json, sql::ads as sql};
 
 impl Database {
     /// Sets the scores of some ads that have none, and returns how many it read.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when they cannot be read or written; [`StoreError::Faulty`].
     pub async fn score_ads(&self, at_most: u32) -> Result<usize, StoreError> {
         let rows = self.read(sql::AdsWithoutScore { limit: at_most }).await?;
         let scores = rows.iter().map(scored).collect::<Result<Vec<_>, _>>()?;

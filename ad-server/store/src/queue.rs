@@ -111,7 +111,6 @@ pub struct Failing {
     pub reason: String,
     /// Number of requests that failed for it.
     pub requests: u64,
-    /// When the oldest was accepted.
     pub oldest: Timestamp,
     /// When the first one is retried, or its attempt ends.
     pub next: Timestamp,
@@ -135,11 +134,8 @@ pub struct Unfinished {
 /// A filter of unfinished requests; `None` matches any.
 #[derive(Debug, Clone, Default)]
 pub struct QueueFilter {
-    /// Only requests of the dealer with this code.
     pub dealer_code: Option<String>,
-    /// That failed for this reason.
     pub reason: Option<String>,
-    /// That failed with this code.
     pub code: Option<Code>,
 }
 
@@ -173,9 +169,6 @@ pub enum TakeError {
 
 impl Database {
     /// Counts and times of the queue.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn queue_state(&self, now: Timestamp) -> Result<QueueSummary, StoreError> {
         let summary = Columns::first(&self.read(sql::ReadQueueState { now }).await?)?;
         summary.ok_or_else(|| StoreError::Faulty("the queue is missing".into()))
@@ -216,17 +209,11 @@ impl Database {
     }
 
     /// The accepted request of an id, of whichever dealer; finished requests have logged something.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn request(&self, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
         stored_request(id, &self.read(sql::FindRequest { id }).await?)
     }
 
     /// How many accepted requests are not finished.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read.
     pub async fn queue_depth(&self) -> Result<u64, StoreError> {
         self.read_number(sql::QueueDepth {}).await
     }
@@ -266,7 +253,6 @@ impl Database {
     }
 }
 
-/// The statement that records what a worker did.
 pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
     let change = &work.change;
     let changes = *change != AdChange::default();

@@ -60,9 +60,6 @@ impl Database {
     }
 
     /// Removes at most so many entries of the audit log from before a time, and returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
     pub async fn remove_audit_before(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
         Ok(self.run(sql::RemoveAudit { before, at_most }).await?.changed)
     }

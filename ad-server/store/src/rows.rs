@@ -35,12 +35,11 @@ impl Row {
     }
 }
 
-/// What both databases read.
+/// A type of a column that SQLite and PostgreSQL read.
 pub trait Readable<'r>: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
 
 impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>> Readable<'r> for T {}
 
-/// What one or more columns hold.
 pub trait FromColumns: Sized {
     fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError>;
 }
@@ -229,7 +228,6 @@ impl<'r> Columns<'r> {
         StatusWords::from_store(status, &channels).ok_or_else(|| self.faulty(&format!("holds \"{channels}\"")))
     }
 
-    /// The unfinished requests of an ad as JSON.
     pub(super) fn unfinished(&mut self, ad: &Ad) -> Result<Vec<(Option<Plan>, StoredRequest)>, StoreError> {
         type RequestRow = (Uuid, Option<Plan>, Progress, i64, Option<i64>, Option<Vec<EntryRow>>);
         let rows: Option<Vec<RequestRow>> = self.maybe_json()?;

@@ -66,10 +66,7 @@ pub enum SchemaState {
         version: i64,
     },
     /// A migration is another one than that which this program knows under the number.
-    Different {
-        /// Number of the migration.
-        version: i64,
-    },
+    Different { version: i64 },
 }
 
 impl SchemaState {

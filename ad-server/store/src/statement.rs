@@ -274,7 +274,6 @@ impl Values {
         }
     }
 
-    /// The statement of this text.
     pub(super) fn statement(self, text: String) -> Statement {
         Statement { sql: StatementSql::Built(text), values: self.values, dealer: None }
     }
@@ -302,7 +301,6 @@ impl Statement {
         Self { sql: StatementSql::Constant(sql), values, dealer: None }
     }
 
-    /// A client of this dealer waits for it.
     #[must_use]
     pub fn for_client_of(self, dealer_code: &str) -> Self {
         Self { dealer: Some(dealer_code.to_owned()), ..self }

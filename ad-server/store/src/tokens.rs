@@ -20,9 +20,7 @@ pub struct TokenRecord {
     pub permissions: Option<Vec<String>>,
     /// When it was issued here, if it was.
     pub issued: Option<Timestamp>,
-    /// When it ends, if it does.
     pub expires: Option<Timestamp>,
-    /// When it was revoked, if it was.
     pub revoked: Option<Timestamp>,
     /// What it is for, if that was said.
     pub label: Option<String>,
@@ -83,7 +81,6 @@ impl Database {
         Ok(issued.flatten().is_some())
     }
 
-    /// The tokens that were revoked.
     pub async fn revoked_tokens(&self) -> Result<Vec<String>, StoreError> {
         Columns::all(&self.read(sql::RevokedTokens {}).await?)
     }

@@ -13,7 +13,6 @@ pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
 /// Work that is done in a transaction.
 pub trait Work: Send + Sync + 'static {
-    /// Result of the transaction.
     type Answer: Send + 'static;
 
     /// Isolation level in PostgreSQL.
@@ -81,7 +80,6 @@ impl Work for Statement {
     }
 }
 
-/// The result of a statement.
 #[derive(Debug, Default)]
 pub struct StatementResult {
     /// Rows that were inserted, updated or deleted, by all parts of the statement together; in PostgreSQL, the number of its
@@ -97,7 +95,6 @@ impl StatementResult {
         std::iter::repeat_with(Self::default).take(inputs).collect()
     }
 
-    /// Adds a row to the result of its input.
     pub(super) fn add(batch: &mut [Self], row: Row) -> sqlx::Result<()> {
         let input = row.input()?;
         let place = usize::try_from(input - 1).ok().and_then(|place| batch.get_mut(place));

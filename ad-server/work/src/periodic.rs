@@ -26,7 +26,6 @@ use crate::{
 /// Most ads whose scores one statement computes.
 const SCORED: u32 = 200;
 
-/// A task.
 #[derive(Debug)]
 pub struct PeriodicTask<P> {
     name: &'static str,
@@ -34,7 +33,7 @@ pub struct PeriodicTask<P> {
     period: fn(&P) -> Option<Duration>,
     /// In percent of the period.
     jitter: u32,
-    /// Begins without a pause.
+    /// Whether its first run comes at the start of the process and not after a period.
     at_once: bool,
     /// Goes on while the process stops, for the workers that finish.
     while_stopping: bool,
@@ -47,13 +46,10 @@ pub struct PeriodicTask<P> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Period,
-    /// There is more to do.
     After(Duration),
-    /// There will never be more to do.
     Never,
 }
 
-/// Why a task failed.
 pub type TaskError = Box<dyn Error + Send + Sync>;
 
 /// What the tasks of the service work on.
@@ -80,7 +76,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// Within a second, a change of dealers, tokens and keys is seen (decision 17).
 const FRESHNESS: Duration = Duration::from_millis(500);
 
-/// The tasks of the service.
 #[rustfmt::skip]
 pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
     PeriodicTask {

@@ -27,7 +27,6 @@ pub struct IssueRequest {
     pub label: Option<String>,
     /// Issue time of the token.
     pub now: Timestamp,
-    /// Id of the token.
     pub jti: Uuid,
 }
 

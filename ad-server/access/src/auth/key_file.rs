@@ -7,7 +7,8 @@ use std::{
 
 use ad_core::lock::locked;
 
-use super::{KeySet, KeysError, Verifier};
+use super::{KeySet, KeysError, Verifier, keys::TOKEN_KEYS};
+use ad_server_base::secret::KeyFileError;
 
 /// A file whose keys a verifier uses.
 pub struct KeyFile {
@@ -26,7 +27,8 @@ impl KeyFile {
     /// Gives the verifier the keys of the file if its content has changed. After an error, the last good keys stay in use.
     pub async fn reload(&self) -> Result<(), KeysError> {
         let text = tokio::fs::read_to_string(&self.path).await;
-        let text = text.map_err(|source| KeysError::Read { path: self.path.clone(), source })?;
+        let failed = |source| KeyFileError::Read { what: TOKEN_KEYS, path: self.path.clone(), source };
+        let text = text.map_err(failed)?;
         let keys = KeySet::in_file(&text, &self.path)?;
         let mut known = locked(&self.known);
         if known.as_ref() != Some(&text) {

@@ -5,8 +5,7 @@
 //! reload a changed file. Neither messages nor `Debug` output show key material.
 
 use std::{
-    fs,
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -18,7 +17,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::signatures;
-use ad_server_base::secret::Secret;
+use ad_server_base::secret::{KeyFileError, Secret, read_or_create};
+
+/// The content of the file, for errors.
+pub(super) const TOKEN_KEYS: &str = "token keys";
 
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
 const HS256_BYTES: usize = 32;
@@ -44,7 +46,6 @@ pub(super) struct TokenKey {
     pub(super) expires: Option<Timestamp>,
 }
 
-/// Where the keys come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// A file, made on first start.
@@ -65,7 +66,6 @@ impl KeySource {
         }
     }
 
-    /// What it is, for people.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => absolute(path).display().to_string(),
@@ -87,18 +87,15 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    #[error("cannot read the token keys {path}: {source}")]
-    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
     #[error(
         "there are no token keys at {path}, so no server would accept the token; run the command in the folder of the server and with its \
          --config, or pass --token-key (the server creates the keys at its first start)", path = .path.display()
     )]
     Missing { path: PathBuf },
-    #[error("cannot create the token keys {path}: {source}")]
-    Create { path: PathBuf, source: io::Error },
     #[error("the token keys {path} are unusable: {problem}")]
     File { path: PathBuf, problem: MalformedKeys },
     #[error("the token keys in {name} are unusable: {problem}")]
@@ -143,33 +140,13 @@ impl KeySet {
     /// Reads the key file; if there is none, makes one with a random HS256 key. Of two processes that start at once,
     /// both end up with the same key.
     pub fn load_or_create(path: &Path) -> Result<Self, KeysError> {
-        match Self::read(path) {
-            Err(KeysError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Self::create(path),
-            Ok(keys) => {
-                warn_if_others_may_read(path);
-                Ok(keys)
-            }
-            Err(error) => Err(error),
+        let (text, is_new) = read_or_create(TOKEN_KEYS, path, random_set)?;
+        if is_new {
+            tracing::info!(path = %path.display(), "created token key");
+        } else {
+            warn_if_others_may_read(path);
         }
-    }
-
-    fn read(path: &Path) -> Result<Self, KeysError> {
-        let text = fs::read_to_string(path).map_err(|source| KeysError::Read { path: path.to_owned(), source })?;
         Self::in_file(&text, path)
-    }
-
-    fn create(path: &Path) -> Result<Self, KeysError> {
-        let failed = |source| KeysError::Create { path: path.to_owned(), source };
-        let text = random_set().map_err(failed)?;
-        match write_new(path, &text) {
-            Ok(()) => {
-                tracing::info!(path = %path.display(), "created token key");
-                Self::in_file(&text, path)
-            }
-            // Another process has created the file first: its key is used.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
-            Err(source) => Err(failed(source)),
-        }
     }
 
     pub(super) fn in_file(text: &str, path: &Path) -> Result<Self, KeysError> {
@@ -262,27 +239,11 @@ fn random_set() -> io::Result<String> {
     Ok(format!("{:#}\n", json!({"keys": [key]})))
 }
 
-/// Creates the file completely or not at all, and never replaces one: no process reads half a key, and after a power
-/// cut it is the key that signed. (Temporary files are made with mode 0600, and keep it under their new name.)
-pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
-    if cfg!(unix) {
-        // Makes the new name durable. Only Unix can open a folder.
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
 #[cfg(unix)]
 fn warn_if_others_may_read(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
-    if let Ok(file) = fs::metadata(path)
+    if let Ok(file) = std::fs::metadata(path)
         && file.permissions().mode() & 0o077 != 0
     {
         tracing::warn!(path = %path.display(), "token keys are readable by others; run chmod 600 on the file");

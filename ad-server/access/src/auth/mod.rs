@@ -23,7 +23,6 @@ mod used;
 
 pub use issue::{IssueError, IssueRequest, issue};
 pub use key_file::KeyFile;
-pub use keys::write_new;
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};
 pub use token::{Caller, TokenError, Verifier, is_jti};

@@ -44,7 +44,6 @@ impl serde::Serialize for Permission {
     }
 }
 
-/// Not the name of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected read, write, promote or webhooks")]
 pub struct UnknownPermission;
@@ -62,14 +61,12 @@ impl FromStr for Permission {
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// What a token of an operator may do.
     pub const OPERATOR: Self = Self(Permission::Operate.bit());
 
     /// Everything: what a token of a dealer or group without `permissions` may do.
     pub const ALL: Self =
         Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit() | Permission::Webhooks.bit());
 
-    /// Whether a permission is among them.
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
     }

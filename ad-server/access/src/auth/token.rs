@@ -26,7 +26,6 @@ const LEEWAY: Duration = Duration::from_mins(1);
 /// Characters of a `jti` at most.
 const MAX_JTI: usize = 255;
 
-/// The caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The dealers whose ads it may access.
@@ -34,11 +33,8 @@ pub struct Caller {
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked: see [`is_jti`].
     pub jti: String,
-    /// The label of its token.
     pub label: Option<String>,
-    /// When its token was issued.
     pub issued: Option<Timestamp>,
-    /// When its token expires, if it does.
     pub expires: Option<Timestamp>,
 }
 
@@ -121,7 +117,6 @@ struct CheckingKey {
 }
 
 impl Verifier {
-    /// With these keys, at the time of this clock.
     pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
         Self { checking: ArcSwap::from_pointee(VerifierState::new(keys)), clock }
     }

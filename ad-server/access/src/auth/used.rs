@@ -19,7 +19,6 @@ impl UsedTokens {
         }
     }
 
-    /// Writes them to the database.
     pub async fn record(&self, database: &Database, now: Timestamp) -> Result<(), StoreError> {
         let used = std::mem::take(&mut *locked(&self.0));
         if used.is_empty() { Ok(()) } else { database.touch_tokens(used.into_iter().collect(), now).await }

@@ -19,10 +19,9 @@ use crate::limits::{ConcurrencyLimit, Exceeded, Slot};
 /// Pause between two warnings that a limit is met.
 const WARN_EVERY: Duration = Duration::from_mins(1);
 
-/// How many connections there may be.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// From all addresses together.
+    /// Most connections from all addresses together.
     pub total: usize,
     /// The same from one client address. IPv6 addresses count by their first 64 bits, which is what one client has.
     pub per_address: usize,
@@ -44,7 +43,6 @@ impl Proxies {
         self.0.is_empty()
     }
 
-    /// Whether this is the address of one.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|range| range.contains(&address))
@@ -98,7 +96,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct BeyondLimits {
-    /// The oldest first.
+    /// Connections beyond the limits, oldest first.
     reserve: Vec<Reserved>,
     last_warning: Option<Instant>,
 }

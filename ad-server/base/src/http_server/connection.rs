@@ -56,7 +56,7 @@ pub struct CloseConnection;
 
 pub(super) struct Connection {
     pub(super) io: TcpStream,
-    /// Plain HTTP without.
+    /// `None`: plain HTTP.
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,

@@ -45,7 +45,6 @@ pub(super) struct Timed<Io> {
     /// Whether bytes have come since the last ones that were sent.
     receiving: bool,
     deadline: Instant,
-    /// The rate at which it reads.
     pace: MinimumRate,
     /// Wakes no later than the next deadline. Deadlines move with every request, so it is set anew only when one moves
     /// forward, or when it wakes too early.

@@ -2,7 +2,7 @@
 
 use jiff::civil;
 
-/// Tags of DER.
+/// Tags of the types of DER (X.690) that a certificate is read by.
 const INTEGER: u8 = 0x02;
 const SEQUENCE: u8 = 0x30;
 const UTC_TIME: u8 = 0x17;

@@ -39,7 +39,6 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// Pause after a connection could not be accepted: a lack of file handles, for example, lasts for a moment.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How a server is run.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     /// Address and port to listen on.

@@ -22,7 +22,7 @@ struct Counted<K> {
 #[derive(Debug)]
 struct SlotCounts<K> {
     all: usize,
-    /// No count is zero.
+    /// Counts of keys that hold slots; a count of zero is removed.
     of_keys: HashMap<K, usize>,
 }
 
@@ -36,9 +36,9 @@ pub struct Slot<K: Eq + Hash> {
 /// The maximum that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exceeded {
-    /// Of all together.
+    /// This maximum of all keys together.
     Total(usize),
-    /// Of the key.
+    /// This maximum of one key.
     Key(usize),
 }
 
@@ -60,7 +60,7 @@ impl<K: Eq + Hash> ConcurrencyLimit<K> {
         self.0.total
     }
 
-    /// How many there are.
+    /// Slots that are taken now, of all keys.
     pub fn count(&self) -> usize {
         locked(&self.0.counts).all
     }

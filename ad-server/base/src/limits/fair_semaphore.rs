@@ -87,7 +87,7 @@ impl FairSemaphore {
         self.try_grant(&mut state, holder, units).ok()
     }
 
-    /// Units that nobody holds.
+    /// Units that are free now, also those for which others wait.
     pub fn free(&self) -> usize {
         locked(&self.0).free
     }

@@ -34,7 +34,7 @@ type LimiterState<C> = governor::RateLimiter<String, HashMapStateStore<String>, 
 #[derive(Debug, Clone)]
 pub struct RateLimiter<C: Clock = MonotonicClock> {
     rate: Rate,
-    /// `RateLimit-Policy`.
+    /// Value of the header `RateLimit-Policy`, which never changes.
     policy: HeaderValue,
     counts: Arc<LimiterState<C>>,
     clock: C,
@@ -44,7 +44,6 @@ pub struct RateLimiter<C: Clock = MonotonicClock> {
 /// A request was one too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimited {
-    /// What is permitted.
     pub rate: Rate,
     /// Whole seconds until the next request may be made.
     pub seconds: u64,
@@ -66,7 +65,6 @@ impl<C: Clock + Clone> RateLimiter<C> {
         Self { rate, policy, counts: Arc::new(counts.with_middleware()), clock, since_sweep: Arc::default() }
     }
 
-    /// What is permitted.
     pub fn rate(&self) -> Rate {
         self.rate
     }

@@ -81,7 +81,6 @@ pub const IMAGE_MEMORY: usize = 128 * 1024 * 1024;
 /// How long storing one image may take, all in all. One that takes longer is tried again later.
 pub const IMAGE_WRITE: Duration = Duration::from_secs(30);
 
-/// A limit.
 #[derive(Debug)]
 pub struct Limit {
     pub name: &'static str,
@@ -99,7 +98,6 @@ pub struct Limit {
     pub error: Option<(u16, Code)>,
 }
 
-/// A value of a limit.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     Number(usize),

@@ -23,7 +23,6 @@ use crate::values::OtlpEndpoint;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
     #[default]
     Text,
     /// One JSON object a line.

@@ -247,7 +247,6 @@ impl Metrics {
         self.0.image_times.observe(took.as_secs_f64());
     }
 
-    /// An image was handed to the image store.
     pub(super) fn image_stored(&self, outcome: &'static str) {
         self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
     }
@@ -257,7 +256,6 @@ impl Metrics {
         self.0.expired.get_or_create(&kind.labels()).inc_by(count);
     }
 
-    /// A periodic task ran.
     pub fn periodic_task_ran(&self, task: &'static str, is_done: bool) {
         let outcome = if is_done { "done" } else { "failed" };
         self.0.periodic_tasks.get_or_create(&[("task", task.into()), ("outcome", outcome.into())]).inc();

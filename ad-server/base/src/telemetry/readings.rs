@@ -30,7 +30,7 @@ pub struct Reading {
 crate::debug_by_name!(Reading);
 
 impl Reading {
-    /// A gauge without labels.
+    /// A gauge, which has no labels.
     pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Self {
         Self::gauges(name, help, [(ReadingLabels::new(), value)])
     }

@@ -16,9 +16,7 @@ pub struct QueueLoad {
     pub oldest: Option<Duration>,
     /// Waiting time of the oldest claimable request; `None` if unknown.
     pub oldest_due: Option<Duration>,
-    /// Deliveries to webhooks that are pending.
     pub pending_deliveries: u64,
-    /// When the last backup was recorded.
     pub last_backup: Option<Timestamp>,
 }
 

@@ -9,7 +9,6 @@ use tracing_subscriber::{Layer, layer::Identity};
 use super::traces::TracesError;
 use crate::values::OtlpEndpoint;
 
-/// There is none.
 #[derive(Debug)]
 pub(super) enum SpanExport {}
 

@@ -28,7 +28,6 @@ pub(super) struct RequestFacts {
     pub(super) route: OnceLock<Arc<str>>,
 }
 
-/// A request whose answer is to be logged.
 pub(super) struct LoggedRequest {
     id: Uuid,
     method: Method,

@@ -106,7 +106,6 @@ impl Payload {
         Self::parsed(json.as_bytes(), limits, access, Instant::now() + limits.body_within, warns).await
     }
 
-    /// The object that a form was converted to.
     pub(crate) async fn of_form(
         object: Map<String, Value>,
         limits: &Limits,

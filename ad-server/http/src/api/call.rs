@@ -87,7 +87,6 @@ impl<'a> Call<'a> {
         self.request.raw_path_param(name).unwrap_or_default()
     }
 
-    /// Its query.
     pub(super) fn parsed<T>(
         &self,
         parse: impl FnOnce(&'static [Parameter], &[(String, String)]) -> Result<T, FieldErrors>,

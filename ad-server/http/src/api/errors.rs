@@ -95,7 +95,6 @@ pub enum ApiError {
         .0.as_secs_f64()
     )]
     Busy(std::time::Duration),
-    /// The connection exceeds a limit.
     #[error("{}", .0.detail())]
     TooManyConnections(ConnectionLimit),
     #[error(
@@ -247,7 +246,6 @@ impl ApiError {
         }
     }
 
-    /// Its code.
     pub fn code(&self) -> Code {
         self.row().code
     }
@@ -306,14 +304,12 @@ pub enum RequestPart {
     Payload,
 }
 
-/// An error in HTTP.
 struct ErrorRow {
     code: Code,
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// A row without headers.
 fn row(code: Code, status: StatusCode) -> ErrorRow {
     ErrorRow { code, status, headers: Vec::new() }
 }
@@ -383,10 +379,16 @@ pub fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
 }
 
 pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
-    serde_json::to_vec(body).map_err(|error| {
-        tracing::error!(%error, "cannot serialize response");
-        ApiError::Internal
-    })
+    serde_json::to_vec(body).map_err(|error| unserializable(&error))
+}
+
+pub(super) fn json_text(body: &impl Serialize) -> Result<String, ApiError> {
+    serde_json::to_string(body).map_err(|error| unserializable(&error))
+}
+
+fn unserializable(error: &serde_json::Error) -> ApiError {
+    tracing::error!(%error, "cannot serialize response");
+    ApiError::Internal
 }
 
 /// What poem itself refuses, in the contract's shape.

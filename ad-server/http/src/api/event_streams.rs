@@ -10,7 +10,7 @@ use ad_server_base::telemetry::Metrics;
 /// Open event streams and long polls. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct EventStreams {
-    /// By `jti`.
+    /// Open streams of each token, by its `jti`.
     open: ConcurrencyLimit<String>,
     stopped: Option<watch::Receiver<bool>>,
     gauge: Gauge,
@@ -40,7 +40,6 @@ impl EventStreams {
         Self { gauge: metrics.event_streams().clone(), ..self }
     }
 
-    /// Opens one with a token.
     pub(super) fn open(&self, jti: &str) -> Result<OpenStream, ApiError> {
         let slot = self.open.try_take(Some(jti.to_owned())).map_err(|exceeded| match exceeded {
             Exceeded::Key(most) => ApiError::TooManyStreams { most, of_token: true },

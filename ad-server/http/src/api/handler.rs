@@ -27,11 +27,9 @@ pub(super) enum Handler {
     Refuse(fn(&Call<'_>, Result<Payload, ApiError>) -> ApiError),
 }
 
-/// Accepts a write.
 pub(super) type WriteHandler =
     for<'a> fn(&'a Call<'a>, WriteInput<'a>) -> BoxFuture<'a, Result<Accepted, ServiceError>>;
 
-/// What a write has of its request.
 pub(super) struct WriteInput<'a> {
     pub(super) query: AdParameters,
     pub(super) payload: Payload,
@@ -50,7 +48,6 @@ pub(super) trait QueryHandler<I>: Sync {
 
 pub(super) type ParsedHandler<I> = Box<dyn for<'a> FnOnce(&'a Call<'a>, I) -> BoxFuture<'a, ApiResult> + Send>;
 
-/// A handler with the type of its query.
 pub(super) struct TypedHandler<Q, I>(pub(super) for<'a> fn(&'a Call<'a>, Q, I) -> BoxFuture<'a, ApiResult>);
 
 impl<Q: FromParameters + Send + 'static, I: 'static> QueryHandler<I> for TypedHandler<Q, I> {

@@ -12,7 +12,7 @@ use poem::{
 };
 use sha2::{Digest, Sha256};
 
-use super::ApiError;
+use super::{ApiError, errors::json_text};
 
 const NAME: &str = "idempotency-key";
 
@@ -52,7 +52,6 @@ impl RequestKey {
         self.fingerprint.update(body);
     }
 
-    /// How the answer is kept.
     pub(super) fn keep(self, writer: &dyn AnswerWriter) -> Keep<'_> {
         Keep { key: self.key, fingerprint: URL_SAFE_NO_PAD.encode(self.fingerprint.finalize()), writer }
     }
@@ -83,7 +82,6 @@ fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The answer to an accepted write.
 pub(super) struct WriteAnswer {
     pub(super) status: StatusCode,
     /// Headers that are particular to it.
@@ -100,11 +98,10 @@ impl WriteAnswer {
         response
     }
 
-    /// The text that is kept.
-    pub(super) fn text(&self) -> serde_json::Result<String> {
+    pub(super) fn text(&self) -> Result<String, ApiError> {
         let value = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers: Vec<_> = self.headers.iter().map(|(name, it)| (name.as_str(), value(it))).collect();
-        let headers = serde_json::to_string(&headers)?;
+        let headers = json_text(&headers)?;
         Ok(AnswerColumns { status: self.status.as_u16(), headers: &headers, body: &self.body }.to_string())
     }
 }

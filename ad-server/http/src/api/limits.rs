@@ -16,7 +16,6 @@ use ad_server_base::processor::Processor;
 /// The part of the memory for bodies that holds them as they come in; the rest holds them as JSON values.
 const RECEIVED_PART: usize = 4;
 
-/// The limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Time limit for receiving a body.
@@ -38,7 +37,6 @@ pub struct Limits {
     pub waits: Waits,
     /// Event streams and long polls.
     pub event_streams: EventStreams,
-    /// The limits that clients have met.
     pub met: LimitsMet,
 }
 

@@ -88,17 +88,14 @@ impl Lists {
     }
 }
 
-/// Whether there is memory for an answer.
 pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
-    /// There is memory.
     Granted(FairPermit),
     /// Other answers hold the memory.
     Taken,
 }
 
-/// The turn of a list.
 pub struct Turn {
     memory: FairPermit,
     connection: Option<FairPermit>,
@@ -123,9 +120,9 @@ impl Turn {
 /// A JSON response that owns a value until its last byte has been given to the connection.
 pub(super) fn response_holding<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept: T) -> Response {
     /// The value is dropped with the bytes.
-    struct HeldBytes<T>(Vec<u8>, T);
+    struct LimitedBytes<T>(Vec<u8>, T);
 
-    impl<T> AsRef<[u8]> for HeldBytes<T> {
+    impl<T> AsRef<[u8]> for LimitedBytes<T> {
         fn as_ref(&self) -> &[u8] {
             &self.0
         }
@@ -133,7 +130,7 @@ pub(super) fn response_holding<T: Send + 'static>(status: StatusCode, body: Code
 
     let CodedBytes { bytes, coding } = body;
     let length = bytes.len();
-    let bytes = Bytes::from_owner(HeldBytes(bytes, kept));
+    let bytes = Bytes::from_owner(LimitedBytes(bytes, kept));
     let response = Response::builder().status(status).content_type("application/json");
     let response = match coding {
         Some(coding) => response.header(header::CONTENT_ENCODING, coding.name()),

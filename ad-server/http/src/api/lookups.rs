@@ -59,7 +59,6 @@ pub(super) async fn values(call: &Call<'_>, _: LookupQuery, (): ()) -> ApiResult
     document.answer(call.request.data::<Coding>().copied()).await
 }
 
-/// The lookup as JSON.
 fn entries(
     context: &Context,
     vehicle_type: &str,

@@ -20,7 +20,7 @@ use super::{
 /// Maximum length of a path that is repeated and compared, in bytes.
 const LONGEST: usize = 200;
 
-/// Paths without a version.
+/// Paths of documents, which have no version.
 const DOCUMENTS: [&str; 6] =
     ["/docs/swagger-ui/", "/docs/redoc/", "/docs/errors/", "/openapi.json", "/healthz", "/readyz"];
 

@@ -113,7 +113,6 @@ pub struct Context {
     pub cors_origins: Arc<[Origin]>,
     /// Limits of what clients use.
     pub limits: Limits,
-    /// Metrics of requests, if there are any.
     pub metrics: Option<Metrics>,
     /// Whether the process is about to stop, for `/readyz`.
     pub stopping: Stopping,
@@ -238,7 +237,6 @@ pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stoppin
 #[derive(Debug, Clone, Copy)]
 pub struct RequestId(pub Uuid);
 
-/// Where a request of a caller comes from.
 pub fn origin(caller: &Caller) -> RequestOrigin {
     RequestOrigin { asked_by: Some(caller.jti.clone()), trace: traces::current() }
 }

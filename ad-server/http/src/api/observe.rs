@@ -58,7 +58,6 @@ fn shown(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The endpoint of one path.
 struct ObservedEndpoint<E> {
     inner: E,
     route: RouteMetrics,

@@ -44,7 +44,6 @@ pub(crate) enum Act {
     CreateWebhook,
     /// Queues a delivery to a webhook.
     Deliver,
-    /// What needs no distinction.
     Other,
 }
 
@@ -148,7 +147,6 @@ const WRITE: Option<Permission> = Some(Permission::Write);
 const PROMOTE: Option<Permission> = Some(Permission::Promote);
 const WEBHOOKS: Option<Permission> = Some(Permission::Webhooks);
 
-/// An answer about ads.
 const OF_ADS: (&str, &str) = ("", "");
 
 const NOTHING: TakenBody = TakenBody::Nothing;
@@ -265,7 +263,6 @@ impl Operation {
         self.path.starts_with(ONE)
     }
 
-    /// What caches may do with its answers.
     pub(super) fn cache(&self) -> HeaderValue {
         if self.is_action() { headers::NO_STORE } else { headers::PRIVATE }
     }

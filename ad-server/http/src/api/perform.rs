@@ -24,7 +24,6 @@ use super::{
 };
 use ad_server_access::auth::{Caller, Permission};
 
-/// What operations share.
 pub(super) struct ApiState {
     pub(super) context: Arc<Context>,
     pub(super) events: Events,
@@ -55,7 +54,6 @@ pub(super) fn mount(mut route: Routes, context: &Arc<Context>) -> Routes {
     route
 }
 
-/// One path with its operations.
 pub(super) struct OperationPath {
     pub(super) state: Arc<ApiState>,
     pub(super) base: BasePath,
@@ -143,7 +141,6 @@ impl Call<'_> {
 }
 
 impl Context {
-    /// Whether the service has an operation.
     fn has(&self, operation: &Operation) -> bool {
         operation.permission != Some(Permission::Webhooks) || self.webhooks.is_some()
     }
@@ -152,7 +149,6 @@ impl Context {
         request.data::<RequestId>().map_or_else(|| self.ids.next(), |id| id.0)
     }
 
-    /// Refuses a caller who does not have a permission.
     pub(crate) fn check_permission(caller: &Caller, needed: Option<Permission>) -> Result<(), ApiError> {
         match needed.filter(|needed| !caller.permissions.contains(*needed)) {
             Some(missing) => Err(ApiError::Forbidden(missing)),

@@ -18,7 +18,6 @@ pub(super) async fn read(call: &Call<'_>, _: AdParameters, _: Payload) -> ApiRes
     }
 }
 
-/// The refusal of an id.
 pub fn unknown(id: impl std::fmt::Display) -> ApiError {
     ApiError::NotFound(format!(
         "No accepted request in the token's scope has the id \"{id}\". The id of a request is the X-Request-Id of its answer."

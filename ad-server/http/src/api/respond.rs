@@ -49,7 +49,6 @@ pub(super) fn validation(validated: &Validated) -> Value {
 pub(super) struct PageBody {
     /// The envelope with its rows, as JSON.
     pub(super) bytes: Vec<u8>,
-    /// The header `Link` with the other pages.
     pub(super) links: Option<HeaderValue>,
 }
 

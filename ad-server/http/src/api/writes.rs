@@ -1,6 +1,11 @@
 //! Writes, with idempotency keys (extensions E3.2) and `Prefer: wait` (extensions E3.4).
 
-use ad_core::service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target};
+use std::sync::Mutex;
+
+use ad_core::{
+    lock::locked,
+    service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target},
+};
 use ad_parameters::{AdParameters, FromParameters};
 use poem::{
     Body,
@@ -12,6 +17,7 @@ use super::{
     ApiError,
     call::Call,
     conditional::etag,
+    errors::json_text,
     handler::{ApiResult, WriteHandler, WriteInput},
     idempotency::{RequestKey, WriteAnswer, replayed},
     operations::Act,
@@ -62,6 +68,8 @@ struct ShownAd<'a> {
     call: &'a Call<'a>,
     /// Whether it shows the quality of the ad.
     quality: bool,
+    /// The answer that the commit keeps, which is sent too.
+    kept: Mutex<Option<WriteAnswer>>,
 }
 
 impl Call<'_> {
@@ -72,7 +80,7 @@ impl Call<'_> {
         let mut key = RequestKey::of(self.request, access)?;
         let wait = context.limits.waits.preferred(self.request, access)?;
         let payload = self.payload(body, |bytes| key.iter_mut().for_each(|key| key.add_body(bytes))).await?;
-        let shown = ShownAd { call: self, quality: query.included.quality };
+        let shown = ShownAd { call: self, quality: query.included.quality, kept: Mutex::default() };
         let keep = key.map(|key| key.keep(&shown));
         let incoming = Incoming { id: self.id, keep: keep.as_ref(), origin: Some(&self.origin) };
         let changed = self.operation.changes_one().then_some(&*self.source_id);
@@ -84,7 +92,10 @@ impl Call<'_> {
         };
         match wait {
             Some(wait) => self.wait(&shown, wait, accepted).await,
-            None => shown.response(&accepted),
+            None => match locked(&shown.kept).take() {
+                Some(answer) => Ok(answer.response()),
+                None => shown.response(&accepted),
+            },
         }
     }
 
@@ -140,17 +151,11 @@ impl Call<'_> {
 
 impl ShownAd<'_> {
     fn response(&self, accepted: &Accepted) -> ApiResult {
-        match self.answer(accepted) {
-            Ok(answer) => Ok(answer.response()),
-            Err(error) => {
-                tracing::error!(%error, "cannot serialize response");
-                Err(ApiError::Internal)
-            }
-        }
+        Ok(self.answer(accepted)?.response())
     }
 
-    fn answer(&self, accepted: &Accepted) -> serde_json::Result<WriteAnswer> {
-        let Self { call, quality } = self;
+    fn answer(&self, accepted: &Accepted) -> Result<WriteAnswer, ApiError> {
+        let Self { call, quality, .. } = self;
         let creates = call.operation.act == Act::Create;
         let mut headers = vec![(header::ETAG, etag(accepted.tag))];
         if creates {
@@ -160,20 +165,19 @@ impl ShownAd<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let quality = if *quality {
-            let quality = call.context().service.quality(&accepted.ad, &accepted.failed_images);
-            Some(quality.map_err(serde::ser::Error::custom)?)
-        } else {
-            None
-        };
-        let body = serde_json::to_string(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
+        let quality =
+            if *quality { Some(call.context().service.quality(&accepted.ad, &accepted.failed_images)?) } else { None };
+        let body = json_text(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
         Ok(WriteAnswer { status: if creates { StatusCode::CREATED } else { StatusCode::OK }, headers, body })
     }
 }
 
 impl AnswerWriter for ShownAd<'_> {
     fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.answer(accepted)?.text()?)
+        let answer = self.answer(accepted)?;
+        let text = answer.text()?;
+        *locked(&self.kept) = Some(answer);
+        Ok(text)
     }
 }
 

@@ -252,7 +252,6 @@ pub(super) fn done(visit: &Visit) -> Markup {
     }
 }
 
-/// The form for an action on one ad.
 pub(super) fn button(visit: &Visit, action: AdAction, source_id: &str, dealer_code: &str, class: &str) -> Markup {
     let texts = visit.visitor.texts;
     let key = AdKey::query(source_id, dealer_code);

@@ -19,7 +19,6 @@ use super::{
 pub(super) async fn page(visit: Visit) -> PageResult {
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
-    let turn = context.limits.turns.take(scope).await?;
     let (shown, log) = context.service.read(scope, key.target()).await?;
     let TaggedAd { ad, failed_images, .. } = &shown;
     // Use the same dealer, even if the address names none.
@@ -28,7 +27,6 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let prices = context.service.prices(scope, target).await?;
     let quality = context.service.quality_with_prices(ad, failed_images, Some(&prices)).await?;
     let changes = context.service.changes(ad).await?;
-    drop(turn);
     let title = show::title(ad);
     let main = html! {
         div data-source-id=(ad.source_id) {
@@ -181,7 +179,6 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
     }
 }
 
-/// The ad as the API has it.
 fn payload(visit: &Visit, ad: &Ad) -> Markup {
     let texts = visit.visitor.texts;
     let json = serde_json::to_string_pretty(&ad.view(None)).unwrap_or_default();

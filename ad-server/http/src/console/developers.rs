@@ -15,7 +15,6 @@ use crate::{
     sandbox::failures::{API, IMAGES, MARKETPLACES, SandboxFailure},
 };
 
-/// `GET /console/developers`
 pub(super) async fn page(visit: Visit) -> PageResult {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let root = visitor.service_root();

@@ -29,7 +29,6 @@ pub(super) const MOST_FORM_BYTES: usize = 2 * 1024 * 1024;
 const BUTTON: &str = "do";
 const CHECK: &str = "check";
 
-/// What a form is shown with.
 enum FormOutcome {
     /// The form was not checked.
     Unchecked,
@@ -191,8 +190,9 @@ pub(super) fn creatable(vehicle_type: &str) -> Result<&'static Category, ApiErro
 /// The ad of the query, whose category has a form.
 async fn read(visit: &Visit) -> Result<(TaggedAd, &'static Category), ApiError> {
     let key = AdKey::of(&visit.query).ok_or(ServiceError::NotFound)?;
-    let service = &visit.visitor.context.service;
-    let shown = visit.in_turn(service.read_without_log(&visit.caller.scope, key.target())).await?;
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
+    let read = context.service.read_without_log(access, key.target());
+    let shown = context.in_turn(access, None, false, Box::pin(read)).await?;
     let category = shown.ad.category().ok_or(ApiError::Internal)?;
     if conversion(&shown.ad) == Conversion::Migration {
         let ad = AdRef { source_id: shown.ad.source_id.clone(), category };

@@ -36,7 +36,6 @@ const HOUR: Duration = Duration::from_hours(1);
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// `GET /console/`.
 pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);

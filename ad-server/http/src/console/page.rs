@@ -221,7 +221,6 @@ fn account(visitor: &Visitor, caller: &Caller) -> Markup {
     }
 }
 
-/// The choice of the language.
 fn languages(visitor: &Visitor) -> Markup {
     html! {
         form.languages method="post" action=(visitor.address("/language")) aria-label=(visitor.texts.language) {

@@ -28,7 +28,6 @@ const MOST_ADS: usize = 100;
 /// Name of the input with the JSON.
 const TEXT: &str = "json";
 
-/// One of the pasted ads.
 struct PastedAd {
     /// Line of the text on which it begins.
     line: usize,
@@ -41,7 +40,6 @@ struct PastedAd {
 enum PastedOutcome {
     /// It could be created, and what it warns of.
     Valid(Vec<String>),
-    /// The ad was created.
     Created {
         dealer_code: String,
     },

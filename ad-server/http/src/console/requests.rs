@@ -50,9 +50,9 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 
 async fn find(visit: &Visit, id: &str) -> Result<RequestStatus, ApiError> {
     let uuid: Uuid = id.parse().map_err(|_| unknown(id))?;
-    match visit.in_turn(visit.visitor.context.service.request(&visit.caller.scope, uuid)).await {
-        Err(ApiError::Service(ServiceError::NotFound)) => Err(unknown(id)),
-        found => found,
+    match visit.visitor.context.service.request(&visit.caller.scope, uuid).await {
+        Err(ServiceError::NotFound) => Err(unknown(id)),
+        found => Ok(found?),
     }
 }
 

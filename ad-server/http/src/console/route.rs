@@ -1,87 +1,158 @@
-//! The paths of pages: the session, permissions, and how errors are shown.
+//! The pages of the console as one table, and every gate before their handlers: method, origin of forms, session, rate, permission, query,
+//! form, turn. The answer to a request that does not pass is a page too.
 
 use std::sync::Arc;
 
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::future::BoxFuture;
 use poem::{Endpoint, Request, Response, Result, http::Method};
+use tokio::time::Instant;
 
 use super::{
-    Console, page, session,
-    visitor::{PageResult, Visit, Visitor, check_origin, not_allowed},
+    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, requests, session, stock,
+    visitor::{PageResult, Visit, Visitor, check_origin},
+    webhooks,
 };
-use crate::api::{ApiError, Context, body};
+use crate::api::{
+    ApiError, Context, body,
+    events::{Events, PollInterval},
+    observe::Routes,
+};
 use ad_server_access::auth::{Caller, Permission};
 
-/// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
-const MOST_FORM_BYTES: usize = 256 * 1024;
-
-/// Answers a visit.
-pub(super) trait PageHandler: Send + Sync + 'static {
-    fn answer(&self, visit: Visit) -> BoxFuture<'static, PageResult>;
+/// A row of the table.
+struct Page {
+    method: Method,
+    /// Path below `/console`.
+    path: &'static str,
+    /// Most bytes of the form; 0 where there is none.
+    form_bytes: usize,
+    handler: PageHandler,
 }
 
-impl<F: Fn(Visit) -> A + Send + Sync + 'static, A: Future<Output = PageResult> + Send + 'static> PageHandler for F {
-    fn answer(&self, visit: Visit) -> BoxFuture<'static, PageResult> {
-        self(visit).boxed()
-    }
+enum PageHandler {
+    /// Needs no session; gets the query of a page, the fields of a form.
+    Open(fn(&Visitor, &Request, &[(String, String)]) -> PageResult),
+    /// Answers those who have signed in, with this permission if there is one, in a turn of their scope.
+    InTurn(Option<Permission>, AsyncHandler),
+    /// The same with limits of its own, or with none.
+    Alone(Option<Permission>, AsyncHandler),
 }
 
-/// The handler of a path for a method, with its permission.
-struct PageAction {
-    permission: Option<Permission>,
-    handler: Box<dyn PageHandler>,
+type AsyncHandler = fn(Visit) -> BoxFuture<'static, PageResult>;
+
+const fn page(path: &'static str, handler: PageHandler) -> Page {
+    Page { method: Method::GET, path, form_bytes: 0, handler }
 }
 
-/// A path with its page and the handler of its forms.
-pub(super) struct PagePath {
-    get: Option<PageAction>,
-    post: Option<PageAction>,
-    most_form_bytes: usize,
+const fn form(path: &'static str, form_bytes: usize, handler: PageHandler) -> Page {
+    Page { method: Method::POST, path, form_bytes, handler }
 }
 
-/// A path without handlers.
-pub(super) fn path() -> PagePath {
-    PagePath { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
+/// An asynchronous function that takes a turn.
+macro_rules! turn {
+    ($permission:expr, $handler:path) => {
+        PageHandler::InTurn($permission, |visit| Box::pin($handler(visit)))
+    };
 }
 
-impl PagePath {
-    /// The page, for those with a permission; `None`: for everybody who has signed in.
-    pub(super) fn get(self, permission: impl Into<Option<Permission>>, handler: impl PageHandler) -> Self {
-        Self { get: Some(PageAction { permission: permission.into(), handler: Box::new(handler) }), ..self }
-    }
-
-    /// The handler of its forms, for visitors with a permission.
-    pub(super) fn post(self, permission: impl Into<Option<Permission>>, handler: impl PageHandler) -> Self {
-        Self { post: Some(PageAction { permission: permission.into(), handler: Box::new(handler) }), ..self }
-    }
-
-    /// The page and the handler of its forms, for visitors with a permission.
-    pub(super) fn both(self, permission: Permission, page: impl PageHandler, forms: impl PageHandler) -> Self {
-        self.get(permission, page).post(permission, forms)
-    }
-
-    /// The same for forms of at most so many bytes.
-    pub(super) fn with_forms_of(self, most_form_bytes: usize) -> Self {
-        Self { most_form_bytes, ..self }
-    }
-
-    pub(super) fn of(self, context: &Arc<Context>, console: &Console) -> PageEndpoint {
-        PageEndpoint { path: self, context: Arc::clone(context), console: console.clone() }
-    }
+/// An asynchronous function with limits of its own, or with none.
+macro_rules! alone {
+    ($permission:expr, $handler:path) => {
+        PageHandler::Alone($permission, |visit| Box::pin($handler(visit)))
+    };
 }
 
-pub(super) struct PageEndpoint {
-    path: PagePath,
+const ANY: Option<Permission> = None;
+const READ: Option<Permission> = Some(Permission::Read);
+const WRITE: Option<Permission> = Some(Permission::Write);
+const WEBHOOKS: Option<Permission> = Some(Permission::Webhooks);
+const OPERATE: Option<Permission> = Some(Permission::Operate);
+
+/// Bytes of a form in which all ads of the largest page are selected.
+const FORM: usize = 256 * 1024;
+
+/// Those of one path follow each other.
+static PAGES: &[Page] = &[
+    page("", alone!(ANY, start)),
+    page("/stock", alone!(READ, stock::page)),
+    page("/ad", turn!(READ, ad::page)),
+    form("/act", FORM, alone!(ANY, act::act)),
+    page("/ad/edit", alone!(WRITE, editor::edit)),
+    form("/ad/edit", editor::MOST_FORM_BYTES, alone!(WRITE, editor::save)),
+    page("/new", alone!(WRITE, editor::new)),
+    form("/new", editor::MOST_FORM_BYTES, alone!(WRITE, editor::create)),
+    page("/paste", alone!(WRITE, paste::form)),
+    form("/paste", paste::MOST_FORM_BYTES, alone!(WRITE, paste::submit)),
+    page("/webhooks", turn!(WEBHOOKS, webhooks::list)),
+    form("/webhooks", FORM, turn!(WEBHOOKS, webhooks::create)),
+    page("/webhook", turn!(WEBHOOKS, webhooks::one)),
+    form("/webhook", FORM, turn!(WEBHOOKS, webhooks::change)),
+    page("/requests", turn!(READ, requests::page)),
+    page("/developers", alone!(ANY, developers::page)),
+    page("/operators", turn!(OPERATE, operators::overview)),
+    form("/operators/marketplaces", FORM, turn!(OPERATE, operators::change_marketplace)),
+    page("/operators/queue", turn!(OPERATE, operators::queue)),
+    page("/operators/ads", turn!(OPERATE, operators::ads)),
+    form("/operators/ads", FORM, turn!(OPERATE, operators::retry)),
+    page("/operators/dealers", turn!(OPERATE, operators::dealers)),
+    page("/operators/dealer", turn!(OPERATE, operators::dealer)),
+    form("/operators/dealer", FORM, turn!(OPERATE, operators::change_dealer)),
+    page("/operators/tokens", turn!(OPERATE, operators::tokens)),
+    form("/operators/tokens", FORM, turn!(OPERATE, operators::revoke)),
+    page("/operators/limits", alone!(OPERATE, operators::limits)),
+    page("/operators/audit", turn!(OPERATE, operators::audit)),
+    page("/operators/erase", turn!(OPERATE, operators::erasure)),
+    form("/operators/erase", FORM, turn!(OPERATE, operators::erase)),
+    page("/events", alone!(READ, events)),
+    page("/sign-in", PageHandler::Open(session::ask_for_token)),
+    form("/sign-in", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_in)),
+    form("/sign-out", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_out)),
+    page("/link", PageHandler::Open(session::link)),
+    form("/language", session::MOST_FORM_BYTES, PageHandler::Open(session::choose_language)),
+    page("/*path", alone!(ANY, unknown)),
+];
+
+/// The first page: the overview, or that of operators, who have no ads.
+async fn start(visit: Visit) -> PageResult {
+    if visit.may(Permission::Operate) {
+        return Ok(visit.visitor.redirect("/operators"));
+    }
+    if visit.may(Permission::Read) { overview::page(visit).await } else { Err(ApiError::Forbidden(Permission::Read)) }
+}
+
+/// The events of the API, for the script.
+async fn events(visit: Visit) -> PageResult {
+    visit.visitor.events.stream(visit.caller, &visit.query, &visit.headers).await
+}
+
+async fn unknown(_: Visit) -> PageResult {
+    Err(ApiError::unknown_path())
+}
+
+pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
+    let events = Arc::new(Events::new(context, PollInterval::Ticks { since: Instant::now(), every: EVENT_TICK }));
+    PAGES.chunk_by(|page, next| page.path == next.path).fold(routes, |routes, pages| {
+        let (context, console, events) = (Arc::clone(context), console.clone(), Arc::clone(&events));
+        routes.at(format!("/console{}", pages[0].path), PagePath { pages, context, console, events })
+    })
+}
+
+struct PagePath {
+    pages: &'static [Page],
     context: Arc<Context>,
     console: Console,
+    events: Arc<Events>,
 }
 
-impl Endpoint for PageEndpoint {
+impl Endpoint for PagePath {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let visitor = Arc::new(Visitor::of(&self.context, &self.console, &request));
-        let caller = session::of(&visitor, &request);
+        let events = Arc::clone(&self.events);
+        let visitor = Arc::new(Visitor::of(&self.context, &self.console, events, &request));
+        let is_open = matches!(self.pages[0].handler, PageHandler::Open(_));
+        let caller =
+            if is_open { Err(ApiError::NoToken { in_authorization: false }) } else { session::of(&visitor, &request) };
         let signed_in = caller.as_ref().ok().cloned();
         let is_page = matches!(*request.method(), Method::GET | Method::HEAD);
         Ok(match self.answer(Arc::clone(&visitor), caller, request).await {
@@ -95,35 +166,50 @@ impl Endpoint for PageEndpoint {
     }
 }
 
-impl PageEndpoint {
+impl PagePath {
     async fn answer(
         &self,
         visitor: Arc<Visitor>,
         caller: Result<Caller, ApiError>,
         mut request: Request,
     ) -> PageResult {
-        let action = match *request.method() {
-            Method::GET | Method::HEAD => self.path.get.as_ref(),
-            Method::POST => self.path.post.as_ref(),
-            _ => None,
-        };
-        let action =
-            action.ok_or_else(|| not_allowed(self.path.get.is_some(), self.path.post.is_some(), request.method()))?;
-        if *request.method() == Method::POST {
+        let page = self.page(request.method())?;
+        let (is_form, limits) = (page.method == Method::POST, &self.context.limits);
+        if is_form {
             check_origin(&visitor, &request)?;
         }
-        let caller = caller?;
-        self.context.count(&caller, &request)?;
-        Context::check_permission(&caller, action.permission)?;
-        let query = body::query(&request)?;
-        let form = if *request.method() == Method::POST {
-            let scope = &caller.scope;
-            body::form(&mut request, &self.context.limits, Some(scope), self.path.most_form_bytes).await?
-        } else {
-            Vec::new()
-        };
-        let request_id = self.context.request_id(&request);
-        let headers = std::mem::take(request.headers_mut());
-        action.handler.answer(Visit { visitor, caller, request_id, query, form, headers }).await
+        match page.handler {
+            PageHandler::Open(handler) if is_form => {
+                let form = body::form(&mut request, limits, None, page.form_bytes).await?;
+                handler(&visitor, &request, &form)
+            }
+            PageHandler::Open(handler) => handler(&visitor, &request, &body::query(&request)?),
+            PageHandler::InTurn(permission, handler) | PageHandler::Alone(permission, handler) => {
+                let caller = caller?;
+                self.context.count(&caller, &request)?;
+                Context::check_permission(&caller, permission)?;
+                let query = body::query(&request)?;
+                let form = if is_form {
+                    body::form(&mut request, limits, Some(&caller.scope), page.form_bytes).await?
+                } else {
+                    Vec::new()
+                };
+                let _turn = match page.handler {
+                    PageHandler::InTurn(..) => Some(limits.turns.take(&caller.scope).await?),
+                    PageHandler::Alone(..) | PageHandler::Open(_) => None,
+                };
+                let request_id = self.context.request_id(&request);
+                let headers = std::mem::take(request.headers_mut());
+                handler(Visit { visitor, caller, request_id, query, form, headers }).await
+            }
+        }
+    }
+
+    fn page(&self, method: &Method) -> Result<&'static Page, ApiError> {
+        let wanted = if *method == Method::HEAD { &Method::GET } else { method };
+        self.pages.iter().find(|page| page.method == *wanted).ok_or_else(|| {
+            let methods: Vec<_> = self.pages.iter().map(|page| page.method.as_str()).collect();
+            ApiError::only(&methods, Some(method))
+        })
     }
 }

@@ -14,17 +14,17 @@ use ad_core::{lock::locked, model::Timestamp, ports::Clock};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use maud::html;
 use poem::{
-    Endpoint, Request, Response, Result,
-    http::{HeaderValue, Method, StatusCode, header},
+    Request, Response, Result,
+    http::{HeaderValue, StatusCode, header},
 };
 use url::form_urlencoded;
 
 use super::{
     Console, page,
     texts::{Language, cookie},
-    visitor::{PageResult, Visitor, check_origin, not_allowed, value},
+    visitor::{PageResult, Visitor, value},
 };
-use crate::api::{ApiError, Context, body, observe::Routes};
+use crate::api::ApiError;
 use ad_server_access::auth::Caller;
 use ad_server_base::secret::Secret;
 
@@ -39,8 +39,7 @@ const PURPOSE: &[u8] = b"console session";
 /// Longest cookie that every browser keeps (RFC 6265, 6.1), with its attributes.
 const MOST_COOKIE_BYTES: usize = 4096;
 
-/// Most bytes of the forms of this module.
-const MOST_FORM_BYTES: usize = 8 * 1024;
+pub(super) const MOST_FORM_BYTES: usize = 8 * 1024;
 
 /// Length of the random part of a link that signs in.
 const LINK_BYTES: usize = 24;
@@ -128,58 +127,16 @@ impl SignInLinks {
     }
 }
 
-/// Mounts sign-in, sign-out and the choice of the language.
-pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
-    let open = |get, post| OpenPath { get, post, context: Arc::clone(context), console: console.clone() };
-    routes
-        .at("/console/sign-in", open(Some(ask_for_token), Some(sign_in)))
-        .at("/console/sign-out", open(None, Some(sign_out)))
-        .at("/console/link", open(Some(link), None))
-        .at("/console/language", open(None, Some(choose_language)))
-}
-
-type FormHandler = fn(&Visitor, &[(String, String)]) -> PageResult;
-
-/// A path that needs no session, with the handlers of its page and of its form.
-struct OpenPath {
-    get: Option<fn(&Visitor, &Request) -> PageResult>,
-    post: Option<FormHandler>,
-    context: Arc<Context>,
-    console: Console,
-}
-
-impl Endpoint for OpenPath {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let visitor = Visitor::of(&self.context, &self.console, &request);
-        Ok(self.answer(&visitor, &mut request).await.unwrap_or_else(|error| page::error(&visitor, None, &error)))
-    }
-}
-
-impl OpenPath {
-    async fn answer(&self, visitor: &Visitor, request: &mut Request) -> PageResult {
-        match (request.method(), self.get, self.post) {
-            (&Method::GET | &Method::HEAD, Some(get), _) => get(visitor, request),
-            (&Method::POST, _, Some(post)) => {
-                check_origin(visitor, request)?;
-                post(visitor, &body::form(request, &self.context.limits, None, MOST_FORM_BYTES).await?)
-            }
-            (method, get, post) => Err(not_allowed(get.is_some(), post.is_some(), method)),
-        }
-    }
-}
-
 /// The sign-in page. A signed-in visitor need not sign in again.
-fn ask_for_token(visitor: &Visitor, request: &Request) -> PageResult {
-    let query = body::query(request)?;
+#[expect(clippy::unnecessary_wraps, reason = "handlers of the table have one type")]
+pub(super) fn ask_for_token(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
     Ok(match of(visitor, request) {
-        Ok(_) => visitor.redirect(next(&query)),
-        Err(_) => sign_in_page(visitor, StatusCode::OK, next(&query), None),
+        Ok(_) => visitor.redirect(next(query)),
+        Err(_) => sign_in_page(visitor, StatusCode::OK, next(query), None),
     })
 }
 
-fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> PageResult {
+pub(super) fn sign_in(visitor: &Visitor, _: &Request, form: &[(String, String)]) -> PageResult {
     let token = value(form, "token").unwrap_or_default().trim();
     let refused = |status, text: &str| Ok(sign_in_page(visitor, status, next(form), Some(text)));
     if token.is_empty() {
@@ -200,13 +157,12 @@ fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response
     response
 }
 
-fn sign_out(visitor: &Visitor, _: &[(String, String)]) -> PageResult {
+pub(super) fn sign_out(visitor: &Visitor, _: &Request, _: &[(String, String)]) -> PageResult {
     Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
 }
 
-fn link(visitor: &Visitor, request: &Request) -> PageResult {
-    let query = body::query(request)?;
-    let code = value(&query, "code").unwrap_or_default();
+pub(super) fn link(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
+    let code = value(query, "code").unwrap_or_default();
     let is_local = request.remote_addr().as_socket_addr().is_some_and(|address| address.ip().is_loopback());
     let token = visitor.console.links.take(code, visitor.console.clock.now()).filter(|_| is_local);
     let Some(token) = token else {
@@ -215,7 +171,7 @@ fn link(visitor: &Visitor, request: &Request) -> PageResult {
     Ok(redirect_with(visitor, "/", started(visitor, token.reveal())?))
 }
 
-fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> PageResult {
+pub(super) fn choose_language(visitor: &Visitor, _: &Request, form: &[(String, String)]) -> PageResult {
     let chosen = value(form, "language").and_then(Language::from_code);
     let chosen = chosen.unwrap_or(visitor.language);
     let year = Duration::from_hours(365 * 24);

@@ -333,7 +333,6 @@ fn link(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
     html! { a href=(address) { (show::title(ad)) } }
 }
 
-/// The box that selects an ad.
 fn selects(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
     let label = format!("{} {}", visit.visitor.texts.select, show::title(ad));
     html! { input type="checkbox" name="ad" value=(AdKey::query(&ad.source_id, &ad.dealer_code)) data-select aria-label=(label); }

@@ -2,7 +2,6 @@
 
 use poem::{Request, http::header};
 
-/// A language of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     English,

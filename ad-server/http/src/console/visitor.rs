@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ad_core::model::RequestOrigin;
 use poem::{
     Request, Response, Result,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority},
+    http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority},
 };
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use super::{
     Console,
     texts::{Language, Texts},
 };
-use crate::api::{self, ApiError, Context, links};
+use crate::api::{self, ApiError, Context, events::Events, links};
 use ad_server_access::auth::{Caller, Permission};
 
 /// Path of the console below the root of the service.
@@ -23,6 +23,7 @@ const CONSOLE: &str = "/console";
 pub(super) struct Visitor {
     pub(super) context: Arc<Context>,
     pub(super) console: Console,
+    pub(super) events: Arc<Events>,
     pub(super) language: Language,
     pub(super) texts: &'static Texts,
     /// Path of the console without a slash at its end, such as `/console`; longer below a path of a proxy.
@@ -50,7 +51,7 @@ pub(super) struct Visit {
 pub(super) type PageResult = Result<Response, ApiError>;
 
 impl Visitor {
-    pub(super) fn of(context: &Arc<Context>, console: &Console, request: &Request) -> Self {
+    pub(super) fn of(context: &Arc<Context>, console: &Console, events: Arc<Events>, request: &Request) -> Self {
         let base = links::base(context, request);
         let origin_end = base.find("://").map_or(0, |at| at + 3);
         let below = base[origin_end..].find('/').map_or("", |at| &base[origin_end + at..]);
@@ -63,7 +64,7 @@ impl Visitor {
         };
         let language = Language::of(request);
         let (context, console) = (Arc::clone(context), console.clone());
-        Self { context, console, language, texts: language.texts(), root, base, here }
+        Self { context, console, events, language, texts: language.texts(), root, base, here }
     }
 
     /// Whether the browser reaches the service by https.
@@ -106,14 +107,6 @@ impl Visit {
         api::origin(&self.caller)
     }
 
-    /// What a use of the database brings, in a turn of the visitor's scope.
-    pub(super) async fn in_turn<T, E>(&self, read: impl Future<Output = Result<T, E>>) -> Result<T, ApiError>
-    where
-        ApiError: From<E>,
-    {
-        self.visitor.context.in_turn(&self.caller.scope, None, false, Box::pin(read)).await
-    }
-
     /// Whether the visitor's token has a permission.
     pub(super) fn may(&self, permission: impl Into<Option<Permission>>) -> bool {
         Context::check_permission(&self.caller, permission.into()).is_ok()
@@ -133,12 +126,6 @@ impl Visit {
 /// The first value of a name in a query or form.
 pub(super) fn value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-}
-
-/// The refusal of a method by a path that has these.
-pub(super) fn not_allowed(has_get: bool, has_post: bool, method: &Method) -> ApiError {
-    let methods = [has_get.then_some("GET"), has_post.then_some("POST")];
-    ApiError::only(&methods.into_iter().flatten().collect::<Vec<_>>(), Some(method))
 }
 
 /// Refuses forms from other sites, by the headers `Origin` and `Sec-Fetch-Site` of the browser.

@@ -39,7 +39,7 @@ pub(super) async fn create(visit: Visit) -> PageResult {
     if !types.is_empty() {
         sent.insert("types".to_owned(), types.into());
     }
-    match visit.in_turn(of_scope(&visit)?.create(&sent)).await {
+    match of_scope(&visit)?.create(&sent).await {
         Ok((webhook, _, secret)) => Ok(new_secret(&visit, StatusCode::CREATED, &webhook, &secret)),
         Err(error) => show(&visit, Some(error)).await,
     }
@@ -57,12 +57,8 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let WebhookParameters { state, page } = WebhookParameters::parse(DELIVERY_PARAMETERS, &filters)?;
     let page = Page { limit: page.limit.min(DELIVERIES), ..page };
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
-    let (webhook, pending, deliveries, count) = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        let (webhook, pending) = webhooks.find(id).await?;
-        let (deliveries, count) = webhooks.deliveries(id, state, page).await?;
-        (webhook, pending, deliveries, count)
-    };
+    let (webhook, pending) = webhooks.find(id).await?;
+    let (deliveries, count) = webhooks.deliveries(id, state, page).await?;
     let content = html! {
         div.heading { h1 { (texts.webhook) } (enabled(texts, &webhook)) }
         @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
@@ -81,7 +77,6 @@ pub(super) async fn one(visit: Visit) -> PageResult {
 /// `POST /console/webhook?id=…`: does what a button says.
 pub(super) async fn change(visit: Visit) -> PageResult {
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
-    let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     let sent = |value: Value| value.as_object().cloned().unwrap_or_default();
     match visit.field("do").unwrap_or_default() {
         "test" => drop(webhooks.test(id).await?),
@@ -122,7 +117,7 @@ async fn show(visit: &Visit, refused: Option<ApiError>) -> PageResult {
         Access::Group(_) => visit.visitor.context.service.dealers_of_events(scope, None),
         Access::Dealer(_) | Access::Operator => [].into(),
     };
-    let all = visit.in_turn(of_scope(visit)?.all()).await?;
+    let all = of_scope(visit)?.all().await?;
     let status = refused.as_ref().map_or(StatusCode::OK, |error| error.default_response().status());
     let content = html! {
         div.heading { h1 { (texts.webhooks) } }

@@ -82,7 +82,6 @@ impl Texts {
         }
     }
 
-    /// What to do about it.
     pub(super) const fn what_helps(&self, code: Code) -> &'static str {
         match code {
             Code::ImageFailed => self.helps_image_failed,

@@ -7,9 +7,7 @@ use ad_core::{model::Action, violation::Code};
 pub struct SandboxFailure {
     /// What provokes it: a source id or, in [`IMAGES`], the name of a sample image.
     pub trigger: &'static str,
-    /// What the sandbox does.
     pub effect: &'static str,
-    /// What the client sees.
     pub outcome: FailureOutcome,
     /// What the client should do.
     pub cure: &'static str,

@@ -10,7 +10,6 @@ use tokio::time::sleep;
 use super::failures::{MISSING, NOT_AN_IMAGE, SLOW, TRUNCATED};
 use ad_server_outside::media::{ClientError, FetchOptions, HttpFetcher};
 
-/// Path of the sample images.
 pub const PATH: &str = "/sandbox/images";
 
 /// How long the worker waits for a sample image: a fraction of the time that other hosts have, so that a test of a slow one is short.

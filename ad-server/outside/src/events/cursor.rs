@@ -30,7 +30,6 @@ impl CursorScope {
         Self(Sha256::new().chain_update(format!("{} {} ", access.claim(), access.name())))
     }
 
-    /// The cursor of a position.
     pub fn encode(&self, position: EventPosition) -> String {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.push(VERSION);

@@ -35,7 +35,6 @@ pub struct EventView<'e> {
 }
 
 impl<'e> EventView<'e> {
-    /// An event for the clients of a scope.
     pub fn new(event: &'e Event, scope: &CursorScope) -> Self {
         let entry = &event.entry;
         Self {

@@ -25,7 +25,6 @@ pub struct MarketplaceSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketplaceSetting {
     pub address: MarketplaceAddress,
-    /// The token that it is called with.
     pub token: Option<TokenSource>,
 }
 

@@ -38,7 +38,6 @@ struct ListingContent<'a> {
 }
 
 impl Local {
-    /// The marketplace in a database.
     pub fn new(database: Database, market: Market, clock: Arc<dyn Clock>) -> Self {
         Self { database, market, clock }
     }

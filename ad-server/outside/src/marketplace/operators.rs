@@ -131,13 +131,10 @@ fn market(text: &str) -> Result<Market, &'static str> {
     Market::from_name(text).ok_or("expected primary or secondary")
 }
 
-/// Whether a listing is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListingState {
-    /// Buyers see it.
     Active,
-    /// It was removed from the marketplace.
     Removed,
 }
 
@@ -154,18 +151,15 @@ impl ListingState {
 /// A listing, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListingRow {
-    /// Its id on the marketplace.
     pub id: String,
     pub marketplace: Market,
     pub dealer_code: String,
-    /// The plate, if it has one.
     pub registration_number: Option<String>,
     pub title: Option<String>,
     /// The client's reference of the ad; `None` for a listing that did not come through this service.
     pub source_id: Option<String>,
     /// Its place in the listing order of its marketplace, from 1; `None` when it was removed.
     pub position: Option<i64>,
-    /// Until when it has pole position.
     pub pole_position_until: Option<Timestamp>,
     pub state: ListingState,
     /// Time of the latest call that changed it.

@@ -17,7 +17,6 @@ const ASK_AGAIN: Duration = Duration::from_secs(30);
 
 /// Calls a marketplace unless an operator has paused it. The calls are observed.
 pub struct PausableMarketplace {
-    /// The marketplace that is called.
     pub inner: Arc<dyn Marketplace>,
     pub calls: MarketplaceCalls,
     /// Knows whether it is paused.

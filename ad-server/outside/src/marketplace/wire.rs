@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-/// Header of the idempotency key.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// Code of a response for a listing that does not exist. A 404 without it may come from a proxy.

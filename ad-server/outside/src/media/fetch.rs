@@ -48,7 +48,6 @@ pub struct FetchOptions {
     pub least_rate: usize,
     /// The time that a host may fall behind this rate.
     pub behind: Duration,
-    /// Most redirects.
     pub redirects: usize,
     /// Concurrent fetches. Dealers share them.
     pub at_once: usize,

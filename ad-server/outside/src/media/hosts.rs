@@ -26,7 +26,6 @@ pub(super) const PAUSE: Duration = Duration::from_secs(5);
 /// Number of sites, and of hosts of a site, above which those without state are removed.
 const MANY: usize = 1024;
 
-/// All hosts that images come from.
 #[derive(Debug)]
 pub(super) struct ImageHosts {
     all: FairSemaphore,
@@ -38,7 +37,7 @@ pub(super) struct ImageHosts {
 #[derive(Debug)]
 struct Site {
     places: FairSemaphore,
-    /// By name and port.
+    /// Hosts that were called, by `name:port`.
     hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
 

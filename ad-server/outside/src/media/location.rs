@@ -12,7 +12,6 @@ pub enum MediaLocation {
     /// A bucket of S3: `s3://bucket/prefix`.
     #[from(ignore)]
     Bucket {
-        /// Name of the bucket.
         bucket: String,
         /// What the keys of images begin with, without a slash at the end; may be empty.
         prefix: String,

@@ -1,21 +1,21 @@
 //! The bodies that create and change endpoints, validated like those of ads: all errors at once, by field.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use ad_core::{
-    fields::FieldErrors,
+    fields::{FieldErrors, not_a_choice, shown},
     model::{Action, ActionState, EventTypes, Timestamp},
-    violation::{Choices, Code, Expected, TextFormat, Violation, nearest},
+    violation::{Code, Expected, TextFormat, Violation, nearest},
 };
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use crate::media::{Guard, Refused};
 
-/// Longest address, in characters.
+/// Longest `url`, in characters.
 const MAX_URL: usize = 2000;
 
-/// Longest description, in characters.
+/// Longest `description`, in characters.
 const MAX_DESCRIPTION: usize = 500;
 
 /// Most types in the field `types`.
@@ -23,9 +23,6 @@ const MAX_TYPES: usize = 50;
 
 /// Maximum number of unknown fields that are named.
 const MAX_UNKNOWN: usize = 5;
-
-/// Longest value that a message repeats, in characters.
-const MAX_SHOWN: usize = 80;
 
 /// What a new endpoint is given.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +33,6 @@ pub struct NewFields {
     pub description: Option<String>,
 }
 
-/// What of an endpoint is changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangedFields {
     pub url: Option<String>,
@@ -87,7 +83,7 @@ pub fn new(sent: &Map<String, Value>, guard: Guard, permits: impl Fn(&str) -> bo
     if let Some(code) = dealer_code.as_deref().filter(|code| !permits(code)) {
         let text = format!(
             "{} is outside the token's scope; leave dealer_code out, or send a dealer of the scope.",
-            QuotedValue(code)
+            shown(&code.into())
         );
         fields.errors.push("dealer_code", Violation::stated(Code::InvalidChoice, text));
     }
@@ -241,8 +237,7 @@ impl<'a> Fields<'a> {
             None => false,
             Some(text) if text == "now" => true,
             Some(text) => {
-                let (sent, choices) = (QuotedValue(&text).to_string(), Choices::of(Some(&text), ["now"].into_iter()));
-                self.errors.push("resume", Violation::NotAChoice { sent, choices, note: None });
+                self.errors.push("resume", not_a_choice(&text.as_ref().into(), ["now"].into_iter()));
                 false
             }
         }
@@ -253,14 +248,9 @@ fn parsed_type(item: &Value, before: &[EventTypes]) -> Result<EventTypes, Violat
     let text = item.as_str().ok_or(Violation::WrongType(Expected::Text))?;
     let parsed: EventTypes = text.parse().map_err(|_| {
         let all: Vec<_> = all_types().collect();
-        let choices = Choices::of(Some(text), all.iter().map(String::as_str));
-        Violation::NotAChoice { sent: QuotedValue(text).to_string(), choices, note: None }
+        not_a_choice(item, all.iter().map(String::as_str))
     })?;
-    if before.contains(&parsed) {
-        Err(Violation::Duplicate { sent: QuotedValue(text).to_string() })
-    } else {
-        Ok(parsed)
-    }
+    if before.contains(&parsed) { Err(Violation::Duplicate { sent: shown(item) }) } else { Ok(parsed) }
 }
 
 fn checked_url(text: &str, guard: Guard) -> Result<String, Violation> {
@@ -294,20 +284,10 @@ fn is_local_name(url: &Url) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// A value for a message: in quotes, and truncated.
-struct QuotedValue<'a>(&'a str);
-
-impl fmt::Display for QuotedValue<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.char_indices().nth(MAX_SHOWN) {
-            Some((end, _)) => write!(formatter, "\"{}…\"", &self.0[..end]),
-            None => write!(formatter, "\"{}\"", self.0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use serde_json::json;
 
     use super::*;

@@ -15,7 +15,6 @@ pub const TEST_TYPE: &str = "webhook.test";
 /// Bodies are smaller than this, in bytes.
 const BELOW: usize = 20_000;
 
-/// The end of a message that was cut.
 const CUT: &str = "… (cut; GET /v4/ad/{source_id}/log has the whole message)";
 
 pub fn of_event(access: &Access, event: &Event) -> String {

@@ -1,10 +1,7 @@
 //! Secrets of endpoints: how they sign (Standard Webhooks 1.0.0), and how they are stored, encrypted with a key that is not in the
 //! database. Neither messages nor `Debug` output show them.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::PathBuf};
 
 use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
@@ -14,7 +11,7 @@ use ring::{
 };
 use uuid::Uuid;
 
-use ad_server_base::secret::Secret;
+use ad_server_base::secret::{KeyFileError, Secret, read_or_create};
 use ad_server_store::webhooks::Webhook;
 
 /// Prefix of secrets, before the base64.
@@ -34,13 +31,10 @@ pub enum WebhookKeySource {
     Text(Secret),
 }
 
-/// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookKeyError {
-    #[error("cannot read the webhook key {}: {source}", .path.display())]
-    Read { path: PathBuf, source: io::Error },
-    #[error("cannot create the webhook key {}: {source}", .path.display())]
-    Create { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
     #[error(
         "the webhook key in {place} is unusable: line {line} is not base64 of {KEY_BYTES} bytes; restore the file, or make a key with `openssl rand -base64 32`"
     )]
@@ -73,32 +67,20 @@ impl WebhookKeySource {
         match self {
             Self::Text(text) => Vault::parse(text.reveal(), Self::VARIABLE),
             Self::File(path) => {
-                let text = match fs::read_to_string(path) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => create(path)?,
-                    read => read.map_err(|source| WebhookKeyError::Read { path: path.clone(), source })?,
-                };
+                let (text, is_new) = read_or_create("webhook key", path, random_key)?;
+                if is_new {
+                    tracing::info!(path = %path.display(), "created webhook key");
+                }
                 Vault::parse(&text, &path.display().to_string())
             }
         }
     }
 }
 
-/// Makes a file with a random key; returns that of another process if it was faster.
-fn create(path: &Path) -> Result<String, WebhookKeyError> {
-    let failed = |source| WebhookKeyError::Create { path: path.to_owned(), source };
+fn random_key() -> io::Result<String> {
     let mut key = [0; KEY_BYTES];
-    getrandom::fill(&mut key).map_err(|error| failed(error.into()))?;
-    let text = format!("{}\n", BASE64.encode(key));
-    match ad_server_access::auth::write_new(path, &text) {
-        Ok(()) => {
-            tracing::info!(path = %path.display(), "created webhook key");
-            Ok(text)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::read_to_string(path).map_err(|source| WebhookKeyError::Read { path: path.to_owned(), source })
-        }
-        Err(source) => Err(failed(source)),
-    }
+    getrandom::fill(&mut key)?;
+    Ok(format!("{}\n", BASE64.encode(key)))
 }
 
 impl Vault {
@@ -211,6 +193,8 @@ pub fn seconds(at: Timestamp) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn vault(byte: u8) -> String {

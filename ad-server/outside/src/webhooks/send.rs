@@ -53,7 +53,6 @@ pub struct Message<'a> {
     pub secrets: &'a [SigningSecret],
 }
 
-/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// The receiver has the event.

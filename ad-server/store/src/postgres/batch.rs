@@ -16,7 +16,6 @@ use crate::{
 /// Attempts of a batch with conflicts, before each input is run by itself.
 const BATCH_TRIES: u32 = 3;
 
-/// What the statements of batches do.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BatchKind {
     Writes,

@@ -171,8 +171,8 @@ impl Postgres {
         retry_serialization(&mut connection, &work, TRIES).await.map_err(store_error)
     }
 
-    pub(super) async fn hold(&self) -> Result<HeldConnection, StoreError> {
-        self.own.acquire().await.map(HeldConnection).map_err(store_error)
+    pub(super) async fn exclusive(&self) -> Result<ExclusiveConnection, StoreError> {
+        self.own.acquire().await.map(ExclusiveConnection).map_err(store_error)
     }
 }
 
@@ -191,11 +191,11 @@ async fn read_within(
 }
 
 /// A connection for exclusive use.
-pub struct HeldConnection(PoolConnection<Engine>);
+pub struct ExclusiveConnection(PoolConnection<Engine>);
 
-ad_server_base::debug_by_name!(HeldConnection);
+ad_server_base::debug_by_name!(ExclusiveConnection);
 
-impl HeldConnection {
+impl ExclusiveConnection {
     pub(super) async fn write<W: Work>(&mut self, work: W) -> Result<W::Answer, StoreError> {
         retry_serialization(&mut self.0, &work, TRIES).await.map_err(store_error)
     }

@@ -46,7 +46,6 @@ const LAG: &str = "SELECT pg_is_in_recovery(), \
 /// Time limit of a check by an operator.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// Lists that were read on each server.
 #[derive(Debug, Default)]
 struct ListsRead {
     standby: AtomicU64,

@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use crate::{event_poller::EventPoller, finished::FinishedRequests};
 
-/// The channel of requests that are queued.
 const CHANNEL: &str = "ad_server_queue";
 /// The channel of finished requests: their ids, separated by spaces.
 const FINISHED: &str = "ad_server_finished";
@@ -40,16 +39,16 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Sends notifications to other processes and receives theirs.
 #[derive(Debug)]
 pub(crate) struct Wake {
-    tell: mpsc::Sender<()>,
-    tell_finished: mpsc::Sender<Uuid>,
-    tell_logged: mpsc::Sender<()>,
+    queued: mpsc::Sender<()>,
+    finished: mpsc::Sender<Uuid>,
+    logged: mpsc::Sender<()>,
     stop: watch::Sender<bool>,
     listening: AtomicBool,
     pool: PgPool,
     woken: NotificationTargets,
 }
 
-/// Whom received notifications wake.
+/// What a notification of PostgreSQL wakes.
 #[derive(Debug, Clone)]
 pub(crate) struct NotificationTargets {
     pub(crate) queued: Arc<Notify>,
@@ -59,31 +58,30 @@ pub(crate) struct NotificationTargets {
 
 impl Wake {
     pub(super) fn start(pool: &PgPool, woken: NotificationTargets) -> Self {
-        let (tell, told) = mpsc::channel(1);
-        let (tell_finished, finished_here) = mpsc::channel(WAITING);
-        let (tell_logged, logged) = mpsc::channel(1);
+        let (queued, of_queued) = mpsc::channel(1);
+        let (finished, of_finished) = mpsc::channel(WAITING);
+        let (logged, of_logged) = mpsc::channel(1);
         let (stop, _) = watch::channel(false);
-        tokio::spawn(notify_others(pool.clone(), told));
-        tokio::spawn(tell_others_of_finished(pool.clone(), finished_here));
-        tokio::spawn(tell_others_of_logged(pool.clone(), logged));
-        Self { tell, tell_finished, tell_logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
+        tokio::spawn(send_queued(pool.clone(), of_queued));
+        tokio::spawn(send_finished(pool.clone(), of_finished));
+        tokio::spawn(send_logged(pool.clone(), of_logged));
+        Self { queued, finished, logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
     }
 
     /// Notifies others of a new request.
     pub(crate) fn notify_queued(&self) {
         // A notification that is due already is enough.
-        let _told = self.tell.try_send(());
+        let _sent = self.queued.try_send(());
     }
 
-    /// Notifies others that a request is finished.
     pub(crate) fn notify_finished(&self, request: Uuid) {
         // Waiters find a lost one by polling.
-        let _told = self.tell_finished.try_send(request);
+        let _sent = self.finished.try_send(request);
     }
 
     /// Notifies others of new log entries.
     pub(crate) fn notify_logged(&self) {
-        let _told = self.tell_logged.try_send(());
+        let _sent = self.logged.try_send(());
     }
 
     /// Starts to send and receive notifications.
@@ -98,16 +96,16 @@ impl Wake {
     }
 }
 
-async fn notify_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
-    while told.recv().await.is_some() {
+async fn send_queued(pool: PgPool, mut queued: mpsc::Receiver<()>) {
+    while queued.recv().await.is_some() {
         sleep(GATHER).await;
         // This notification includes what came in during the delay.
-        let _more = told.try_recv();
+        let _more = queued.try_recv();
         notify(&pool, CHANNEL, "").await;
     }
 }
 
-async fn tell_others_of_finished(pool: PgPool, mut finished: mpsc::Receiver<Uuid>) {
+async fn send_finished(pool: PgPool, mut finished: mpsc::Receiver<Uuid>) {
     let mut ids = Vec::with_capacity(MOST_FINISHED);
     while finished.recv_many(&mut ids, 1).await > 0 {
         sleep(GATHER).await;
@@ -118,7 +116,7 @@ async fn tell_others_of_finished(pool: PgPool, mut finished: mpsc::Receiver<Uuid
     }
 }
 
-async fn tell_others_of_logged(pool: PgPool, mut logged: mpsc::Receiver<()>) {
+async fn send_logged(pool: PgPool, mut logged: mpsc::Receiver<()>) {
     while logged.recv().await.is_some() {
         notify(&pool, LOGGED, "").await;
         sleep(LOGGED_PAUSE).await;

@@ -177,7 +177,6 @@ statements! {
     UnfinishedOfRevision { id: Uuid, revision: i64 }
     both "SELECT (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) FROM ads WHERE id = :id AND revision = :revision";
 
-    /// Whether a dealer has used a source id.
     IsSourceIdUsed<'a> { dealer_code: &'a str, source_id: &'a str }
     both "SELECT EXISTS (SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND source_id = :source_id)";
 
@@ -239,7 +238,6 @@ statements! {
             LIMIT 1
         ) AS found";
 
-    /// Some ads without a quality score.
     AdsWithoutScore { limit: u32 }
     both "
         SELECT seq, id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
@@ -395,7 +393,6 @@ statements! {
             AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
         ORDER BY ads.dealer_code, seq LIMIT :limit";
 
-    /// The bytes of a dealer's images.
     ImageBytesOfDealer<'a> { dealer_code: &'a str }
     both "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM dealer_images WHERE dealer_code = :dealer_code";
 
@@ -405,7 +402,6 @@ statements! {
         INSERT INTO dealer_images (dealer_code, checksum, bytes) VALUES (:dealer_code, :checksum, :bytes)
         ON CONFLICT (dealer_code, checksum) DO NOTHING";
 
-    /// Whether an image was added for a dealer.
     HasDealerImage<'a> { dealer_code: &'a str, checksum: &'a str }
     both "SELECT EXISTS (SELECT 1 FROM dealer_images WHERE dealer_code = :dealer_code AND checksum = :checksum)";
 

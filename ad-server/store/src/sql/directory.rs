@@ -74,7 +74,6 @@ statements! {
         )
         SELECT issued FROM revoked";
 
-    /// The tokens that are revoked.
     RevokedTokens {}
     both "SELECT jti FROM tokens WHERE revoked IS NOT NULL";
 

@@ -109,7 +109,6 @@ statements! {
         WHERE reference IN (SELECT id FROM ads WHERE seq = ANY (:ads))
             OR (dealer_code, source_id) IN (SELECT dealer_code, source_id FROM ads WHERE seq = ANY (:ads))";
 
-    /// Some images of erased ads.
     ErasedImages { limit: u32 }
     both "SELECT name FROM erased_images ORDER BY name LIMIT :limit";
 

@@ -70,7 +70,6 @@ statements! {
         FROM ads
         WHERE dealer_code = :dealer_code AND source_id > :after ORDER BY source_id LIMIT :limit";
 
-    /// The log of some ads.
     ExportLog { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
@@ -89,7 +88,6 @@ statements! {
         JOIN ads ON ads.seq = log.ad
         WHERE log.ad = ANY (:ads) ORDER BY log.ad, log.n";
 
-    /// Earlier prices of some ads.
     ExportPrices { ads: Vec<i64> }
     sqlite "
         SELECT json_object(
@@ -104,7 +102,6 @@ statements! {
         JOIN ads ON ads.seq = prices.ad
         WHERE prices.ad = ANY (:ads) ORDER BY prices.ad, prices.revision";
 
-    /// What is computed from photos of some ads.
     ExportPhotos { ads: Vec<i64> }
     sqlite "
         SELECT json_object(

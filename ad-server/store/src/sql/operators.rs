@@ -42,7 +42,6 @@ statements! {
     sqlite "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)"
     postgres "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-    /// Records what an operator does.
     AddAudit<'a> { at: Timestamp, operator: &'a str, act: &'a str, subject: &'a str, details: &'a str }
     both "INSERT INTO audit (at, operator, act, subject, details) VALUES (:at, :operator, :act, :subject, :details)";
 

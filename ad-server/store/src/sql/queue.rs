@@ -367,12 +367,10 @@ statements! {
         SELECT id FROM requests
         WHERE ad = (SELECT seq FROM ads WHERE ads.id = :id) AND plan IS NOT DISTINCT FROM :plan ORDER BY seq LIMIT 1";
 
-    /// Those of the requests that are unfinished.
     UnfinishedOf { ids: Vec<String> }
     sqlite "SELECT id FROM requests WHERE id IN (SELECT value FROM json_each(:ids))"
     postgres "SELECT id FROM requests WHERE id = ANY (CAST(:ids AS UUID[]))";
 
-    /// Whether a request is unfinished.
     IsUnfinished { id: Uuid }
     both "SELECT EXISTS (SELECT 1 FROM requests WHERE id = :id)";
 }

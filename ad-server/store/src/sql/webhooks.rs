@@ -221,7 +221,6 @@ statements! {
     both "
         UPDATE deliveries SET state = 'pending', next_attempt = :now, tries = 0 WHERE webhook = :webhook AND event_id = :event_id";
 
-    /// Reads a delivery by the id of its event.
     FindDelivery<'a> { webhook: Uuid, event_id: &'a str }
     both "
         SELECT event_id, type, state, created, next_attempt, attempts FROM deliveries
@@ -304,7 +303,6 @@ statements! {
             SELECT seq FROM deliveries WHERE state <> 'pending' AND created < :before ORDER BY created LIMIT :at_most
         ))";
 
-    /// Removes deliveries of deleted endpoints.
     RemoveDeliveriesOfDeleted { at_most: u32 }
     sqlite "
         DELETE FROM deliveries WHERE seq IN (

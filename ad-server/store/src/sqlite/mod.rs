@@ -148,7 +148,7 @@ impl Sqlite {
     /// Starts indexing new texts for searching, in the background.
     pub(super) fn index_texts(&self) {
         // A notification that is pending already is enough.
-        let _told = self.written.try_send(());
+        let _sent = self.written.try_send(());
     }
 }
 

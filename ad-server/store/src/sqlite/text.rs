@@ -70,9 +70,9 @@ const POLL: Duration = Duration::from_secs(5);
 
 /// Indexes new texts, from the first notification until the database is closed.
 pub(super) async fn keep_indexed(writer: WeakWriter, mut written: mpsc::Receiver<()>) {
-    let mut told = written.recv().await;
-    while told.is_some() && index_all(&writer, &mut written).await.is_some() {
-        told = timeout(POLL, written.recv()).await.unwrap_or(Some(()));
+    let mut notified = written.recv().await;
+    while notified.is_some() && index_all(&writer, &mut written).await.is_some() {
+        notified = timeout(POLL, written.recv()).await.unwrap_or(Some(()));
     }
 }
 

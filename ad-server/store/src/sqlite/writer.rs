@@ -82,7 +82,6 @@ impl Writer {
     }
 }
 
-/// A weak handle of a [`Writer`].
 pub(super) struct WeakWriter {
     queue: mpsc::WeakSender<Box<dyn QueuedWork>>,
     end: Arc<Notify>,

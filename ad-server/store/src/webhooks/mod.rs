@@ -79,7 +79,6 @@ impl Database {
         Columns::all(&rows)
     }
 
-    /// Changes an endpoint.
     pub async fn change_webhook(&self, id: Uuid, change: &WebhookChange, now: Timestamp) -> Result<(), StoreError> {
         let mut statements = Vec::new();
         if let Some(position) = change.resume_at {

@@ -15,7 +15,6 @@ pub struct Webhook {
     pub access: Access,
     /// Address that receives the events.
     pub url: String,
-    /// Types of the events to send.
     pub types: Vec<EventTypes>,
     /// Only events of this dealer are sent.
     pub dealer_code: Option<String>,
@@ -51,9 +50,8 @@ pub struct StoredSecret {
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When the attempt began.
+    /// When the attempt began, in UTC.
     pub at: Timestamp,
-    /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// How long it took, in milliseconds.
     pub latency_ms: u64,
@@ -76,7 +74,6 @@ pub struct Delivery {
     pub event_id: String,
     #[serde(rename = "type")]
     pub event_type: String,
-    /// What has become of it.
     pub state: DeliveryState,
     /// When the event was queued for the endpoint.
     pub created: Timestamp,

@@ -17,7 +17,6 @@ pub use self::{
 };
 use ad_server_store::{AuditEntry, Database, Hold, HoldTarget};
 
-/// An operator at a database.
 #[derive(Debug)]
 pub struct Operator<'a> {
     pub database: &'a Database,

@@ -71,7 +71,6 @@ pub struct WebhookWorker {
 
 ad_server_base::debug_by_name!(WebhookWorker);
 
-/// The task of an endpoint.
 struct RunningEndpoint {
     task: tokio::task::AbortHandle,
     config: watch::Sender<Arc<Config>>,
@@ -140,7 +139,6 @@ impl WebhookWorker {
         }
     }
 
-    /// Forgets a task that has ended.
     async fn forget(&mut self, ended: Result<(Id, ()), JoinError>) {
         let task = match &ended {
             Ok((task, ())) => *task,

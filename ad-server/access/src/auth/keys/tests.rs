@@ -1,6 +1,9 @@
 //! What is refused, and what the file is like.
 
-use std::sync::{Arc, Barrier};
+use std::{
+    fs,
+    sync::{Arc, Barrier},
+};
 
 use super::*;
 

@@ -24,7 +24,6 @@ pub(super) struct VerifiedToken {
 }
 
 impl VerifiedToken {
-    /// Who calls with it at this time.
     fn caller_at(&self, now: Timestamp) -> Result<Caller, TokenError> {
         super::check_key(self.key_expires, now)?;
         self.times.check(now)?;

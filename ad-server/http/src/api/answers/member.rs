@@ -80,7 +80,7 @@ pub(super) fn in_place<T: Type>() -> MetaSchema {
     Registry::new().create_fake_schema::<T>()
 }
 
-/// One of these texts.
+/// A text that is one of these names.
 fn one_of<N: Into<Value>>(names: impl IntoIterator<Item = N>) -> MetaSchema {
     MetaSchema { enum_items: names.into_iter().map(Into::into).collect(), ..MetaSchema::new("string") }
 }

@@ -162,7 +162,6 @@ pub(super) async fn answer(call: &Call<'_>, parameters: EventParameters, (): ())
     events.page(reader, wait, call.request.data::<Coding>().copied()).await
 }
 
-/// Whether a request waits for events.
 pub(super) fn waits(request: &Request) -> bool {
     let waits = |query: Vec<(String, String)>| {
         EventParameters::parse(EVENT_PARAMETERS, &query).is_ok_and(|parameters| !parameters.wait.is_zero())
@@ -187,7 +186,6 @@ fn prefers_stream(request: &Request) -> bool {
     weight("text/event-stream").is_some_and(|stream| stream > 0 && stream >= weight("application/json").unwrap_or(0))
 }
 
-/// Who reads events, and how far.
 struct EventReader {
     context: Arc<Context>,
     caller: Caller,

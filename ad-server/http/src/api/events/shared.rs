@@ -56,7 +56,6 @@ impl Piece {
     }
 }
 
-/// The query of a shared read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct SharedQuery {
     pub(super) scope: Access,
@@ -67,7 +66,6 @@ pub(super) struct SharedQuery {
 /// The read of a piece; `None` if it failed.
 type PieceRead = BoxFuture<'static, Option<Piece>>;
 
-/// Reads that are running, by what they read.
 #[derive(Default)]
 pub(super) struct SharedReads(Mutex<HashMap<SharedQuery, WeakShared<PieceRead>>>);
 

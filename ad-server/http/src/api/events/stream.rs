@@ -23,7 +23,6 @@ const COMMENT: Duration = Duration::from_secs(15);
 /// Pause after a read that failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The answer with the stream of a reader.
 pub(super) fn answer(reader: EventReader, reads: Arc<SharedReads>, rhythm: PollInterval, open: OpenStream) -> Response {
     let watch = reader.watch();
     let stream = EventStream {

@@ -23,11 +23,9 @@ const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images
 /// The kind of an answer about ads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// An ad with all its fields.
     Ad,
     /// An ad, or the requested fields of it.
     Row,
-    /// A page of a list.
     Page,
     /// The result of a validation.
     Validated,
@@ -44,7 +42,6 @@ pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
     category.map(name_of).unwrap_or_default() + suffix
 }
 
-/// Every schema of an answer.
 pub(super) fn schemas() -> Map<String, Value> {
     let mut schemas = shared();
     for (_, category) in categories::typed() {
@@ -159,7 +156,6 @@ fn validated(ad: &Value) -> Value {
     }})
 }
 
-/// One page of these rows.
 fn page(row: &str, description: &str) -> Value {
     let link = |which: &str| {
         json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),

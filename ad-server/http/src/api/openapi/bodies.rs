@@ -99,7 +99,6 @@ impl Group {
         self.version == ApiVersion::V4 && matches!(self.category().from_v3, FromV3::Migrates(_))
     }
 
-    /// Whether its ads can be created.
     fn is_created(&self) -> bool {
         self.category().id != TRAILER
     }
@@ -207,7 +206,6 @@ fn location_name(registered: bool, form: Form) -> String {
     format!("{of}Location{}", form.suffix())
 }
 
-/// The name of the prices that categories have.
 fn price_name(registered: bool, new: bool, form: Form) -> String {
     let (of, new) = (if registered { "Registered" } else { "" }, if new { "New" } else { "" });
     format!("{new}{of}Prices{}", form.suffix())

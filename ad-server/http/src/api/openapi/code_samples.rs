@@ -15,7 +15,7 @@ use crate::api::operations::{Act, BasePath, Operation};
 #[derive(Debug)]
 pub(super) struct Sample {
     method: Method,
-    /// Path with query.
+    /// Path and query string, without scheme and host.
     address: String,
     /// The payload as indented JSON.
     body: Option<String>,

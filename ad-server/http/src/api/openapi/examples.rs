@@ -65,7 +65,6 @@ pub(super) enum AnswerExample {
     Ad,
     /// The ad, published, with its log.
     Read,
-    /// A page of a list.
     Page,
     /// The result of a validation.
     Validated,
@@ -140,7 +139,6 @@ impl Example<'_> {
         Example { rulebook, version: ApiVersion::V4, category: first() }
     }
 
-    /// The payload that creates it.
     fn create(self) -> Map<String, Value> {
         self.category.example(self.version, self.rulebook)
     }
@@ -176,7 +174,6 @@ impl Example<'_> {
         Some(ad(checked.source_id, self.version, self.category, checked.content))
     }
 
-    /// The payload as the rulebook stores it.
     fn checked(self, payload: Map<String, Value>, source_id: SourceId) -> Option<rulebook::CheckedPayload> {
         let Self { rulebook, version, category } = self;
         let dealer = Dealer::named(DEALER);
@@ -314,7 +311,6 @@ fn events() -> Value {
     json!({"cursor": view.cursor, "events": [view], "has_more": false})
 }
 
-/// The kept answer of that create.
 fn kept_answer() -> KeptAnswer {
     KeptAnswer {
         key: AnswerKey { holder: DEALER.to_owned(), digest: String::new() },

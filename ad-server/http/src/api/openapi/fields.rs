@@ -80,7 +80,6 @@ fn empty_object(form: Form) -> Value {
     schema
 }
 
-/// Schema of the field in a row.
 pub(super) fn property(row: &Field, form: Form) -> Value {
     let schema = kind(&row.kind, if row.nullable { form } else { form.inside() });
     // Members beside a reference are ignored.

@@ -19,7 +19,6 @@ pub(super) fn shared() -> Map<String, Value> {
     shared
 }
 
-/// The parameters of events.
 pub(super) fn of_events() -> impl Iterator<Item = Value> {
     let query = EVENT_PARAMETERS.iter().map(|it| referring("parameters", &format!("events.{}", it.name)));
     query.chain([json!({

@@ -28,7 +28,6 @@ use crate::api::{
 enum Wrong {
     /// A query parameter is wrong.
     Parameter,
-    /// A field of the payload.
     Payload,
     /// The body is no JSON object.
     Body,
@@ -83,7 +82,6 @@ fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
     name
 }
 
-/// Whether an operation can succeed on this path.
 pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
     let category = base.category();
     match operation.act {

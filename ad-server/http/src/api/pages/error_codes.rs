@@ -23,7 +23,6 @@ pub(super) fn index() -> String {
     layout("Error codes", "../", &content)
 }
 
-/// The page about a code.
 pub(super) fn page_of(code: Code) -> String {
     let About { title, explanation, cure } = code.about();
     let content = html! {

@@ -84,11 +84,9 @@ pub enum Viewer {
     Redoc,
 }
 
-/// A page with a document.
 #[derive(Debug, Clone)]
 pub struct ViewerPage {
     pub viewer: Viewer,
-    /// Title of the document.
     pub title: &'static str,
     /// Address of `docs/`, relative to the page.
     pub docs: &'static str,

@@ -6,7 +6,6 @@ use super::{
 };
 use ad_core::categories::Category;
 
-/// A section of the form of every category.
 #[derive(Debug)]
 pub(super) struct FormSection {
     pub(super) id: &'static str,
@@ -43,7 +42,6 @@ static SECTIONS: &[FormSection] = &[
     FormSection { id: "publication", name: |texts| texts.section_publication, is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
 ];
 
-/// The sections of a category's form with their fields.
 pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static FormSection, Vec<FormField>)> {
     let mut found: Vec<_> = SECTIONS.iter().map(|section| (section, Vec::new())).collect();
     for field in fields(category, is_new) {

@@ -291,7 +291,6 @@ impl FormValues {
 /// Name of the input with the revision of the ad that a form showed.
 pub(in crate::console) const REVISION: &str = "revision";
 
-/// Whether a path is a place or below it.
 pub(super) fn is_at_or_below(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -54,11 +54,10 @@ fn given(pairs: &[(String, String)]) -> Vec<(&'static str, &str)> {
     given.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// `GET /console/operators/ads`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let filter = filter(&visit.query)?;
-    let found = visit.in_turn(visit.visitor.console.database.ads_by_status(&filter, None, ROWS)).await?;
+    let found = visit.visitor.console.database.ads_by_status(&filter, None, ROWS).await?;
     let row = |it: &AdByStatus| {
         html! {
             td { (it.dealer_code) }
@@ -119,7 +118,6 @@ pub(in crate::console) async fn retry(visit: Visit) -> PageResult {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&given).extend_pairs(counts).finish();
         format!("{PATH}?{query}")
     };
-    let _turn = context.limits.turns.take(&visit.caller.scope).await?;
     let ads = visit.visitor.console.database.ads_by_status(&filter, None, MOST_RETRIES).await?;
     if !is_confirmed(&visit) {
         let shown = given.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");

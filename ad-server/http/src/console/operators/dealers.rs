@@ -20,19 +20,15 @@ use ad_server_work::operators::{DealerFacts, DealerUsage};
 
 const PATH: &str = "/operators/dealer";
 
-/// `GET /console/operators/dealers`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let page = list_parameters(&visit)?;
-    let (all, ads, holds) = {
-        let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
-        let database = &visit.visitor.console.database;
-        let all = database.dealers().await?;
-        let shown: Vec<_> = on_page(&all, page).iter().map(|dealer| dealer.code.clone()).collect();
-        let ads = visit.visitor.context.store.ads_by_dealer(Scope::Dealers(&shown)).await?;
-        (all, ads, database.holds().await?)
-    };
+    let database = &visit.visitor.console.database;
+    let all = database.dealers().await?;
     let shown = on_page(&all, page);
+    let codes: Vec<_> = shown.iter().map(|dealer| dealer.code.clone()).collect();
+    let ads = visit.visitor.context.store.ads_by_dealer(Scope::Dealers(&codes)).await?;
+    let holds = database.holds().await?;
     let rows = shown.iter().map(|dealer| {
         let is_suspended = holds.iter().any(|(held, _)| *held == HoldTarget::Dealer(dealer.code.clone()));
         html! {
@@ -65,8 +61,7 @@ pub(in crate::console) async fn one(visit: Visit) -> PageResult {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let code = code(&visit.query)?;
     let (console, store) = (&visitor.console, &*visitor.context.store);
-    let facts = DealerFacts::read(&console.database, store, console.quotas, code, console.clock.now());
-    let facts = visit.in_turn(facts).await?;
+    let facts = DealerFacts::read(&console.database, store, console.quotas, code, console.clock.now()).await?;
     let link = |path: &str| {
         let query = form_urlencoded::Serializer::new(String::new()).append_pair("dealer_code", code).finish();
         visitor.address(&format!("/operators/{path}?{query}"))

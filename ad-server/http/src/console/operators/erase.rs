@@ -48,11 +48,9 @@ pub(in crate::console) async fn erase(visit: Visit) -> PageResult {
         let notice = page::notice(NoticeKind::Error, &problem);
         return page(&visit, StatusCode::BAD_REQUEST, Some(dealer_code), source_id, &notice).await;
     }
-    let turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     super::operator(&visit).record("erase", dealer_code, source_id.unwrap_or_default()).await?;
     let erasure = Erasure { database: &console.database, dealer_code, source_id };
     let (erased, images, left) = step(&visit, &erasure).await?;
-    drop(turn);
     let notice = html! {
         p { strong { (texts.erased) ": " (page::number(erased.ads)) } ". " (texts.images_removed) ": " (page::number(images)) "." }
         @if left > 0 {
@@ -120,7 +118,7 @@ async fn page(
     let texts = visit.visitor.texts;
     let database = &visit.visitor.console.database;
     let counts = match dealer_code {
-        Some(code) => Some((code, visit.in_turn(database.count_erasure(code, source_id)).await?)),
+        Some(code) => Some((code, database.count_erasure(code, source_id).await?)),
         None => None,
     };
     let content = html! {

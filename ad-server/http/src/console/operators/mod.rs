@@ -38,7 +38,6 @@ const ROWS: u32 = 100;
 pub(super) async fn overview(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (database, now) = (&visit.visitor.console.database, visit.visitor.console.clock.now());
-    let _turn = visit.visitor.context.limits.turns.take(&visit.caller.scope).await?;
     let codes: Vec<_> = database.dealers().await?.into_iter().map(|dealer| dealer.code).collect();
     let counts = visit.visitor.context.store.count_by_status(Scope::Dealers(&codes)).await?;
     let (queue, failing, summary) =
@@ -80,8 +79,8 @@ fn operator(visit: &Visit) -> Operator<'_> {
     Operator { database: &console.database, name, now: console.clock.now() }
 }
 
-fn bad_form(lacks: &str) -> ApiError {
-    ApiError::BadBody(format!("The form has {lacks}."))
+fn bad_form(what: &str) -> ApiError {
+    ApiError::BadBody(format!("The form has {what}."))
 }
 
 /// The notice that an act has been done.
@@ -93,7 +92,6 @@ fn done(visit: &Visit) -> Markup {
     }
 }
 
-/// The page that a list is asked for.
 fn list_parameters(visit: &Visit) -> Result<Page, ApiError> {
     const OWN: [&str; 2] = ["dealer_code", "done"];
     let query: Vec<_> = visit.query.iter().filter(|(name, _)| !OWN.contains(&name.as_str())).cloned().collect();

@@ -18,7 +18,7 @@ pub(in crate::console) async fn queue(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let text = |name: &str| visit.parameter(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let filter = QueueFilter { dealer_code: text("dealer_code"), reason: text("reason"), ..QueueFilter::default() };
-    let requests = visit.in_turn(visit.visitor.console.database.unfinished(&filter, ROWS)).await?;
+    let requests = visit.visitor.console.database.unfinished(&filter, ROWS).await?;
     let row = |it: &Unfinished| {
         html! {
             td { code { (it.request_id) } }

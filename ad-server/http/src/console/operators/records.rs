@@ -37,7 +37,7 @@ pub(in crate::console) async fn limits(visit: Visit) -> PageResult {
 /// `GET /console/operators/audit`: what operators have done.
 pub(in crate::console) async fn audit(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
-    let entries = visit.in_turn(visit.visitor.console.database.audit_entries(ROWS)).await?;
+    let entries = visit.visitor.console.database.audit_entries(ROWS).await?;
     let row = |it: &AuditEntry| {
         html! {
             td { (page::time(it.at)) }

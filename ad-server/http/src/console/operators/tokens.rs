@@ -17,12 +17,11 @@ use ad_server_store::TokenRecord;
 
 const PATH: &str = "/operators/tokens";
 
-/// `GET /console/operators/tokens`
 pub(in crate::console) async fn list(visit: Visit) -> PageResult {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let page = list_parameters(&visit)?;
     let dealer = visit.parameter("dealer_code").filter(|code| !code.is_empty());
-    let mut all = visit.in_turn(visit.visitor.console.database.tokens()).await?;
+    let mut all = visit.visitor.console.database.tokens().await?;
     all.retain(|token| dealer.is_none_or(|code| token.is_of(code)));
     // The newest first.
     all.reverse();

@@ -48,7 +48,6 @@ pub struct HttpOptions {
     pub breaker: BreakerOptions,
 }
 
-/// One of the marketplaces, over HTTP.
 pub struct HttpMarketplace {
     market: Market,
     base: Url,
