@@ -2,6 +2,7 @@
 //! decisions 6, 16, 21 to 26).
 
 use ad_tests::{ImageHost, Server, eventually};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::{boat, car, plain_car, sample, steps};
@@ -298,4 +299,24 @@ async fn a_stopped_server_ends_its_work_first() {
         (listed == 100).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn an_answer_to_a_write_has_the_log_if_it_is_asked_for() {
+    let server = Server::start().await;
+    let client = &server.client;
+    let entries = |answer: &Value| {
+        let log = answer["log"].as_array().unwrap_or_else(|| panic!("no log: {answer}"));
+        log.iter().map(|entry| format!("{} {}", entry["action"], entry["state"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    let created = client.post("/v4/car?include=log", &plain_car("logged", "LOG001")).await.expect(201);
+    assert_eq!(entries(&created)[0], "create processing");
+    let prefer = [("prefer", "wait=20".to_owned()), ("idempotency-key", "log".to_owned())];
+    let body = Some(json!({"body": "Fin"}).to_string().into_bytes());
+    let changed = client.send_with(Method::PATCH, "/v4/car/logged?include=log", &prefer, body).await;
+    assert_eq!(changed.header("preference-applied"), Some("wait"));
+    let changed = entries(&changed.expect(200));
+    assert_eq!(changed.last().map(String::as_str), Some("publish done"), "{changed:?}");
+    let deleted = client.send(Method::DELETE, "/v4/car/logged", None).await.expect(200);
+    assert!(deleted.get("log").is_none(), "nobody asked for it: {deleted}");
 }

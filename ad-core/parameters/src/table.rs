@@ -59,7 +59,11 @@ pub(super) const LOG_ORDERINGS: &[&str] = &["-created", "created"];
 /// What `include` adds to an ad that is read.
 const INCLUDED: &[&str] = &["log", "status", "quality"];
 /// What it adds to the answer of a write.
-const INCLUDE_QUALITY: Parameter = takes("include", Takes::SomeOf(&["quality"]), "`quality`: the ad with its quality");
+const INCLUDE: Parameter = takes(
+    "include",
+    Takes::SomeOf(&["log", "quality"]),
+    "Extra fields of the ad in the answer, separated by commas: `log`, the 100 latest entries; `quality`, how good it is",
+);
 
 /// Parameters of a list of ads.
 #[rustfmt::skip]
@@ -115,10 +119,10 @@ pub const READ_PARAMETERS: &[Parameter] = &[
 ];
 
 /// Parameters of a new ad.
-pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE_QUALITY];
+pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE];
 
 /// Parameters of a write on one ad.
-pub const WRITE_PARAMETERS: &[Parameter] = &[DEALER_CODE, INCLUDE_QUALITY];
+pub const WRITE_PARAMETERS: &[Parameter] = &[DEALER_CODE, INCLUDE];
 
 /// Parameters of `POST …/bump` ('Endpoints').
 #[rustfmt::skip]
@@ -126,7 +130,7 @@ pub const BUMP_PARAMETERS: &[Parameter] = &[
     takes("exclude_primary", Takes::Boolean, "Leave out the primary marketplace; registered vehicles only"),
     takes("exclude_secondary", Takes::Boolean, "Leave out the secondary marketplace; registered vehicles only"),
     DEALER_CODE,
-    INCLUDE_QUALITY,
+    INCLUDE,
 ];
 
 /// Parameters of `GET …/log` ('Log parameters').

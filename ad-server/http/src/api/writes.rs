@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use ad_core::{
     lock::locked,
+    model::{Included, LogEntry},
     service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target},
 };
 use ad_parameters::{AdParameters, FromParameters};
@@ -23,6 +24,7 @@ use super::{
     operations::Act,
     prefer::Wait,
 };
+use ad_server_base::limits::FairPermit;
 
 /// What a handler of a write does.
 type Written = Result<Accepted, ServiceError>;
@@ -66,8 +68,8 @@ pub(super) async fn retry(call: &Call<'_>, WriteInput { query, incoming, .. }: W
 /// Writes the answer to a write.
 struct ShownAd<'a> {
     call: &'a Call<'a>,
-    /// Whether it shows the quality of the ad.
-    quality: bool,
+    /// What it shows besides the ad.
+    included: Included,
     /// The answer that the commit keeps, which is sent too.
     kept: Mutex<Option<WriteAnswer>>,
 }
@@ -80,23 +82,35 @@ impl Call<'_> {
         let mut key = RequestKey::of(self.request, access)?;
         let wait = context.limits.waits.preferred(self.request, access)?;
         let payload = self.payload(body, |bytes| key.iter_mut().for_each(|key| key.add_body(bytes))).await?;
-        let shown = ShownAd { call: self, quality: query.included.quality, kept: Mutex::default() };
+        let shown = ShownAd { call: self, included: query.included, kept: Mutex::default() };
         let keep = key.map(|key| key.keep(&shown));
         let incoming = Incoming { id: self.id, keep: keep.as_ref(), origin: Some(&self.origin) };
         let changed = self.operation.changes_one().then_some(&*self.source_id);
         let is_large = payload.is_large();
         let accept = handler(self, WriteInput { query, payload, incoming });
-        let accepted = match context.in_turn(access, changed, is_large, accept).await {
+        let mut accepted = match context.in_turn(access, changed, is_large, accept).await {
             Ok(accepted) => accepted,
             Err(error) => return self.replay(error, keep.as_ref()).await,
         };
-        match wait {
-            Some(wait) => self.wait(&shown, wait, accepted).await,
-            None => match locked(&shown.kept).take() {
-                Some(answer) => Ok(answer.response()),
-                None => shown.response(&accepted),
-            },
+        let waited = match wait {
+            Some(wait) => self.wait(wait, &accepted).await,
+            None => None,
+        };
+        // If the ad cannot be read, the answer shows it as it was when the write was accepted.
+        let mut log = None;
+        if shown.included.log || waited.is_some() {
+            if let Ok((current, entries)) = self.current(&accepted).await {
+                accepted = current;
+                log = Some(entries).filter(|_| shown.included.log);
+            }
+        } else if let Some(answer) = locked(&shown.kept).take() {
+            return Ok(answer.response());
         }
+        let mut response = shown.answer(&accepted, log.as_deref())?.response();
+        if waited.is_some() {
+            response.headers_mut().insert("preference-applied", HeaderValue::from_static("wait"));
+        }
+        Ok(response)
     }
 
     /// Replaces a refusal by the kept answer if the client repeats a request.
@@ -113,49 +127,35 @@ impl Call<'_> {
         if kept.fingerprint == keep.fingerprint { replayed(&kept) } else { Err(ServiceError::KeyUsed(kept).into()) }
     }
 
-    /// The answer when the request has finished or the time is over, with the ad as it is at that time. If the ad cannot be read,
-    /// the answer shows it as it was when the write was accepted.
-    async fn wait(&self, shown: &ShownAd<'_>, wait: Wait, mut accepted: Accepted) -> ApiResult {
+    /// Waits until the request has finished or the time is over. Returns the memory for the ad as it is then, if the dealer has any left.
+    async fn wait(&self, wait: Wait, accepted: &Accepted) -> Option<FairPermit> {
+        let memory = wait.memory(self.access(), accepted.ad.content.bytes())?;
         let request = match accepted.request {
-            Acceptance::Queued => Some(self.id),
-            Acceptance::CoalescedWith(request) => Some(request),
-            Acceptance::Unchanged => None,
+            Acceptance::Queued => self.id,
+            Acceptance::CoalescedWith(request) => request,
+            Acceptance::Unchanged => return Some(memory),
         };
-        let Some(_memory) = wait.memory(self.access(), accepted.ad.content.bytes()) else {
-            return shown.response(&accepted);
-        };
-        if let Some(request) = request {
-            tokio::select! {
-                ended = timeout(wait.longest, self.context().store.wait_until_finished(request)) => if let Ok(Err(error)) = ended {
-                    tracing::debug!(%error, "cannot wait for a request");
-                },
-                () = wait.stopped() => {}
-            }
-            if let Ok(current) = self.current(&accepted).await {
-                accepted = current;
-            }
+        tokio::select! {
+            ended = timeout(wait.longest, self.context().store.wait_until_finished(request)) => if let Ok(Err(error)) = ended {
+                tracing::debug!(%error, "cannot wait for a request");
+            },
+            () = wait.stopped() => {}
         }
-        let mut response = shown.response(&accepted)?;
-        response.headers_mut().insert("preference-applied", HeaderValue::from_static("wait"));
-        Ok(response)
+        Some(memory)
     }
 
-    /// The ad as it is now.
-    async fn current(&self, accepted: &Accepted) -> Result<Accepted, ApiError> {
+    /// The ad as it is now, and its log.
+    async fn current(&self, accepted: &Accepted) -> Result<(Accepted, Vec<LogEntry>), ApiError> {
         let target = Target::from(&accepted.ad.source_id).of_dealer(Some(&accepted.ad.dealer_code));
         let read = self.context().service.read(self.access(), target);
-        let (current, _) = self.context().in_turn(self.access(), None, false, read).await?;
-        Ok(current.accepted(accepted.request))
+        let (current, log) = self.context().in_turn(self.access(), None, false, read).await?;
+        Ok((current.accepted(accepted.request), log))
     }
 }
 
 impl ShownAd<'_> {
-    fn response(&self, accepted: &Accepted) -> ApiResult {
-        Ok(self.answer(accepted)?.response())
-    }
-
-    fn answer(&self, accepted: &Accepted) -> Result<WriteAnswer, ApiError> {
-        let Self { call, quality, .. } = self;
+    fn answer(&self, accepted: &Accepted, log: Option<&[LogEntry]>) -> Result<WriteAnswer, ApiError> {
+        let Self { call, included, .. } = self;
         let creates = call.operation.act == Act::Create;
         let mut headers = vec![(header::ETAG, etag(accepted.tag))];
         if creates {
@@ -165,16 +165,16 @@ impl ShownAd<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let quality =
-            if *quality { Some(call.context().service.quality(&accepted.ad, &accepted.failed_images)?) } else { None };
-        let body = json_text(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
+        let quality = included.quality.then(|| call.context().service.quality(&accepted.ad, &accepted.failed_images));
+        let quality = quality.transpose()?;
+        let body = json_text(&accepted.ad.view(log).with_quality(quality.as_ref()))?;
         Ok(WriteAnswer { status: if creates { StatusCode::CREATED } else { StatusCode::OK }, headers, body })
     }
 }
 
 impl AnswerWriter for ShownAd<'_> {
     fn write(&self, accepted: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
-        let answer = self.answer(accepted)?;
+        let answer = self.answer(accepted, None)?;
         let text = answer.text()?;
         *locked(&self.kept) = Some(answer);
         Ok(text)
