@@ -175,6 +175,25 @@ async fn a_request_that_cannot_be_read_is_told_why() {
 }
 
 #[tokio::test]
+async fn too_many_headers_of_http_2_are_told_what_is_allowed() {
+    let server = Server::start().await;
+    let (client, connection) = h2::client::handshake(connect(&server).await).await.unwrap();
+    let _connection = tokio::spawn(connection);
+    for value in ["x".repeat(1000), "x".to_owned()] {
+        let mut request = Request::get("http://test/healthz");
+        for number in 0..(if value.len() > 1 { 80 } else { 101 }) {
+            request = request.header(format!("x-{number}"), &value);
+        }
+        let (response, _) = client.clone().send_request(request.body(()).unwrap(), true).unwrap();
+        let mut response = response.await.unwrap();
+        assert_eq!(response.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        assert!(response.headers().contains_key("x-request-id"));
+        let detail = response.body_mut().data().await.unwrap().unwrap();
+        assert!(String::from_utf8_lossy(&detail).contains("at most 100 headers, and 64 KiB together"));
+    }
+}
+
+#[tokio::test]
 async fn a_request_behind_a_good_one_that_cannot_be_read_is_told_why_too() {
     let server = Server::with(Options::default()).await;
     let mut socket = connect(&server).await;

@@ -370,3 +370,14 @@ async fn readme_leads_to_a_published_ad() {
     assert_eq!(send.len(), 2, "at most five steps: {send:?}");
     demo.publishes_by(dir.path(), &here(&[&[demo.token()], send].concat().join("\n"))).await;
 }
+
+#[tokio::test]
+async fn webhooks_of_a_sandbox_are_as_strict_as_in_production() {
+    let (strict, open) = (sandbox().await, sandbox_with(&["--allow-private-webhooks"]).await);
+    for url in ["http://127.0.0.1:9/hook", "https://10.0.0.1/hook", "http://example.com/hook"] {
+        let webhook = json!({"url": url});
+        let refused = strict.client.post("/v4/webhooks", &webhook).await.expect(400);
+        assert!(refused["url"].is_array(), "{url}: {refused}");
+        open.client.post("/v4/webhooks", &webhook).await.expect(201);
+    }
+}

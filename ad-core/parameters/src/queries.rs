@@ -147,7 +147,8 @@ impl FromParameters for AdParameters {
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         let (fields, mut included) = values.shown_fields(parameters);
-        included.log |= fields.is_none();
+        // A read without `fields` shows the whole ad.
+        included.log |= fields.is_none() && parameters.iter().any(|parameter| parameter.name == "fields");
         values.done(Self { dealer_code, exclude, fields, included })
     }
 }

@@ -110,7 +110,11 @@ impl Connection {
             let (endpoint, close, discard) = (Arc::clone(&endpoint), Arc::clone(&close), Arc::clone(&discard));
             let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
             async move {
+                let malformed = MalformedRequest::with_headers(request.version(), request.headers());
                 let mut request = Request::from((request, local, remote, scheme));
+                if let Some(malformed) = malformed {
+                    request.set_data(malformed);
+                }
                 if let Some(limit) = beyond {
                     request.set_data(limit);
                 }
@@ -155,7 +159,8 @@ fn protocol() -> auto::Builder<TokioExecutor> {
         .max_concurrent_streams(HTTP2_STREAMS)
         .initial_stream_window_size(HTTP2_STREAM_WINDOW)
         .initial_connection_window_size(HTTP2_CONNECTION_WINDOW)
-        .max_header_list_size(HEADER_BYTES)
+        // Twice as much is read, so that the answer to too many of them says so.
+        .max_header_list_size(2 * HEADER_BYTES)
         .max_send_buf_size(SEND_BUFFER)
         .max_pending_accept_reset_streams(RESET_STREAMS);
     builder

@@ -12,11 +12,11 @@ use std::{
 use futures_util::future::BoxFuture;
 use poem::{
     Response,
-    http::{HeaderName, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header},
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::limits::table::{HTTP_HEADERS, HTTP1_BUFFER};
+use crate::limits::table::{HEADER_BYTES, HTTP_HEADERS, HTTP1_BUFFER};
 
 /// How much of a request is kept to find what is wrong with it, in bytes.
 const KEPT: usize = 8 * 1024;
@@ -27,6 +27,24 @@ pub struct MalformedRequest {
     pub status: StatusCode,
     /// What is wrong and what to send instead.
     pub detail: String,
+}
+
+impl MalformedRequest {
+    /// One of HTTP/2 with too many or too long headers. They count as RFC 9113, 6.5.2 says: 32 bytes more than their texts.
+    pub(super) fn with_headers(version: Version, headers: &HeaderMap) -> Option<Self> {
+        let bytes = || headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum::<usize>();
+        let is_too_large =
+            version == Version::HTTP_2 && (headers.len() > HTTP_HEADERS || bytes() > HEADER_BYTES as usize);
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        is_too_large.then(|| Self { status, detail: too_many_headers(HEADER_BYTES as usize) })
+    }
+}
+
+fn too_many_headers(most: usize) -> String {
+    format!(
+        "The headers of the request are too many or too long: at most {HTTP_HEADERS} headers, and {} KiB together.",
+        most / 1024
+    )
 }
 
 /// Answers a malformed request; `None` to send the library's answer.
@@ -188,10 +206,7 @@ fn detail(head: &[u8], status: StatusCode) -> String {
             return format!("The address of the request is too long: at most {} bytes.", u16::MAX - 1);
         }
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-            return format!(
-                "The headers of the request are too many or too long: at most {HTTP_HEADERS} headers, and {} KiB together.",
-                HTTP1_BUFFER / 1024
-            );
+            return too_many_headers(HTTP1_BUFFER);
         }
         _ => {}
     }

@@ -138,7 +138,7 @@ async fn writes(trial: &Trial) {
         let acted = trial.accepts(acted, 200, shown.clone()).await;
         trial.ended(&id, action, &acted).await;
     }
-    trial.refuses(patch(format!("{path}?include=log"), &body), 400, json!({"include": [MORE, MORE]})).await;
+    trial.refuses(patch(format!("{path}?include=status"), &body), 400, json!({"include": [MORE, MORE]})).await;
     trial.refuses(post("/v4/car?include=everything", &car), 400, json!({"include": [MORE, MORE]})).await;
     trial.refuses(post("/v4/car/validate?include=quality", &car), 400, json!({"include": [MORE]})).await;
     trial.accepts(delete(format!("{path}?include=quality")), 200, shown).await;

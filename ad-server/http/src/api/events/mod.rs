@@ -116,14 +116,18 @@ impl Events {
         coding: Option<Coding>,
     ) -> Result<Response, ApiError> {
         let begin = reader.query.after;
-        let newest = reader.check_position().await?;
+        let newest = if reader.is_narrowed() { Some(reader.check_position().await?) } else { None };
         let mut memory = None;
         loop {
             reader.query.after = begin;
             let mut page = reader.wait(if memory.is_none() { wait } else { Duration::ZERO }).await?;
-            if page.events.is_empty() && !page.has_more && page.position.transaction < newest.transaction {
-                // Everything up to here has been looked at, and the filter has left nothing of it.
-                page.position = newest;
+            if page.events.is_empty() && !page.has_more {
+                match newest {
+                    // Everything up to there has been looked at, and the filter has left nothing of it.
+                    Some(newest) if page.position.transaction < newest.transaction => page.position = newest,
+                    Some(_) => {}
+                    None => drop(reader.check_position().await?),
+                }
             }
             let events: Vec<_> = page.events.iter().map(|event| EventView::new(event, &reader.cursors)).collect();
             let cursor = reader.cursors.encode(page.position);
@@ -251,6 +255,11 @@ impl EventReader {
     /// Refuses a token that has expired or was revoked since.
     fn check_token(&self) -> Result<(), ApiError> {
         self.context.authenticator.check(&self.caller).map_err(ApiError::InvalidToken)
+    }
+
+    /// Whether it reads the events of some ads alone, by whose logs its position does not move past those of others.
+    fn is_narrowed(&self) -> bool {
+        self.query.source_id.is_some() || self.dealer_code.is_some()
     }
 
     /// Waits for new events of the dealers.
