@@ -9,6 +9,8 @@
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
 //! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |
+//! | [`written`] | numbers, dates, currencies and truth values as people and programs write them |
+//! | [`not_json`] | what came instead of a JSON object, and what to write |
 //! | [`model`] | ad, log entry, accepted request, list query, dealer, time |
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`fields`] | the rule engine: tables of fields, checked in one walk |
@@ -39,6 +41,7 @@ pub mod lock;
 pub mod memory;
 pub mod model;
 pub mod network;
+pub mod not_json;
 pub mod pipeline;
 pub mod ports;
 pub mod prices;
@@ -51,3 +54,4 @@ pub mod service;
 pub mod status;
 pub mod synonyms;
 pub mod violation;
+pub mod written;

@@ -74,7 +74,6 @@ pub mod cli;
 pub mod finding;
 pub mod inspect;
 pub mod mapping;
-mod number;
 pub mod readers;
 pub mod report;
 #[cfg(feature = "cli")]

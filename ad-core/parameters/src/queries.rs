@@ -14,7 +14,7 @@ use ad_core::{
 use super::{
     DEFAULT_EVENTS, DEFAULT_LIMIT, FromParameters, MAX_EVENTS, MAX_WAIT, Parameter, ToParameters,
     table::{LOG_ORDERINGS, ORDERINGS},
-    values::{ParameterValues, not_a_uuid, not_an_integer},
+    values::{ParameterValues, lost_plus, not_a_category, not_a_uuid},
 };
 
 /// The parameters that bound a time.
@@ -46,7 +46,7 @@ impl FromParameters for AdQuery {
         filters.extend(values.items("source_id__in", Expected::Text, text).map(AdFilter::SourceId));
         filters.extend(values.text("source_id__icontains").map(|part| AdFilter::SourceIdContains(part.to_owned())));
         filters.extend(values.text("dealer_code").map(|code| AdFilter::DealerCode(code.to_owned())));
-        filters.extend(values.parsed("category_id", not_an_integer, number).map(|id| AdFilter::CategoryId(vec![id])));
+        filters.extend(values.parsed("category_id", not_a_category, number).map(|id| AdFilter::CategoryId(vec![id])));
         filters.extend(values.items("category_id__in", Expected::Integer, number).map(AdFilter::CategoryId));
         filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
@@ -57,7 +57,10 @@ impl FromParameters for AdQuery {
             filters.extend(score.map(|score| AdFilter::QualityScore(bound, score)));
         }
         for (name, order, bound) in BOUNDS {
-            let not_a_time = |_: &str| Violation::stated(Code::InvalidFormat, NotATime.to_string());
+            let not_a_time = |text: &str| {
+                let wrong = Violation::stated(Code::InvalidFormat, NotATime.to_string());
+                wrong.with_note(lost_plus(text))
+            };
             let time = values.parsed(name, not_a_time, |text| text.parse().ok());
             filters.extend(time.map(|time| AdFilter::Time(order, bound, time)));
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use ad_core::{
+    categories::category_id,
     fields::{FieldErrors, not_a_choice, shown},
-    model::{Action, ActionState, DEFAULT_LIMIT, EventTypes, Included, MAX_LIMIT, Page, VIEW_FIELDS},
+    model::{Action, ActionState, DEFAULT_LIMIT, EventTypes, Included, MAX_LIMIT, Page, Timestamp, VIEW_FIELDS},
     synonyms::names::Names,
-    violation::{Code, Expected, TextFormat, Violation, nearest},
+    violation::{Code, Cure, Expected, Slip, TextFormat, Violation, nearest},
 };
 
 use super::{MAX_ITEMS, MAX_MESSAGES, MAX_TERM, MAX_TEXT, Parameter, Takes, also_called};
@@ -222,6 +223,22 @@ fn each_once<T: PartialEq>(items: Vec<T>) -> Vec<T> {
 
 pub(super) fn not_a_uuid(_: &str) -> Violation {
     Violation::WrongFormat(TextFormat::Uuid)
+}
+
+/// The advice for a time whose `+` was not encoded, so that it arrived as a space.
+pub(super) fn lost_plus(text: &str) -> Option<String> {
+    let (time, offset) = text.rsplit_once(' ')?;
+    let meant = format!("{time}+{offset}");
+    meant.parse::<Timestamp>().is_ok().then(|| format!("A + in a query stands for a space: send {time}%2B{offset}."))
+}
+
+/// A category that is no number, such as `car`.
+pub(super) fn not_a_category(sent: &str) -> Violation {
+    let wrong = Violation::WrongType(Expected::Integer);
+    match category_id(sent) {
+        Some(id) => wrong.cured(Cure::Send { value: id.to_string(), sent: shown(&sent.into()), slip: Slip::Spelling }),
+        None => wrong,
+    }
 }
 
 pub(super) fn not_an_integer(_: &str) -> Violation {

@@ -118,7 +118,15 @@ fn what_is_wrong_is_refused_at_its_parameter() {
         ("state=creatd", "state", json!(["\"creatd\" is not a valid choice.", "Did you mean \"created\"?"])),
         ("state=", "state", json!(["\"\" is not a valid choice.", "Valid choices: \"created\", \"deleted\"."])),
         ("source_id__in=a,,b", "source_id__in", json!(["Empty items are not allowed."])),
-        ("category_id=car", "category_id", json!([integer])),
+        ("category_id=car", "category_id", json!([integer, "Send 1020, not \"car\"."])),
+        (
+            "updated__gt=2026-01-15T10:00:00+02:00",
+            "updated__gt",
+            json!([
+                "Enter a valid date and time, in UTC: YYYY-MM-DD HH:MM:SS.",
+                "A + in a query stands for a space: send 2026-01-15T10:00:00%2B02:00."
+            ]),
+        ),
         (
             "category_id__in=1020,x,",
             "category_id__in",

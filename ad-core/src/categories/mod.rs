@@ -29,7 +29,12 @@ mod v3_only;
 
 use serde_json::Value;
 
-use crate::{fields, model::Ad};
+use crate::{
+    fields,
+    model::Ad,
+    synonyms::{languages::Language, values},
+    violation::nearest,
+};
 pub use attributes::humanised;
 pub use category::{AdFacts, Category, Facts, FieldFacts, FromV3, Heading, Rule, RuleSettings, TRAILER};
 pub use common::REGISTERED as COMMON_FIELDS;
@@ -77,6 +82,16 @@ pub fn by_vehicle_type(vehicle_type: &str) -> Option<&'static Category> {
 /// The id in a payload's `category_id`: a number or a numeric string (decision 5).
 pub fn sent_id(sent: &Value) -> Option<u16> {
     fields::as_integer(sent).and_then(|id| u16::try_from(id).ok())
+}
+
+/// The number of the category that a text stands for: a vehicle type, or what another system calls it.
+pub fn category_id(text: &str) -> Option<u16> {
+    if text.len() > nearest::LONGEST {
+        return None;
+    }
+    let known = values::named("vehicle")?.map("", Language::Any, |_| true).resolve(text);
+    let name = known.as_deref().and_then(|names| names.first()).map_or(text, |name| &**name);
+    by_vehicle_type(name).map(|category| category.id)
 }
 
 impl Category {

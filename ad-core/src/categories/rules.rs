@@ -124,6 +124,10 @@ fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let Some(model @ Value::String(id)) = facts.ad.fields.model else { return };
     let Some(Kind::Model { list }) = facts.category.field("model").map(|field| field.kind) else { return };
     let Some(brand) = facts.ad.fields.brand.and_then(Value::as_str) else {
+        // A brand of another type is already an error of its own.
+        if facts.ad.fields.brand.is_some() {
+            return;
+        }
         return errors
             .add("category_fields.brand", Violation::RequiredWith { other: "model", rule: MODEL_OF_THE_BRAND });
     };
@@ -204,14 +208,26 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
         let was = if before == ClearedMileage::Zero { "zero" } else { "not zero" };
         let text =
             format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation.");
-        errors.add("category_fields.condition.mileage", Violation::of_rule(LOCK, Code::Immutable, text));
+        let wrong = Violation::of_rule(LOCK, Code::Immutable, text).with_note(after_the_lock(before));
+        errors.add("category_fields.condition.mileage", wrong);
     }
     if let Some(before) = facts.field_before("condition.is_new_vehicle").and_then(Value::as_bool)
         && facts.condition("is_new_vehicle").is_none_or(|now| now.as_bool().is_some_and(|now| now != before))
     {
         let text = format!("Cannot change once set (it is {before}): new or used is locked at creation.");
-        errors.add("category_fields.condition.is_new_vehicle", Violation::of_rule(LOCK, Code::Immutable, text));
+        let was = if before { ClearedMileage::Zero } else { ClearedMileage::NonZero };
+        let wrong = Violation::of_rule(LOCK, Code::Immutable, text).with_note(after_the_lock(was));
+        errors.add("category_fields.condition.is_new_vehicle", wrong);
     }
+}
+
+/// What to do with a vehicle that was new and no longer is.
+fn after_the_lock(before: ClearedMileage) -> Option<String> {
+    let was_new = before == ClearedMileage::Zero;
+    was_new.then(|| {
+        "If the new vehicle was registered and driven since, delete this ad and create a new one with another source_id."
+            .to_owned()
+    })
 }
 
 fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
@@ -219,7 +235,9 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let none = facts.sent_null(PATH) || facts.condition("number_of_owners").and_then(Value::as_i64) == Some(0);
     if none && facts.ad.fields.condition.and_then(is_new) == Some(false) {
         let text = "A used vehicle has at least 1 owner; 0 or null only for new vehicles.";
-        errors.at("category_fields").add(PATH, Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text));
+        let note = "Leave the field out if the number is not known.".to_owned();
+        let wrong = Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text).with_note(Some(note));
+        errors.at("category_fields").add(PATH, wrong);
     }
 }
 

@@ -187,6 +187,11 @@ impl<'a> Check<'a> {
         errors
     }
 
+    /// Whether a value is a valid one of a kind.
+    pub(crate) fn accepts(&mut self, kind: &Kind, inside: Option<&Tree>, mut value: Value) -> bool {
+        !value.is_null() && self.value(kind, inside, &mut value).is_empty()
+    }
+
     fn list(&mut self, item: &Kind, max: usize, unique: bool, value: &mut Value, errors: &mut FieldErrors) {
         let Value::Array(items) = value else { return errors.here(Violation::WrongType(Expected::List)) };
         if items.len() > max {

@@ -7,7 +7,10 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-use crate::violation::Violation;
+use crate::{
+    model::split_path,
+    violation::{Code, Violation},
+};
 
 /// Errors by field: each key is a field name or, inside an array, an index; each leaf is a list of violations. They serialise as
 /// the texts of the contract.
@@ -101,6 +104,22 @@ impl FieldErrors {
     pub(crate) fn remove_member(&mut self, key: &str) {
         if let Some(place) = &mut self.0 {
             place.members.remove(&key.into());
+        }
+    }
+
+    /// Removes the errors at a dotted path that say that a field is missing.
+    pub(crate) fn forgive(&mut self, path: &str) {
+        let (name, below) = split_path(path);
+        let Some(place) = &mut self.0 else { return };
+        let key = PathKey::from(name);
+        let Some(errors) = place.members.get_mut(&key) else { return };
+        match (below, &mut errors.0) {
+            (Some(below), _) => errors.forgive(below),
+            (None, Some(place)) => place.violations.retain(|violation| violation.code() != Some(Code::Required)),
+            (None, None) => {}
+        }
+        if errors.is_empty() {
+            place.members.remove(&key);
         }
     }
 

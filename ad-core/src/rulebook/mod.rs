@@ -3,6 +3,7 @@
 mod derived;
 mod example;
 mod hints;
+mod meant;
 pub mod merge;
 pub mod payload;
 pub mod repeated;
@@ -25,6 +26,7 @@ use crate::{
 };
 
 pub use example::example_text;
+pub use meant::cured;
 pub use warnings::Warning;
 
 /// Checks and normalises payloads by the tables of the categories.
@@ -123,6 +125,7 @@ impl Rulebook {
         }
         let mut checked = self.finish(write, mode, &check, payload, WriteBasis::default(), errors)?;
         if let Some(Value::String(source_id)) = sent_source_id {
+            checked.warnings.extend(warnings::spaces(&source_id));
             checked.source_id = source_id;
         }
         Ok(checked)
@@ -157,6 +160,7 @@ impl Rulebook {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
         let before = stored.content.fields();
+        let dropped = warnings::dropped_prices(before, &patch);
         let sends_title = patch.contains_key("title");
         let follows = derived::follows_the_mileage(write.category, before, &patch);
         let mut patched = rules::OF_THE_DIRECTORY.to_vec();
@@ -167,7 +171,9 @@ impl Rulebook {
         if follows {
             derived::forget_is_new_vehicle(&mut merged);
         }
-        self.revised(write, Mode::Update, stored, &patched, merged, fixed)
+        let mut checked = self.revised(write, Mode::Update, stored, &patched, merged, fixed)?;
+        checked.warnings.extend(dropped);
+        Ok(checked)
     }
 
     /// Checks a migration: the payload replaces the stored content, except for the images if it has none ('Endpoints' rule 7,

@@ -1,5 +1,8 @@
 //! Warnings about what is allowed but probably a mistake (decision 7).
 
+use serde_json::{Map, Value};
+
+use super::meant::trimmed;
 use crate::{
     categories::{Facts, price, rules},
     violation::Code,
@@ -54,4 +57,33 @@ pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
     let code = Code::NoLongerCovered;
     warnings.extend(uncovered.map(|(field, message)| Warning { field: field.to_owned(), code, message }));
     warnings
+}
+
+/// The warning about a source id with spaces at its ends.
+pub(super) fn spaces(source_id: &str) -> Option<Warning> {
+    let plain = trimmed(source_id);
+    (plain.len() < source_id.len()).then(|| Warning {
+        field: "source_id".to_owned(),
+        code: Code::SourceIdSpaces,
+        message: format!(
+            "\"{source_id}\" begins or ends with a space or a character that is not visible, which is part of the id. Send \"{plain}\" if it is not meant."
+        ),
+    })
+}
+
+/// The warning about stored prices of types that a patch with prices does not have.
+pub(super) fn dropped_prices(before: &Map<String, Value>, patch: &Map<String, Value>) -> Option<Warning> {
+    let sent = patch.get("price")?.as_array().filter(|sent| !sent.is_empty())?;
+    let kind = |price: &Value| price.get("type").and_then(Value::as_str).map(str::to_owned);
+    let stored = before.get("price").and_then(Value::as_array)?;
+    let is_sent = |kind: &String| sent.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind));
+    let dropped: Vec<String> = stored.iter().filter_map(kind).filter(|kind| !is_sent(kind)).collect();
+    let types = dropped.iter().map(|kind| format!("\"{kind}\"")).collect::<Vec<_>>().join(" and ");
+    (!dropped.is_empty()).then(|| Warning {
+        field: "price".to_owned(),
+        code: Code::PriceDropped,
+        message: format!(
+            "The price of type {types} is removed: price is replaced as a whole. Send it too if it is still valid."
+        ),
+    })
 }

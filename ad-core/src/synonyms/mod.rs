@@ -7,6 +7,7 @@
 
 pub mod fold;
 pub mod languages;
+pub mod models;
 pub mod names;
 pub mod placeholders;
 pub mod values;

@@ -51,9 +51,45 @@ struct ValueMapFile {
     matching: TermMatching,
     /// By vehicle type, or `all` of them: the terms of a value. A value may be several, joined by ` + `.
     terms: Sections,
+    /// Terms that may mean one of several things in every language.
+    #[serde(default)]
+    several: Vec<SeveralMeanings>,
     /// By language: terms that mean something else there.
     #[serde(default)]
     languages: FxHashMap<String, Sections>,
+}
+
+/// Terms with several meanings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeveralMeanings {
+    terms: Vec<String>,
+    /// The meanings; each may be several values, joined by ` + `.
+    values: Vec<String>,
+}
+
+/// One meaning of a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The values.
+    pub values: Box<[Box<str>]>,
+    /// The names of the languages that have this meaning; none for all others.
+    pub languages: Vec<&'static str>,
+}
+
+/// The English name of a language.
+fn name_of(code: &str) -> &'static str {
+    const NAMES: [(&str, &str); 8] = [
+        ("da", "Danish"),
+        ("de", "German"),
+        ("en", "English"),
+        ("fi", "Finnish"),
+        ("fr", "French"),
+        ("nb", "Norwegian"),
+        ("nl", "Dutch"),
+        ("sv", "Swedish"),
+    ];
+    NAMES.iter().find(|(known, _)| *known == code).map_or("another language", |(_, name)| name)
 }
 
 /// By vehicle type, or `all`: the terms of a value.
@@ -143,6 +179,38 @@ impl Builtin {
             }
         }
         map
+    }
+
+    /// What a term means, where languages disagree or it has several meanings: the meaning of most languages first.
+    pub fn readings(&self, vehicle_type: &str, term: &str, mut is_allowed: impl FnMut(&str) -> bool) -> Vec<Reading> {
+        let mut scratch = String::new();
+        let folded_term = folded(term);
+        if let Some(several) = self.file.several.iter().find(|it| it.terms.iter().any(|it| folded(it) == folded_term)) {
+            let values =
+                several.values.iter().map(|values| values.split(" + ").map(Box::from).collect::<Vec<Box<str>>>());
+            let allowed = values.filter(|values| values.iter().all(|value| is_allowed(value)));
+            return allowed.map(|values| Reading { values: values.into(), languages: Vec::new() }).collect();
+        }
+        let mut codes: Vec<&'static str> =
+            self.languages_of(term).filter_map(|code| Language::of_code(code)?.code()).collect();
+        if codes.is_empty() {
+            return Vec::new();
+        }
+        codes.sort_unstable();
+        let mut find =
+            |language| self.map(vehicle_type, language, &mut is_allowed).find(term, &mut scratch).map(Box::from);
+        let mut readings: Vec<Reading> = Vec::new();
+        let most: Option<Box<[Box<str>]>> = find(Language::Any);
+        readings.extend(most.map(|values| Reading { values, languages: Vec::new() }));
+        for code in codes {
+            let Some(values) = find(Language::Known(code)) else { continue };
+            match readings.iter_mut().find(|reading| reading.values == values) {
+                Some(known) if known.languages.is_empty() => {}
+                Some(known) => known.languages.push(name_of(code)),
+                None => readings.push(Reading { values, languages: vec![name_of(code)] }),
+            }
+        }
+        readings
     }
 
     /// The languages in which a term means something else than in others.

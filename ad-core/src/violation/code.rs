@@ -254,6 +254,12 @@ codes! {
     ReducedNotBelowList "reduced_not_below_list": "Reduced price not below the list price",
         "The price of type `reduced` is not less than the price of type `list`. This is a warning.",
         "Correct one of the two amounts, or remove the reduced price.";
+    SourceIdSpaces "source_id_spaces": "Spaces at the ends of source_id",
+        "The `source_id` begins or ends with spaces, which are part of it: every path of the ad must have them. This is a warning.",
+        "Send it without them, unless they are meant.";
+    PriceDropped "price_dropped": "A stored price is removed",
+        "`price` is replaced as a whole, and the update has no price of a type that the ad had. This is a warning.",
+        "Send all prices of the ad whenever one changes.";
     DuplicateKey "duplicate_key": "Key sent twice",
         "A key occurs twice in the same JSON object; the last value counts. This is a warning.",
         "Send each key once.";
@@ -290,6 +296,15 @@ codes! {
     PriceInOre "price_in_ore": "Price probably in öre",
         "The price is unusually high and ends in two zeros, so it may be in öre.",
         "Send the amount in kronor.";
+    TextDamaged "text_damaged": "Text damaged on its way",
+        "The text has characters that a wrong conversion leaves behind: UTF-8 that was encoded twice (`Ã¤`), characters that were lost (U+FFFD), HTML entities (`&auml;`), escapes that were not read (`\\n`), or NUL. Buyers see them as they are.",
+        "Send the text as it was before: `suggestion` has it as far as it can be known. Read and write texts as UTF-8 everywhere, and encode them once.";
+    DateUnlikely "date_unlikely": "Date unlikely",
+        "The date is so long ago that a program has probably sent it for a date that is not set.",
+        "Leave the field out if the date is not known.";
+    ImageUnreachable "image_unreachable": "Image cannot be fetched from this address",
+        "The address cannot lead to an image: its host is private or this machine, it has a user name and password or a part behind `#`, it has `&amp;` in the place of `&`,or it is several addresses in one text.",
+        "Send the public https address of each image as an item of its own.";
     BodyCapitals "body_capitals": "Description in capital letters",
         "The description is in capital letters throughout.",
         "Write it in ordinary letters, which are easier to read.";

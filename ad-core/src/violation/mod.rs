@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 
 mod code;
+mod cure;
 pub mod nearest;
 
 pub use code::{About, Code, reference};
+pub use cure::{Cure, Slip};
 use nearest::quoted;
 
 /// The expected type of a value.
@@ -120,12 +122,24 @@ pub enum Violation {
     },
     /// It has the wrong type.
     WrongType(Expected),
-    /// It has the wrong type, and this is a value of the right one.
-    WrongShape {
-        /// The type that the field must have.
-        expected: Expected,
-        /// A valid value, as JSON text.
-        example: String,
+    /// An error with what to send instead.
+    Cured {
+        /// The error.
+        error: Box<Self>,
+        /// What to send.
+        cure: Cure,
+    },
+    /// The whole payload stands in a member of another name.
+    Wrapped {
+        /// The name.
+        name: String,
+    },
+    /// Objects within objects, written as one name with dots.
+    Flattened {
+        /// The path that is meant, from the object in which the name stands.
+        path: String,
+        /// Whether it was sent in `category_fields` and belongs to the ad itself.
+        of_ad: bool,
     },
     /// It is none of the allowed values.
     NotAChoice {
@@ -179,6 +193,12 @@ impl Violation {
         Self::Stated { code, rule: Some(rule), text: text.into(), note: None }
     }
 
+    /// The same, with what to send instead.
+    #[must_use]
+    pub fn cured(self, cure: Cure) -> Self {
+        Self::Cured { error: Box::new(self), cure }
+    }
+
     /// The same, with a sentence of more information if there is one.
     #[must_use]
     pub fn with_note(mut self, sentence: Option<String>) -> Self {
@@ -186,6 +206,14 @@ impl Violation {
             *note = sentence;
         }
         self
+    }
+
+    /// The error without what to send instead.
+    pub fn uncured(&self) -> &Self {
+        match self {
+            Self::Cured { error, .. } => error.uncured(),
+            error => error,
+        }
     }
 
     /// Its code; `None` if the answer had none.
@@ -196,13 +224,16 @@ impl Violation {
             Self::Null => Code::Null,
             Self::Blank => Code::Blank,
             Self::UnknownField { .. }
+            | Self::Wrapped { .. }
+            | Self::Flattened { .. }
             | Self::MoreUnknownFields(_)
             | Self::UnknownParameter { .. }
             | Self::MoreUnknownParameters(_) => Code::UnknownField,
             Self::MisplacedField { .. } => Code::MisplacedField,
             Self::NotSupportedByV3 => Code::NotSupportedByV3,
             Self::Forbidden { .. } => Code::NotAllowed,
-            Self::WrongType(_) | Self::WrongShape { .. } => Code::InvalidType,
+            Self::WrongType(_) => Code::InvalidType,
+            Self::Cured { error, .. } => return error.code(),
             Self::NotAChoice { .. } => Code::InvalidChoice,
             Self::WrongFormat(_) => Code::InvalidFormat,
             Self::TooSmall(_) | Self::TooLarge(_) => Code::OutOfRange,
@@ -220,6 +251,7 @@ impl Violation {
         match self {
             Self::RequiredWith { rule, .. } => Some(rule),
             Self::Stated { rule, .. } => *rule,
+            Self::Cured { error, .. } => error.rule(),
             _ => None,
         }
     }
@@ -231,6 +263,11 @@ impl Violation {
             | Self::MisplacedField { paths: meant, .. }
             | Self::UnknownParameter { meant }
             | Self::NotAChoice { choices: Choices::Meant(meant), .. } => meant.iter().map(String::as_str).collect(),
+            Self::Flattened { path, .. } => vec![path],
+            Self::Cured { error, cure } => {
+                let text = cure.value().and_then(|value| value.strip_prefix('"')?.strip_suffix('"'));
+                error.suggestions().into_iter().chain(text.filter(|text| !text.contains('\\'))).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -239,6 +276,7 @@ impl Violation {
     pub fn allowed(&self) -> Option<&[String]> {
         match self {
             Self::NotAChoice { choices: Choices::All(all), .. } => Some(all),
+            Self::Cured { error, .. } => error.allowed(),
             _ => None,
         }
     }
@@ -265,7 +303,24 @@ impl Violation {
                 vec![format!("Must not be sent for {category}: {instead}.").into()]
             }
             Self::WrongType(expected) => vec![expected.text()],
-            Self::WrongShape { expected, example } => vec![expected.text(), expected.such_as(example).into()],
+            Self::Cured { error, cure } => {
+                let mut texts = error.texts();
+                texts.push(cure.text());
+                texts
+            }
+            Self::Wrapped { name } => vec![
+                Cow::Borrowed("Unknown field."),
+                format!("The ad stands inside of \"{name}\": send its members at the top of the body, without \"{name}\" around them.").into(),
+            ],
+            Self::Flattened { path, of_ad } => {
+                let level = if *of_ad { " at the level of the ad, outside category_fields" } else { "" };
+                let (open, close): (Vec<_>, Vec<_>) = path.split('.').map(|name| (format!("{{\"{name}\": "), "}")).unzip();
+                let nested = format!("{}…{}", open.concat(), close.concat());
+                vec![
+                    Cow::Borrowed("Unknown field."),
+                    format!("Objects are nested, not joined by dots: send {nested}{level}.").into(),
+                ]
+            }
             Self::NotAChoice { sent, choices, note } => {
                 let first = format!("{sent} is not a valid choice.");
                 let all = [Some(first), choices.text(), note.clone()];

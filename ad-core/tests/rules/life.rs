@@ -310,7 +310,7 @@ async fn a_group_says_which_dealer_it_means() {
     assert_eq!(
         create(boat()).await.unwrap_err(),
         json!({"dealer_code": ["This field is required.",
-            "The token's scope is a dealer group; say which dealer's ad it is."]})
+            "The token's scope is a dealer group; say which dealer's ad it is: \"north-boats\", \"north-cars\"."]})
     );
     assert_eq!(
         create(with(&without(boat(), "title"), json!({"dealer_code": "north-cats"}))).await.unwrap_err(),

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`samples`] | the sample payloads |
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
+//! | [`hints`] | what is said of values and names that are nearly right |
+//! | [`programs`] | bodies that real programs send |
 //! | [`bounds`] | how much a dealer may write |
 //! | [`updates`] | merging, `null`, what may not change |
 //! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
@@ -21,10 +23,12 @@ mod car_fields;
 mod crash;
 mod error_codes;
 mod failures;
+mod hints;
 mod images;
 mod import;
 mod life;
 mod lists;
+mod programs;
 mod promote;
 mod quality;
 mod reference;

@@ -122,6 +122,15 @@ impl Desk {
     }
 }
 
+/// Errors without what is said behind them: the first text at each place.
+pub(crate) fn alone(errors: Value) -> Value {
+    match errors {
+        Value::Array(texts) => json!([texts[0]]),
+        Value::Object(members) => members.into_iter().map(|(name, below)| (name, alone(below))).collect(),
+        other => other,
+    }
+}
+
 /// The errors of a create.
 pub(crate) fn refused(vehicle_type: &str, payload: Value) -> Value {
     Desk(dealer()).create(vehicle_type, payload).unwrap_err()

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{accepted, boat, car_of, refused, with};
+use crate::support::{accepted, alone, boat, car_of, refused, with};
 
 fn car_errors(fields: Value) -> Value {
     refused("car", car_of(fields))["category_fields"].clone()
@@ -35,7 +35,10 @@ fn a_number_out_of_bounds_is_told_the_bound_however_large_it_is() {
 #[test]
 fn a_string_is_a_number_only_in_the_three_places_of_the_contract() {
     for wrong in [json!("2019 or so"), json!(true), json!([2019]), json!({})] {
-        assert_eq!(car_errors(json!({"model_year": wrong})), json!({"model_year": ["A valid integer is required."]}));
+        assert_eq!(
+            alone(car_errors(json!({"model_year": wrong}))),
+            json!({"model_year": ["A valid integer is required."]})
+        );
     }
     assert_eq!(
         car_errors(json!({"model_year": "2019", "condition": {"number_of_owners": "1"}, "has_damages": "true"})),
@@ -49,7 +52,7 @@ fn a_string_is_a_number_only_in_the_three_places_of_the_contract() {
     accepted("car", text);
     for wrong in ["", "1 0", "0x10", "1e999", "NaN", "inf", "110,5", "١"] {
         assert_eq!(
-            car_errors(json!({"powertrain": {"power": {"unit": "kw", "value": wrong}}})),
+            alone(car_errors(json!({"powertrain": {"power": {"unit": "kw", "value": wrong}}}))),
             json!({"powertrain": {"power": {"value": ["A valid number is required."]}}}),
             "{wrong}"
         );
@@ -78,10 +81,16 @@ fn units_and_the_enums_that_say_so_match_in_any_case() {
 #[test]
 fn a_measure_is_a_unit_and_a_value_that_is_not_negative() {
     let of = |power: Value| car_errors(json!({"powertrain": {"power": power}}))["powertrain"]["power"].clone();
-    assert_eq!(of(json!(110)), json!(["Expected an object such as {\"unit\": \"hp\", \"value\": 1}."]));
+    assert_eq!(
+        of(json!(110)),
+        json!([
+            "Expected an object such as {\"unit\": \"hp\", \"value\": 1}.",
+            "Send {\"unit\":\"hp\",\"value\":110}, or with another unit: \"kw\"."
+        ])
+    );
     assert_eq!(
         of(json!({"unit": "ps", "Value": 1})),
-        json!({"unit": ["\"ps\" is not a valid choice.", "Did you mean \"hp\"?"], "value": ["This field is required."], "Value": ["Unknown field."]})
+        json!({"unit": ["\"ps\" is not a valid choice.", "Did you mean \"hp\"?"], "Value": ["Unknown field.", "Did you mean \"value\"?"]})
     );
     assert_eq!(
         of(json!({"unit": null, "value": -0.5})),
@@ -94,11 +103,11 @@ fn a_measure_is_a_unit_and_a_value_that_is_not_negative() {
 fn a_date_is_a_day_of_the_calendar() {
     let message = json!({"in_traffic_date": ["Date has wrong format. Use one of these formats instead: YYYY-MM-DD."]});
     for wrong in ["2022-3-14", "14/03/2022", "20220314", "2022-W10-1", "2022-03-14T00:00", "", "+002022-03"] {
-        assert_eq!(car_errors(json!({"in_traffic_date": wrong})), message, "{wrong}");
+        assert_eq!(alone(car_errors(json!({"in_traffic_date": wrong}))), message, "{wrong}");
     }
     for wrong in ["2022-02-30", "2026-13-01", "0000-00-00"] {
         let message = json!({"in_traffic_date": ["There is no such day in the calendar."]});
-        assert_eq!(car_errors(json!({"in_traffic_date": wrong})), message, "{wrong}");
+        assert_eq!(alone(car_errors(json!({"in_traffic_date": wrong}))), message, "{wrong}");
     }
     assert_eq!(car_fields(json!({"in_traffic_date": "2024-02-29"}))["in_traffic_date"], json!("2024-02-29"));
 }
@@ -131,7 +140,7 @@ fn an_address_is_absolute_and_has_a_host() {
         "https://a.example:99999/",
         "https://[::1/",
     ] {
-        assert_eq!(refused("boat", of(wrong)), json!({"url": ["Enter a valid URL."]}), "{wrong}");
+        assert_eq!(alone(refused("boat", of(wrong))), json!({"url": ["Enter a valid URL."]}), "{wrong}");
     }
     for wrong in ["ftp://a.example/1", "javascript://a.example/%0Aalert(1)", "HTTPX://a.example"] {
         assert_eq!(
@@ -196,7 +205,8 @@ fn names_with_dots_and_digits_are_only_names() {
     let unknown = json!(["Unknown field."]);
     assert_eq!(
         errors,
-        json!({"contact.email": ["Unknown field.", "Did you mean \"contact.email\"?"], "0": unknown, "": unknown})
+        json!({"contact.email": ["Unknown field.", "Objects are nested, not joined by dots: send {\"contact\": {\"email\": …}}."],
+            "0": unknown, "": unknown})
     );
 }
 

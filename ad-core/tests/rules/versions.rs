@@ -227,7 +227,10 @@ async fn v3_names_its_categories_and_refuses_tagged_fields() {
     assert_eq!(wrong(json!(1321)).await["category_id"][1], "V3 does not have this category; send it to /v4/bus.");
     assert_eq!(wrong(json!(1000)).await["category_id"][0], "\"1000\" is not a valid choice.");
     assert_eq!(wrong(json!(null)).await, json!({"category_id": ["This field is required."]}));
-    assert_eq!(wrong(json!("car")).await, json!({"category_id": ["A valid integer is required."]}));
+    assert_eq!(
+        wrong(json!("car")).await,
+        json!({"category_id": ["A valid integer is required.", "Send 1020, not \"car\"."]})
+    );
     let tagged = json!({"category_fields": {"interior_color": "beige", "condition": {"number_of_owners": 1}}});
     assert_eq!(
         errors(create(&house, with(&registered(1020), tagged)).await),

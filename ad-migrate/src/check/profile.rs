@@ -2,13 +2,11 @@
 
 use std::hash::{Hash, Hasher};
 
+use ad_core::written::number;
 use rustc_hash::{FxHashSet, FxHasher};
 use serde::Serialize;
 
-use crate::{
-    number,
-    readers::{Batch, Row},
-};
+use crate::readers::{Batch, Row};
 
 /// Different values that are counted of a column, and of all columns.
 const MOST_DISTINCT: usize = 2_000;

@@ -20,16 +20,15 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
         return of_images(violation, value).0.to_owned();
     }
     let what = words(attribute);
-    match violation {
+    match violation.uncured() {
         Violation::Required | Violation::RequiredWith { .. } | Violation::Null => format!("{what} is missing"),
         Violation::NotAChoice { .. } => format!("unknown {what}"),
         Violation::TooMany(_) => format!("too many {what}"),
         other if other.code() == Some(Code::TooLong) => format!("{what} is too long"),
         Violation::TooShort(_) => format!("{what} is too short"),
         Violation::Blank => format!("{what} is empty"),
-        Violation::UnknownField { .. } | Violation::MisplacedField { .. } | Violation::Forbidden { .. } => {
-            format!("{what} must not be sent")
-        }
+        Violation::MisplacedField { .. } | Violation::Forbidden { .. } => format!("{what} must not be sent"),
+        other if other.code() == Some(Code::UnknownField) => format!("{what} must not be sent"),
         Violation::Duplicate { .. } => format!("duplicate {what} in a row"),
         other if other.code() == Some(Code::OutOfRange) => format!("{what} out of range"),
         _ => format!("{what} is not valid"),
@@ -39,7 +38,7 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
 /// Reason and advice for an error of the images. `value` is the address.
 pub(super) fn of_images(violation: &Violation, value: Option<&str>) -> (&'static str, &'static str) {
     const PUBLIC: &str = "Use a public address that begins with https://.";
-    match violation {
+    match violation.uncured() {
         Violation::TooMany(_) => (
             "more than 20 images",
             "Keep at most 20: set max = 20 in the mapping to take the first ones, or remove the others.",

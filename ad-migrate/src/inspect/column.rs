@@ -1,9 +1,9 @@
 //! Statistics of a column, in bounded memory.
 
+use ad_core::written::{currency, number};
 use rustc_hash::FxHashMap;
 
 use super::look::{LOOKS, Terms, ValueLook, separator};
-use crate::{mapping::convert::currency_sign, number};
 
 /// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;
@@ -144,7 +144,7 @@ impl Numbers {
     fn add(&mut self, text: &str) {
         let sign = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         let sign = text[..text.len() - sign.len()].trim();
-        if text.len() > 40 || (!sign.is_empty() && currency_sign(sign).is_none()) {
+        if text.len() > 40 || (!sign.is_empty() && currency::of_sign(sign).is_none()) {
             return;
         }
         let mut found = number::read(text, None);
@@ -164,7 +164,7 @@ impl Numbers {
         if self.kept.len() < MOST_DISTINCT {
             self.kept.push(float);
         }
-        if let Some(sign) = [sign, found.after.trim()].into_iter().find(|sign| currency_sign(sign).is_some()) {
+        if let Some(sign) = [sign, found.after.trim()].into_iter().find(|sign| currency::of_sign(sign).is_some()) {
             *self.signs.entry(sign.into()).or_default() += 1;
         }
         self.round += u32::from(found.number.whole().is_some_and(|whole| whole >= 1000 && whole % 50 == 0));

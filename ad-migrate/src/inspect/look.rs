@@ -6,16 +6,13 @@ use ad_core::{
         languages::Language,
         placeholders::{Placeholders, is_zeros},
     },
+    written::{currency, date, number},
 };
 
-use crate::{
-    mapping::{
-        convert::{currency_sign, is_swedish_plate},
-        date,
-        lookup::Lookup,
-        values::{ValueMap, builtin_map},
-    },
-    number,
+use crate::mapping::{
+    convert::is_swedish_plate,
+    lookup::Lookup,
+    values::{ValueMap, builtin_map},
 };
 
 /// What a value can look like; several at once.
@@ -139,7 +136,7 @@ impl Terms {
             is(ValueLook::Year);
         }
         let is_amount =
-            |found: &number::NumberInText<'_>| found.before.is_empty() || currency_sign(found.before).is_some();
+            |found: &number::NumberInText<'_>| found.before.is_empty() || currency::of_sign(found.before).is_some();
         if number::read(text, Some('.')).is_ok_and(|found| is_amount(&found)) {
             is(ValueLook::Number);
         }

@@ -5,13 +5,13 @@ mod lists;
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use ad_core::{fields::Kind, synonyms::placeholders::is_zeros};
+use ad_core::{fields::Kind, synonyms::placeholders::is_zeros, written::number};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{BadValue, price, short, unknown_unit},
+    convert::{BadValue, With, price, short, unknown_unit},
     html,
     plan::{Plan, PlannedEntry},
     rule::{Fallback, Rule, SourceId, TemplatePart, When, extracted},
@@ -20,7 +20,6 @@ use super::{
 };
 use crate::{
     finding::{Finding, Severity},
-    number,
     readers::{ColumnId, Row},
 };
 use lists::{check_images, has_scheme, remove_repeated};
@@ -364,6 +363,7 @@ impl<'a> RowMapper<'a> {
                 Some(beside.resolve(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
             }
         });
+        self.keep_model_type(made, text);
         let Self { values, scratch, mapped, .. } = self;
         if made.convert.models().is_some() {
             with.brand = target::text_at(&mapped.payload, ["category_fields", "brand"]);
@@ -399,6 +399,22 @@ impl<'a> RowMapper<'a> {
             }
         };
         texts.iter().try_for_each(|text| take(text, scratch))
+    }
+}
+
+impl RowMapper<'_> {
+    /// Keeps what a text says beside its model, where no column has the model type.
+    fn keep_model_type(&mut self, made: &PlannedEntry, text: &str) {
+        let scratch = &mut self.scratch;
+        if made.convert.models().is_none() || made.values.iter().any(|map| map.find(text, scratch).is_some()) {
+            return;
+        }
+        let brand = target::text_at(&self.mapped.payload, ["category_fields", "brand"]);
+        let found = made.convert.designated(text, With { brand, ..With::default() }, &mut self.scratch);
+        let Some(model_type) = found.and_then(|found| found.model_type) else { return };
+        if let Some(Value::Object(fields)) = self.mapped.payload.get_mut("category_fields") {
+            fields.entry("model_type").or_insert_with(|| Value::from(model_type));
+        }
     }
 }
 

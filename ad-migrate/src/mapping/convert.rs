@@ -5,17 +5,23 @@ mod amounts;
 
 use std::{borrow::Cow, fmt::Display, sync::Arc};
 
-use ad_core::fields::Kind;
-pub(crate) use amounts::currency_sign;
-use amounts::{currency_code, measure};
+use ad_core::{
+    fields::Kind,
+    synonyms::models::FoundModel,
+    written::{
+        self, currency,
+        date::{self, DateFormat, NoDate},
+        number::{self, Decimal, NoNumber, NumberInText},
+    },
+};
+use amounts::measure;
 pub(super) use amounts::{price, unknown_unit};
 use serde_json::Value;
 
 use super::{
-    date::{self, DateFormat, NoDate, Zone},
     lookup::{Lookup, Lookups, Models},
+    zone::Zone,
 };
-use crate::number::{self, Decimal, NoNumber, NumberInText};
 
 /// Converts texts to values of one field.
 #[derive(Debug)]
@@ -97,10 +103,6 @@ impl BadValue {
     }
 }
 
-/// Words for yes and no, as they are compared.
-const YES: &[&str] = &["ja", "j", "yes", "y", "true", "1", "x", "sant", "wahr", "on", "si", "oui"];
-const NO: &[&str] = &["nej", "nein", "n", "no", "false", "0", "falskt", "falsch", "off"];
-
 impl Convert {
     /// The conversion to a kind. `brands` is the list of brands of the category, on which models depend.
     pub(super) fn of(
@@ -149,10 +151,27 @@ impl Convert {
         self.lookup(with).is_some_and(|lookup| lookup.find(text, scratch).is_some())
     }
 
+    /// The model that a text is a designation of, if it is neither its id nor its name.
+    pub(super) fn designated(&self, text: &str, with: With<'_>, scratch: &mut String) -> Option<FoundModel<'_>> {
+        let Allowed::Models(models) = &self.allowed else { return None };
+        let brand = with.brand?;
+        if models.of(brand)?.find(text, scratch).is_some() {
+            return None;
+        }
+        models.designated(brand, text)
+    }
+
     /// The value of a text; for a list, the value of an item.
     pub(super) fn value(&self, text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, BadValue> {
         if let Some(lookup) = self.lookup(with) {
-            return lookup.find(text, scratch).map(Value::from).ok_or_else(|| unknown(text, with.noun, lookup));
+            if let Some(found) = self.designated(text, with, scratch) {
+                return Ok(Value::from(found.id));
+            }
+            let known = lookup.find(text, scratch).map(Value::from);
+            return known.ok_or_else(|| {
+                let advice = if self.models().is_some() { lookup.misspelled(text) } else { lookup.hint(text) };
+                unknown(text, with.noun, advice)
+            });
         }
         match *self.item() {
             Kind::Text { without, .. } => Ok(Value::String(plain(text, without).into_owned())),
@@ -163,11 +182,11 @@ impl Convert {
                 with.within(number, min, max, text)?;
                 with.rounded(number, decimals, text)
             }
-            Kind::Boolean => boolean(text, with, scratch),
+            Kind::Boolean => boolean(text, with),
             Kind::Date => day(text, with),
             Kind::Plate { .. } => Ok(Value::String(plate(text))),
             Kind::Digits { .. } => Ok(Value::String(text.chars().filter(|it| !" -()/.\u{a0}".contains(*it)).collect())),
-            Kind::Currency => Ok(Value::String(currency_code(text))),
+            Kind::Currency => Ok(Value::String(currency::code(text))),
             Kind::Measure { units, min } => measure(text, units, min, with, scratch),
             // Addresses, and a model without a brand, which the rules report.
             _ => Ok(Value::from(text)),
@@ -179,11 +198,11 @@ fn item(kind: &Kind) -> &Kind {
     if let Kind::List { item, .. } = kind { item } else { kind }
 }
 
-fn unknown(text: &str, noun: &str, lookup: &Lookup) -> BadValue {
+fn unknown(text: &str, noun: &str, advice: Option<String>) -> BadValue {
     BadValue {
         reason: format!("unknown {noun}"),
         message: format!("\"{}\" is not a known {noun}.", short(text)),
-        advice: lookup.hint(text),
+        advice,
         cure: Cure::ValueMap,
     }
 }
@@ -307,35 +326,33 @@ fn year(text: &str) -> Option<Cow<'_, str>> {
     runs.next().is_none().then_some(first.into())
 }
 
-fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, BadValue> {
-    super::fold::fold_into(text, scratch);
-    let is_yes = YES.contains(&scratch.as_str());
-    if is_yes || NO.contains(&scratch.as_str()) {
-        return Ok(Value::Bool(is_yes));
-    }
-    Err(with
-        .wrong("is neither yes nor no", format!("\"{}\" is neither yes nor no.", short(text)))
-        .advise("Map it: values = { \"…\" = true }."))
+fn boolean(text: &str, with: With<'_>) -> Result<Value, BadValue> {
+    written::truth(text).map(Value::Bool).ok_or_else(|| {
+        with.wrong("is neither yes nor no", format!("\"{}\" is neither yes nor no.", short(text)))
+            .advise("Map it: values = { \"…\" = true }.")
+    })
 }
 
 fn day(text: &str, with: With<'_>) -> Result<Value, BadValue> {
     let shown = short(text);
-    date::read(text, with.form, with.zone).map(|day| Value::String(day.to_string())).map_err(|why| match why {
-        NoDate::None => with.unclear(
-            "is not a date",
-            format!("\"{shown}\" is not a date."),
-            "Set its format in the mapping: date = \"DD/MM/YYYY\".",
-        ),
-        NoDate::NotFull => with
-            .wrong("is not a full date", format!("\"{shown}\" has no day, or no month."))
-            .advise("Correct the value in the file, or omit the field."),
-        NoDate::Impossible => with.wrong("is an impossible date", format!("The date \"{shown}\" does not exist.")),
-        NoDate::Ambiguous => with.unclear(
-            "is ambiguous",
-            format!("Day and month of \"{shown}\" are ambiguous."),
-            "Set its format in the mapping: date = \"DD/MM/YYYY\" or date = \"MM/DD/YYYY\".",
-        ),
-    })
+    date::read(text, with.form, with.zone.map(|zone| &zone.0)).map(|day| Value::String(day.to_string())).map_err(
+        |why| match why {
+            NoDate::None => with.unclear(
+                "is not a date",
+                format!("\"{shown}\" is not a date."),
+                "Set its format in the mapping: date = \"DD/MM/YYYY\".",
+            ),
+            NoDate::NotFull => with
+                .wrong("is not a full date", format!("\"{shown}\" has no day, or no month."))
+                .advise("Correct the value in the file, or omit the field."),
+            NoDate::Impossible => with.wrong("is an impossible date", format!("The date \"{shown}\" does not exist.")),
+            NoDate::Ambiguous => with.unclear(
+                "is ambiguous",
+                format!("Day and month of \"{shown}\" are ambiguous."),
+                "Set its format in the mapping: date = \"DD/MM/YYYY\" or date = \"MM/DD/YYYY\".",
+            ),
+        },
+    )
 }
 
 /// A plate in upper case without spaces; without a hyphen where it is a Swedish one.

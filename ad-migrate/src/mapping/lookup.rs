@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ad_core::{
     catalogue::{Catalogue, List},
     fields::ChoiceValue,
-    violation::Choices,
+    synonyms::models::{self, FoundModel},
+    violation::{Choices, nearest},
 };
 use rustc_hash::FxHashMap;
 
@@ -64,6 +65,11 @@ impl Lookup {
         self.ids.iter().map(|id| &**id)
     }
 
+    /// The models whose names the text misspells, as a sentence.
+    pub(crate) fn misspelled(&self, text: &str) -> Option<String> {
+        nearest::did_you_mean_one_of(models::misspelled(text, self.ids()).into_iter())
+    }
+
     /// The nearest values, as a sentence.
     pub(crate) fn hint(&self, text: &str) -> Option<String> {
         Choices::of(Some(text), self.ids()).text()
@@ -73,13 +79,25 @@ impl Lookup {
 #[derive(Debug, Default)]
 pub(crate) struct Models {
     brands: FxHashMap<Box<str>, Lookup>,
+    /// Ids and names by brand, which texts are compared with that are neither.
+    names: FxHashMap<Box<str>, Vec<(Box<str>, Box<str>)>>,
 }
 
 impl Models {
     /// The models of a file, for the brands of a list.
     pub(crate) fn new(catalogue: &Catalogue, file: &str, brands: &List) -> Self {
+        let names = brands.ids().map(|brand| {
+            let models = catalogue.models(file, brand).entries().iter();
+            (brand.into(), models.map(|model| (model.id.as_str().into(), model.name.as_str().into())).collect())
+        });
+        let names = names.collect();
         let brands = brands.ids().map(|brand| (brand.into(), Lookup::of_list(catalogue.models(file, brand)))).collect();
-        Self { brands }
+        Self { brands, names }
+    }
+
+    /// The model of a brand that a text is a designation of: `320d` is a 3 series.
+    pub(crate) fn designated(&self, brand: &str, text: &str) -> Option<FoundModel<'_>> {
+        models::find(brand, text, self.names.get(brand)?.iter().map(|(id, name)| (&**id, &**name)))
     }
 
     pub(crate) fn of(&self, brand: &str) -> Option<&Lookup> {

@@ -4,7 +4,6 @@
 
 mod apply;
 pub(crate) mod convert;
-pub(crate) mod date;
 mod html;
 pub(crate) mod keys;
 pub(crate) mod lookup;
@@ -17,6 +16,7 @@ pub(crate) mod target;
 mod tests;
 pub(crate) mod units;
 mod vehicle;
+mod zone;
 
 use ad_core::synonyms::languages::{self, Language};
 use ad_core::synonyms::placeholders::Placeholders;

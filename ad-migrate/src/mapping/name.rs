@@ -40,10 +40,18 @@ impl NameParts {
         let end = models.and_then(|models| longest(models, rest, scratch)).map(|(_, end)| end);
         match (self.part, end) {
             (NamePart::Model, Some(end)) => &rest[..end],
+            (NamePart::Model, None) if self.is_designation(brand, rest) => rest,
             (NamePart::Model, None) => first_word(rest),
             (_, Some(end)) => rest[end..].trim_start_matches([' ', ',', '-']),
             (_, None) => rest,
         }
+    }
+}
+
+impl NameParts {
+    /// Whether a text begins with a designation of a model.
+    fn is_designation(&self, brand: &str, text: &str) -> bool {
+        self.models.as_ref().is_some_and(|models| models.designated(brand, text).is_some())
     }
 }
 

@@ -8,13 +8,14 @@ mod when;
 
 use std::num::NonZeroUsize;
 
+use ad_core::written::date::DateFormat;
 use serde::Deserialize;
 use toml::Value;
 
 use super::{
-    date::{DateFormat, Zone},
     keys,
     problems::{FilePosition, Problems, Spanned},
+    zone::Zone,
 };
 pub(super) use beside::Beside;
 pub(super) use columns::{Column, ColumnName, MappingColumns, SourceId, Sources};

@@ -187,6 +187,25 @@ fn a_model_is_one_of_its_brand() {
 }
 
 #[test]
+fn a_designation_is_a_model_and_what_is_left_is_its_type() {
+    let fields = "category_fields.model = 'Modell'\ncategory_fields.brand = 'Märke'";
+    for (brand, model, is, model_type) in [
+        ("BMW", "320d", "3-series", Some("320d")),
+        ("Mercedes-Benz", "C 220 d", "c-class", Some("C 220 d")),
+        ("Skoda", "Octavia Combi", "octavia", Some("Combi")),
+        ("Volvo", "XC 60", "xc60", None),
+    ] {
+        let mapped = car(fields, &[("Märke", brand), ("Modell", model)]);
+        assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!(is)), "{:?}", mapped.findings);
+        let expected = model_type.map(|text| json!(text));
+        assert_eq!(at(&mapped.payload, "category_fields.model_type"), expected.as_ref(), "{model}");
+    }
+    let with_type = format!("{fields}\ncategory_fields.model_type = 'Typ'");
+    let mapped = car(&with_type, &[("Märke", "BMW"), ("Modell", "320d"), ("Typ", "M Sport")]);
+    assert_eq!(at(&mapped.payload, "category_fields.model_type"), Some(&json!("M Sport")));
+}
+
+#[test]
 fn a_price_is_an_object_of_its_type() {
     let fields =
         "price.list = { from = 'Pris', currency = { column = 'Valuta' } }\nprice.leasing = { from = 'Leasing' }";

@@ -2,7 +2,7 @@
 
 use ad_core::synonyms::names::Names;
 
-use crate::number::Decimal;
+use ad_core::written::number::Decimal;
 
 /// The unit among these that a text means.
 pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
@@ -117,7 +117,7 @@ pub(super) fn factor(from: &str, to: &str) -> Option<Factor> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number;
+    use ad_core::written::number;
 
     #[test]
     fn units_have_names_in_three_languages() {

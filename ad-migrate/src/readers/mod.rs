@@ -33,6 +33,7 @@ use std::{
     time::SystemTime,
 };
 
+use ad_core::written::number;
 use ad_files::text::shortened;
 use encoding::Charset;
 pub(crate) use encoding::{is_twice_encoded, may_be_damaged};
@@ -46,10 +47,7 @@ pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row};
 use source::OpenedSource;
 
-use crate::{
-    finding::{Finding, Severity},
-    number,
-};
+use crate::finding::{Finding, Severity};
 
 /// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]

@@ -1,11 +1,11 @@
 //! Units, currencies, decimal separators and dates of a draft: by evidence, or else as a question.
 
-use ad_core::synonyms::names::Names;
+use ad_core::{synonyms::names::Names, written::currency};
 
 use super::{DraftEntry, Writer, quoted};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
-    mapping::{convert::currency_sign, units},
+    mapping::units,
 };
 
 /// The units of a field, each with words of column names that mean it.
@@ -235,7 +235,7 @@ impl Writer<'_> {
         }
         let numbers = &self.column(index).numbers;
         let codes: Vec<(&'static str, u32)> =
-            numbers.signs.iter().filter_map(|(sign, count)| Some((currency_sign(sign)?, *count))).collect();
+            numbers.signs.iter().filter_map(|(sign, count)| Some((currency::of_sign(sign)?, *count))).collect();
         let with_code: u32 = codes.iter().filter(|(code, _)| !code.is_empty()).map(|(_, count)| count).sum();
         let has_kr = numbers.signs.keys().any(|sign| sign.to_lowercase().starts_with("kr"));
         let of_language =

@@ -1,6 +1,9 @@
 //! Measures and prices: numbers with units and currencies.
 
-use ad_core::fields::{Kind, MOST_MEASURED};
+use ad_core::{
+    fields::{Kind, MOST_MEASURED},
+    written::currency,
+};
 use serde_json::{Value, json};
 
 use super::{BadValue, Convert, With, short};
@@ -68,45 +71,6 @@ pub(in crate::mapping) fn unknown_unit(text: &str, unit: &str, noun: &str, units
     )
 }
 
-/// Signs and names of currencies with their codes; no code where several currencies use the sign.
-const CURRENCIES: &[(&str, &str)] = &[
-    ("sek", "SEK"),
-    ("nok", "NOK"),
-    ("dkk", "DKK"),
-    ("eur", "EUR"),
-    ("euro", "EUR"),
-    ("€", "EUR"),
-    ("usd", "USD"),
-    ("gbp", "GBP"),
-    ("£", "GBP"),
-    ("chf", "CHF"),
-    ("pln", "PLN"),
-    ("czk", "CZK"),
-    ("kr", ""),
-    ("kr.", ""),
-    ("kronor", ""),
-    (":-", ""),
-    (",-", ""),
-    (".-", ""),
-    ("-", ""),
-    (":", ""),
-    ("$", ""),
-];
-
-/// The code of a currency's sign or name; an empty one where several currencies use it.
-pub(crate) fn currency_sign(text: &str) -> Option<&'static str> {
-    CURRENCIES.iter().find(|(sign, _)| sign.eq_ignore_ascii_case(text)).map(|(_, code)| *code)
-}
-
-/// The code of a currency's sign or name, if it has only one.
-fn currency(text: &str) -> Option<&'static str> {
-    currency_sign(text).filter(|code| !code.is_empty())
-}
-
-pub(super) fn currency_code(text: &str) -> String {
-    currency(text).map_or_else(|| text.to_uppercase(), str::to_owned)
-}
-
 /// An amount as a price of a type. `set` is the currency that the mapping or a column sets.
 pub(in crate::mapping) fn price(
     text: &str,
@@ -119,13 +83,13 @@ pub(in crate::mapping) fn price(
     let found = with.number(text)?;
     let mut written = None;
     for sign in [found.before.trim(), found.after.trim()].into_iter().filter(|sign| !sign.is_empty()) {
-        if !CURRENCIES.iter().any(|(known, _)| known.eq_ignore_ascii_case(sign)) {
+        if currency::of_sign(sign).is_none() {
             return Err(with.no_number(text));
         }
-        written = written.or_else(|| currency(sign));
+        written = written.or_else(|| currency::unambiguous(sign));
     }
     with.within(found.number, min, max, text)?;
-    let set = set.map(currency_code);
+    let set = set.map(currency::code);
     if let (Some(set), Some(written)) = (&set, written)
         && set != written
     {
@@ -138,7 +102,7 @@ pub(in crate::mapping) fn price(
         ));
     }
     let mut price = json!({"type": of, "amount": with.rounded(found.number, decimals, text)?});
-    let default = || with.default_currency.map(currency_code);
+    let default = || with.default_currency.map(currency::code);
     if let Some(currency) = set.or_else(|| written.map(str::to_owned)).or_else(default) {
         price["currency"] = Value::String(currency);
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::{Pattern, Texts};
-use crate::number::{self, Decimal};
+use ad_core::written::number::{self, Decimal};
 
 /// A constant or default: for all vehicle types, or by vehicle type (`{ car = "…", all = "…" }`).
 #[derive(Debug, Deserialize)]

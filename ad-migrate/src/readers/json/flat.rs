@@ -2,13 +2,11 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
+use ad_core::written::number;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::{
-    number,
-    readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS, number_text},
-};
+use crate::readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS, number_text};
 
 /// Deepest value of a record.
 const DEEPEST: usize = 32;

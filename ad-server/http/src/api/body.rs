@@ -13,6 +13,7 @@ use std::{
 
 use ad_core::{
     fields::FieldErrors,
+    not_json,
     rulebook::{
         Warning, repeated,
         size::{MOST_LEVELS, deeper_than},
@@ -29,7 +30,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{ApiError, Limits, MAX_BODY, errors::json_bytes, not_json};
+use super::{ApiError, Limits, MAX_BODY, errors::json_bytes};
 use ad_server_base::limits::{
     FairPermit, MinimumRate,
     table::{BODY_BEHIND, BODY_RATE},
@@ -222,20 +223,8 @@ pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     }
     match value {
         Value::Object(object) => Ok(object),
-        value => Err(ApiError::BadBody(not_an_object(&value))),
+        value => Err(ApiError::BadBody(not_json::not_an_object(&value))),
     }
-}
-
-/// The message about JSON that is not an object.
-fn not_an_object(value: &Value) -> String {
-    let advice = match value {
-        Value::Array(items) if items.first().is_some_and(Value::is_object) => " Send each ad in a request of its own.",
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            " It is a text that contains JSON: it was encoded twice. Send the object itself."
-        }
-        _ => "",
-    };
-    format!("The body must be a JSON object.{advice}")
 }
 
 async fn all(body: Body, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {

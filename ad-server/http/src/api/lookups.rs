@@ -90,7 +90,10 @@ fn models<'a>(
     let catalogue = &context.service.rulebook().catalogue;
     let mut errors = FieldErrors::default();
     for (name, _) in query.iter().filter(|(name, _)| name != "brand") {
-        errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
+        let is_brand = Names::builtin().field(name) == Some("category_fields.brand")
+            || !nearest::similar(name, ["brand"].into_iter()).is_empty();
+        let meant = if is_brand { vec!["brand".to_owned()] } else { Vec::new() };
+        errors.push(name, Violation::UnknownParameter { meant });
     }
     let brand = query.iter().find(|(name, _)| name == "brand").map(|(_, brand)| brand.as_str());
     let models = brand.zip(models_file(category)).map(|(brand, file)| catalogue.models(file, brand));
@@ -106,6 +109,8 @@ fn models<'a>(
             let sent = format!("\"{brand}\"");
             errors.push("brand", Violation::NotAChoice { sent, choices, note: None });
         }
+        // A brand of another name is an error of its own.
+        (None, _) if errors.violations().iter().any(|(_, violation)| violation.suggestions() == ["brand"]) => {}
         (None, _) => errors.push("brand", Violation::Required),
     }
     Err(errors.into())

@@ -27,7 +27,6 @@ mod lists;
 mod lookups;
 mod me;
 mod missing;
-mod not_json;
 pub mod observe;
 mod openapi;
 pub(crate) mod operations;

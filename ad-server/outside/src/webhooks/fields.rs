@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use ad_core::{
-    fields::{FieldErrors, not_a_choice, shown},
+    fields::{FieldErrors, Kind, not_a_choice, shown},
     model::{Action, ActionState, EventTypes, Timestamp},
-    violation::{Code, Expected, TextFormat, Violation, nearest},
+    rulebook::cured,
+    violation::{Code, Cure, Expected, TextFormat, Violation, nearest},
 };
 use serde_json::{Map, Value};
 use url::{Host, Url};
@@ -134,13 +135,43 @@ pub fn replay(sent: &Map<String, Value>) -> Result<ReplayAfter, FieldErrors> {
     fields.done(after)
 }
 
+/// What other services call the fields of an endpoint.
+const CALLED: [(&str, &[&str]); 4] = [
+    (
+        "url",
+        &[
+            "callback_url",
+            "callback",
+            "callbackurl",
+            "endpoint",
+            "target",
+            "target_url",
+            "webhook_url",
+            "uri",
+            "address",
+            "hook",
+        ],
+    ),
+    ("types", &["events", "event", "event_types", "eventtypes", "topics", "triggers", "subscriptions"]),
+    ("enabled", &["active", "is_active", "is_enabled", "disabled", "status"]),
+    ("description", &["name", "title", "label", "comment"]),
+];
+
+/// A text of any length.
+const TEXT: Kind = Kind::Text { min: 0, max: usize::MAX, without: None };
+
 impl<'a> Fields<'a> {
     fn new(sent: &'a Map<String, Value>, known: &[&str]) -> Self {
         let mut errors = FieldErrors::default();
         let mut unknown = sent.keys().filter(|name| !known.contains(&name.as_str()));
         let mut last = None;
         for name in unknown.by_ref().take(MAX_UNKNOWN) {
-            let meant = nearest::similar(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
+            let called = CALLED.iter().find(|(_, names)| names.contains(&name.to_ascii_lowercase().as_str()));
+            let called = called.map(|(field, _)| *field).filter(|field| known.contains(field));
+            let meant = match called {
+                Some(field) => vec![field.to_owned()],
+                None => nearest::similar(name, known.iter().copied()).into_iter().map(str::to_owned).collect(),
+            };
             errors.push(name, Violation::UnknownField { meant, of_ad: false });
             last = Some(name);
         }
@@ -160,7 +191,7 @@ impl<'a> Fields<'a> {
             Value::Null => {}
             Value::String(text) if text.is_empty() => self.errors.push(name, Violation::Blank),
             Value::String(text) => return Some(Cow::Borrowed(text)),
-            _ => self.errors.push(name, Violation::WrongType(Expected::Text)),
+            sent => self.errors.push(name, cured(Violation::WrongType(Expected::Text), &TEXT, sent)),
         }
         None
     }
@@ -186,7 +217,8 @@ impl<'a> Fields<'a> {
             Value::Array(items) => items,
             _ => {
                 let example = r#"["ad.publish.*", "ad.*.error"]"#.to_owned();
-                self.errors.push("types", Violation::WrongShape { expected: Expected::List, example });
+                let cure = Cure::Example { expected: Expected::List, value: example };
+                self.errors.push("types", Violation::WrongType(Expected::List).cured(cure));
                 return None;
             }
         };
@@ -227,7 +259,9 @@ impl<'a> Fields<'a> {
         match self.sent.get("enabled")? {
             Value::Bool(enabled) => return Some(*enabled),
             Value::Null => self.errors.push("enabled", Violation::Null),
-            _ => self.errors.push("enabled", Violation::WrongType(Expected::Boolean)),
+            sent => {
+                self.errors.push("enabled", cured(Violation::WrongType(Expected::Boolean), &Kind::Boolean, sent));
+            }
         }
         None
     }

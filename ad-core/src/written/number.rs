@@ -7,21 +7,25 @@ const MOST_DIGITS: usize = 18;
 
 /// A decimal number, exactly: `digits` × 10^-`scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     digits: i64,
     scale: u32,
 }
 
 /// A number in a text, with the texts around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NumberInText<'a> {
-    pub(crate) number: Decimal,
-    pub(crate) before: &'a str,
-    pub(crate) after: &'a str,
+pub struct NumberInText<'a> {
+    /// The number.
+    pub number: Decimal,
+    /// The text before it, without spaces at its ends.
+    pub before: &'a str,
+    /// The text after it, without spaces at its end.
+    pub after: &'a str,
 }
 
+/// Why no number is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoNumber {
+pub enum NoNumber {
     /// It contains no digits, or they are grouped in no usual way.
     None,
     /// It has one separator before three digits: thousands or thousandths.
@@ -30,7 +34,7 @@ pub(crate) enum NoNumber {
 
 impl Decimal {
     /// The number times 10^`by`, where its digits do not become too many.
-    pub(crate) fn shifted(self, by: i32) -> Option<Self> {
+    pub fn shifted(self, by: i32) -> Option<Self> {
         let scale = i64::from(self.scale) - i64::from(by);
         if let Ok(scale) = u32::try_from(scale) {
             return Some(Self { scale, ..self });
@@ -39,12 +43,13 @@ impl Decimal {
         Some(Self { digits: self.digits.checked_mul(factor)?, scale: 0 })
     }
 
-    pub(crate) fn multiplied(self, by: Self) -> Option<Self> {
+    /// The product, where its digits do not become too many.
+    pub fn multiplied(self, by: Self) -> Option<Self> {
         Some(Self { digits: self.digits.checked_mul(by.digits)?, scale: self.scale + by.scale }.shortest())
     }
 
     /// Rounded to this many decimals, halves away from zero.
-    pub(crate) fn rounded(self, decimals: u32) -> Self {
+    pub fn rounded(self, decimals: u32) -> Self {
         let Some(surplus) = self.scale.checked_sub(decimals).filter(|surplus| *surplus > 0) else { return self };
         let unit = 10_i64.checked_pow(surplus).unwrap_or(i64::MAX);
         let half = if self.digits < 0 { -(unit / 2) } else { unit / 2 };
@@ -52,7 +57,7 @@ impl Decimal {
     }
 
     /// A number of so many digits behind the decimal separator.
-    pub(crate) const fn of(digits: i64, scale: u32) -> Self {
+    pub const fn of(digits: i64, scale: u32) -> Self {
         Self { digits, scale }
     }
 
@@ -66,18 +71,18 @@ impl Decimal {
     }
 
     /// The whole number that it is.
-    pub(crate) fn whole(self) -> Option<i64> {
+    pub fn whole(self) -> Option<i64> {
         let shortest = self.shortest();
         (shortest.scale == 0).then_some(shortest.digits)
     }
 
     /// How many digits it has behind the decimal separator.
-    pub(crate) fn decimals(self) -> u32 {
+    pub fn decimals(self) -> u32 {
         self.shortest().scale
     }
 
     /// As a number of a payload: whole where it is.
-    pub(crate) fn value(self) -> Value {
+    pub fn value(self) -> Value {
         match self.whole() {
             Some(whole) => Value::from(whole),
             None => Number::from_f64(self.float()).map_or(Value::Null, Value::Number),
@@ -86,7 +91,7 @@ impl Decimal {
 
     /// The nearest number of the machine. Digits and power of ten are both exact in it or read from text, so `0.1` stays `0.1`.
     #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 the text is read instead")]
-    pub(crate) fn float(self) -> f64 {
+    pub fn float(self) -> f64 {
         let it = self.shortest();
         if it.scale <= 22 && it.digits.unsigned_abs() < 1 << 53 {
             return it.digits as f64 / 10_f64.powi(it.scale.cast_signed());
@@ -100,8 +105,11 @@ fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\u{2007}' | '\'' | '\u{2019}')
 }
 
-/// Reads the number of a text. `decimal` is the decimal separator, if the mapping sets it.
-pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>, NoNumber> {
+/// Reads the number of a text. `decimal` is the decimal separator, if it is known.
+///
+/// # Errors
+/// When there is no number, or one with two readings.
+pub fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>, NoNumber> {
     let first = text.find(|letter: char| letter.is_ascii_digit()).ok_or(NoNumber::None)?;
     let before = text[..first].trim_end();
     let (before, is_negative) = match before.strip_suffix(['-', '−', '–']) {
@@ -116,7 +124,7 @@ pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>
 }
 
 /// Whether a separator of the number of a text may be of thousands or decimals.
-pub(crate) fn has_two_readings(text: &str) -> bool {
+pub fn has_two_readings(text: &str) -> bool {
     read(text, None) == Err(NoNumber::Ambiguous)
 }
 
