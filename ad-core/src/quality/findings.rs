@@ -1,7 +1,10 @@
 //! The findings. Each is found by one function of the table.
 
+use serde_json::Value;
+
 use super::{
     Finding, Measured, Severity,
+    images::{self, Unreachable},
     registry::{self, Difference},
     vehicle::{self, VinError},
     words::{self, TextFinding},
@@ -10,7 +13,10 @@ use crate::{
     categories::price,
     model::{FailedImage, ImageRef, Photo, PhotoFacts, Reduction},
     violation::Code,
+    written::damage::{self, Damage},
 };
+
+const CATEGORY_FIELDS: &str = "category_fields.";
 
 /// What a row of the table finds.
 type FindProblems = fn(&Measured<'_>, &mut Vec<Finding>);
@@ -27,6 +33,9 @@ pub(super) const FINDINGS: &[(&[Code], FindProblems)] = &[
     (&[Code::PriceUnlikely, Code::PriceInOre], prices),
     (&[Code::ReducedWithoutList, Code::ReducedNotBelowList], reduced),
     (&[Code::ReducedNotBelowLowest], not_below_lowest),
+    (&[Code::TextDamaged], damaged),
+    (&[Code::DateUnlikely], dates),
+    (&[Code::ImageUnreachable], addresses),
     (&[Code::BodyCapitals, Code::BodyMarkup, Code::BodyContact], body),
     (&[Code::TitleIncomplete], title),
     (&[Code::ElectricIncomplete, Code::EmissionsMissing], environment),
@@ -318,6 +327,93 @@ fn not_below_lowest(ad: &Measured<'_>, found: &mut Vec<Finding>) {
          tillkännagavs. Där artikel 6a i direktiv 98/6/EG gäller visas en nedsättning tillsammans med det priset ({DIRECTIVE})."
     );
     found.push(finding(Code::ReducedNotBelowLowest, Severity::Info, "price", text));
+}
+
+/// Most damaged texts that are listed.
+const MOST_DAMAGED: usize = 5;
+
+fn damaged(ad: &Measured<'_>, found: &mut Vec<Finding>) {
+    let of_ad = ["title", "body"].into_iter().filter_map(|name| Some((name, ad.ad.get(name)?)));
+    let of_vehicle = ad.facts.category_fields.into_iter().flatten().map(|(name, value)| (name.as_str(), value));
+    let all = of_ad
+        .map(|(name, value)| ("", name, value))
+        .chain(of_vehicle.map(|(name, value)| (CATEGORY_FIELDS, name, value)));
+    let texts = all.filter_map(|(prefix, name, value)| match value {
+        Value::String(text) => Some((prefix, name, None, damage::find(text)?, text.as_str())),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            let text = item.as_str()?;
+            Some((prefix, name, Some(index), damage::find(text)?, text))
+        }),
+        _ => None,
+    });
+    found.extend(texts.take(MOST_DAMAGED).map(|(prefix, name, index, damaged, sent)| {
+        let index = index.map(|index| format!(".{index}")).unwrap_or_default();
+        let (what, vad) = match damaged.damage {
+            Damage::EncodedTwice => ("UTF-8 that was encoded twice", "UTF-8 som kodats två gånger"),
+            Damage::Lost => ("characters that were lost (U+FFFD)", "tecken som gått förlorade (U+FFFD)"),
+            Damage::Entities => ("HTML entities", "HTML-entiteter"),
+            Damage::Escapes => ("escapes that were not read", "escapesekvenser som inte tolkats"),
+            Damage::NoValue => {
+                ("\\N, which stands for no value in a database dump", "\\N, som betyder inget värde i en databasdump")
+            }
+            Damage::Control => ("control characters", "styrtecken"),
+        };
+        let (is, ar) = match &damaged.meant {
+            Some(meant) => {
+                let (before, after) = first_difference(sent, meant);
+                (
+                    format!(": \"{before}\" is probably \"{after}\""),
+                    format!(": \"{before}\" ska troligen vara \"{after}\""),
+                )
+            }
+            None => Default::default(),
+        };
+        let text = say!("The text has {what}{is}.", "Texten innehåller {vad}{ar}.");
+        let field = format!("{prefix}{name}{index}");
+        Finding { suggestion: damaged.meant, ..warning(Code::TextDamaged, &field, text) }
+    }));
+}
+
+/// Most characters of a damaged text that a message shows.
+const MOST_SHOWN: usize = 40;
+
+/// The words of two texts where they first differ.
+fn first_difference(sent: &str, meant: &str) -> (String, String) {
+    let same =
+        sent.chars().zip(meant.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
+    let start = sent[..same].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let start = if same - start > MOST_SHOWN { same } else { start };
+    let word = |text: &str| -> String {
+        let word: String = text[start..].chars().take_while(|letter| *letter != ' ').take(MOST_SHOWN).collect();
+        word.escape_debug().to_string()
+    };
+    (word(sent), word(meant))
+}
+
+fn addresses(ad: &Measured<'_>, found: &mut Vec<Finding>) {
+    for (index, address) in ad.facts.images.iter().enumerate() {
+        let Some(unreachable) = address.as_str().and_then(images::unreachable) else { continue };
+        if ad.private_images && matches!(unreachable, Unreachable::PrivateHost(_)) {
+            continue;
+        }
+        let (english, swedish) = unreachable.texts();
+        let finding = warning(Code::ImageUnreachable, &format!("image_urls.{index}"), Text { english, swedish });
+        found.push(Finding { suggestion: unreachable.meant(), ..finding });
+    }
+}
+
+/// Dates before this one are of programs that have none.
+const FIRST_DATE: &str = "1900-01-02";
+
+fn dates(ad: &Measured<'_>, found: &mut Vec<Finding>) {
+    for path in ["in_traffic_date", "eu_check_last", "eu_check_next"] {
+        let Some(date) = ad.text(path).filter(|date| *date < FIRST_DATE) else { continue };
+        let text = say!(
+            "The date {date} is unlikely: it is what programs send for a date that is not set.",
+            "Datumet {date} är osannolikt: så skickar program ett datum som inte är satt."
+        );
+        found.push(warning(Code::DateUnlikely, &format!("{CATEGORY_FIELDS}{path}"), text));
+    }
 }
 
 fn body(ad: &Measured<'_>, found: &mut Vec<Finding>) {

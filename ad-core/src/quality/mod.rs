@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `goals` | the table of goals |
 //! | `findings` | the table of findings |
+//! | `images` | addresses that are accepted and can never lead to an image |
 //! | `registry` | comparison with what a register has about the vehicle |
 //! | `vehicle` | ranges of prices, mileages, model years and power, VINs and plates, as data and as functions of a text |
 //! | `words` | what a description should not contain |
@@ -12,6 +13,7 @@
 
 mod findings;
 mod goals;
+mod images;
 mod page;
 mod registry;
 mod vehicle;
@@ -56,6 +58,7 @@ pub struct Measured<'a> {
     same_photos: Option<&'a BTreeMap<String, String>>,
     prices: Option<&'a PriceHistory>,
     registered: Option<&'a RegisteredVehicle>,
+    private_images: bool,
 }
 
 impl<'a> Measured<'a> {
@@ -77,6 +80,7 @@ impl<'a> Measured<'a> {
             same_photos: None,
             prices: None,
             registered: None,
+            private_images: false,
         }
     }
 
@@ -101,6 +105,12 @@ impl<'a> Measured<'a> {
     #[must_use]
     pub fn with_prices(self, prices: Option<&'a PriceHistory>) -> Self {
         Self { prices, ..self }
+    }
+
+    /// The same where an operator permits images in private networks, or does not.
+    #[must_use]
+    pub fn with_private_images(self, private_images: bool) -> Self {
+        Self { private_images, ..self }
     }
 
     /// The same, given what a register has about its vehicle.

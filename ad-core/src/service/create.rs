@@ -51,6 +51,20 @@ struct CheckedCreate {
     checked: CheckedPayload,
 }
 
+/// Codes of findings that are warnings too: what was sent is certainly not what was meant.
+const CERTAIN: [Code; 3] = [Code::TextDamaged, Code::ImageUnreachable, Code::DateUnlikely];
+
+/// Warnings with those that the quality has found.
+pub(super) fn with_certain(mut warnings: Vec<Warning>, quality: &Quality) -> Vec<Warning> {
+    let certain = quality.findings.iter().filter(|finding| CERTAIN.contains(&finding.code));
+    warnings.extend(certain.map(|finding| Warning {
+        field: finding.field.clone(),
+        code: finding.code,
+        message: finding.text.clone(),
+    }));
+    warnings
+}
+
 impl Service {
     /// Creates an ad: stores it with its request and the first entry of its log ('Endpoints' rule 1).
     ///
@@ -135,6 +149,7 @@ impl Service {
         }
         self.admit_one(&dealer.code, Usage::Ads).await?;
         let measured = Measured::new(category, checked.content.fields(), self.clock.now());
+        let measured = measured.with_private_images(self.rulebook.settings.http_images);
         let same = self.same_vehicle(category, &dealer.code, &checked.content, source_id.as_deref()).await?;
         let registered = self.registered(category, &checked.content).await;
         let quality = measured.with_same_vehicle(&same).with_registered(registered.as_ref()).quality();
@@ -143,7 +158,7 @@ impl Service {
             dealer_code: dealer.code.clone(),
             category_id: category.id,
             content: checked.content,
-            warnings: checked.warnings,
+            warnings: with_certain(checked.warnings, &quality),
             quality,
         })
     }

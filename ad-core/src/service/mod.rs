@@ -113,6 +113,15 @@ impl<'a> Target<'a> {
     pub fn of_dealer(self, dealer_code: Option<&'a str>) -> Self {
         Self { dealer_code, ..self }
     }
+
+    /// Checks that the ad has one of the revisions.
+    fn check_revision(&self, tag: AdTag) -> Result<(), ServiceError> {
+        match self.revisions {
+            Some([]) => Err(ServiceError::NoStrongTag(tag)),
+            Some(revisions) if !revisions.contains(&tag.revision) => Err(ServiceError::PreconditionFailed(tag)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An ad in an answer, and the tag of what the answer shows.
@@ -175,6 +184,12 @@ pub enum ServiceError {
         .0.revision
     )]
     PreconditionFailed(AdTag),
+    /// The request names no revision at all: its tags are weak, or none of this service.
+    #[error(
+        "If-Match has no tag that can match: a weak tag never does, so send it without W/, and a tag is as the header ETag has it, \
+         such as \"{0}\". Nothing was done."
+    )]
+    NoStrongTag(AdTag),
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate {

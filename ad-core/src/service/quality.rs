@@ -7,6 +7,7 @@ use crate::{
     categories::{Category, price::REDUCED},
     model::{
         Ad, Content, FailedImage, ImageRef, PriceHistory, Quality, QualitySummary, RegisteredVehicle, SameVehicle,
+        Timestamp,
     },
     ports::{ListedAd, PhotoQuery, Scope, VehicleId, VehicleQuery},
     prices,
@@ -14,12 +15,23 @@ use crate::{
 };
 
 impl Service {
+    /// An ad whose quality is measured, by what the operator permits.
+    fn measured<'a>(
+        &self,
+        category: &'static Category,
+        ad: &'a Ad,
+        failed_images: &'a [FailedImage],
+        now: Timestamp,
+    ) -> Measured<'a> {
+        Measured::stored(category, ad, failed_images, now).with_private_images(self.rulebook.settings.http_images)
+    }
+
     /// The quality of an ad by itself, given the images that the latest `handle_media` could not store.
     ///
     /// # Errors
     /// [`ServiceError::Store`] if its category is unknown.
     pub fn quality(&self, ad: &Ad, failed_images: &[FailedImage]) -> Result<Quality, ServiceError> {
-        Ok(Measured::stored(category_of(ad)?, ad, failed_images, self.clock.now()).quality())
+        Ok(self.measured(category_of(ad)?, ad, failed_images, self.clock.now()).quality())
     }
 
     /// The same, with findings that compare it with the dealer's other ads and with its own earlier prices.
@@ -44,7 +56,7 @@ impl Service {
         let category = category_of(ad)?;
         let same = self.same_vehicle(category, &ad.dealer_code, &ad.content, Some(&ad.source_id)).await?;
         let photos = self.same_photos(ad).await?;
-        let measured = Measured::stored(category, ad, failed_images, self.clock.now()).with_same_photos(&photos);
+        let measured = self.measured(category, ad, failed_images, self.clock.now()).with_same_photos(&photos);
         Ok(measured.with_same_vehicle(&same).with_prices(prices).quality())
     }
 
@@ -53,7 +65,7 @@ impl Service {
         let now = self.clock.now();
         let bytes = ads.iter().map(|listed| listed.ad.content.bytes()).sum();
         let summary = |ListedAd { ad, failed_images, .. }: &ListedAd| {
-            ad.category().map(|category| Measured::stored(category, ad, failed_images, now).summary())
+            ad.category().map(|category| self.measured(category, ad, failed_images, now).summary())
         };
         self.computed(access.name(), bytes, || ads.iter().map(summary).collect())
     }

@@ -61,9 +61,7 @@ impl Service {
         patch: &Map<String, Value>,
     ) -> Result<Validated, ServiceError> {
         let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
-        if target.revisions.is_some_and(|revisions| !revisions.contains(&stored.tag.revision)) {
-            return Err(ServiceError::PreconditionFailed(stored.tag));
-        }
+        target.check_revision(stored.tag)?;
         let bytes = stored.ad.content.bytes();
         let updated = self.computed(&stored.ad.dealer_code, bytes, || self.check_update(version, &stored, patch))?;
         let CheckedUpdate { category, checked, .. } = updated;
@@ -75,7 +73,7 @@ impl Service {
             dealer_code: ad.dealer_code,
             category_id: ad.category_id,
             content: ad.content,
-            warnings: checked.warnings,
+            warnings: super::create::with_certain(checked.warnings, &quality),
             quality,
         })
     }
@@ -143,9 +141,7 @@ impl Service {
         for _ in 0..ATTEMPTS {
             let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
             // If the content changes before the commit, the commit is a conflict and the ad is read again.
-            if target.revisions.is_some_and(|revisions| !revisions.contains(&stored.tag.revision)) {
-                return Err(ServiceError::PreconditionFailed(stored.tag));
-            }
+            target.check_revision(stored.tag)?;
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
             let Some(mut decision) = decided? else {

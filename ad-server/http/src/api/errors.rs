@@ -205,14 +205,14 @@ impl ApiError {
     #[rustfmt::skip]
     fn row(&self) -> ErrorRow {
         use ServiceError::{
-            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, PreconditionFailed, Refused, Store, TooManyRequests, Version,
+            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, NoStrongTag, PreconditionFailed, Refused, Store, TooManyRequests, Version,
         };
         match self {
             Self::Service(Invalid(_) | InvalidQuery(_)) => row(Code::ValidationFailed, StatusCode::BAD_REQUEST),
             Self::Service(Refused(denials)) => row(denials.first().map_or(Code::NotAllowed, |it| it.code), StatusCode::BAD_REQUEST),
             Self::Service(Version(error)) => row(error.code(), StatusCode::BAD_REQUEST),
             Self::Service(ServiceError::NotFound | Elsewhere { .. }) | Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
-            Self::Service(PreconditionFailed(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
+            Self::Service(PreconditionFailed(tag) | NoStrongTag(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
             Self::Service(Duplicate { .. }) => row(Code::DuplicateSourceId, StatusCode::CONFLICT),
             Self::Service(KeyUsed(_)) => row(Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
