@@ -58,7 +58,7 @@ fn identity() -> Vec<Rule> {
             .decided(&[5, 12])
             .accepts(car("category_id", &json!(1020)), json!({"category_id": 1020}))
             .accepts(car("category_id", &json!("1020")), json!({"category_id": 1020}))
-            .refuses(car("category_id", &json!(ABSENT)), json!({"category_id": [says::REQUIRED]}))
+            .refuses(car("category_id", &json!(ABSENT)), json!({"category_id": [says::REQUIRED, MORE]}))
             .refuses(car("category_id", &json!("cars")), json!({"category_id": [says::NO_INTEGER]}))
             .refuses(
                 car("category_id", &json!(1021)),

@@ -81,13 +81,13 @@ async fn mileage_is_locked(trial: &Trial, vehicle_type: &str) {
         trial.accepts(patch(&path, &mileage(same)), 200, mileage(same)).await;
         let switched =
             format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation.");
-        trial.refuses(patch(&path, &mileage(other)), 400, fields("condition.mileage", json!([switched]))).await;
+        trial.refuses(patch(&path, &mileage(other)), 400, fields("condition.mileage", json!([switched, MORE]))).await;
     }
     // Clearing it leaves the vehicle used.
     let (id, _) = trial.created(vehicle_type, &laid_over(mileage(9000), &json!({"visible": false}))).await;
     let path = format!("/v4/{vehicle_type}/{id}");
     let cleared = fields("condition", json!({"mileage": null, "is_new_vehicle": null}));
-    trial.refuses(patch(&path, &cleared), 400, fields("condition.is_new_vehicle", json!([LOCKED]))).await;
+    trial.refuses(patch(&path, &cleared), 400, fields("condition.is_new_vehicle", json!([LOCKED, MORE]))).await;
     let clear = patch(&path, &fields("condition.mileage", Value::Null));
     trial.accepts(clear, 200, fields("condition", json!({"mileage": ABSENT, "is_new_vehicle": false}))).await;
     // Where it was not set, it is not locked yet.
@@ -102,10 +102,10 @@ async fn new_is_locked(trial: &Trial, vehicle_type: &str) {
         let (id, _) = trial.created(vehicle_type, &laid_over(set, &json!({"visible": false}))).await;
         let path = format!("/v4/{vehicle_type}/{id}");
         trial.accepts(patch(&path, &is_new(json!(new))), 200, is_new(json!(new))).await;
-        trial.refuses(patch(&path, &is_new(json!(!new))), 400, is_new(json!([LOCKED]))).await;
+        trial.refuses(patch(&path, &is_new(json!(!new))), 400, is_new(json!([LOCKED, MORE]))).await;
         // Nor is it unlocked by clearing it, and what it was derived from.
         let cleared = fields("condition", json!({"is_new_vehicle": null, "mileage": null}));
-        trial.refuses(patch(&path, &cleared), 400, is_new(json!([LOCKED]))).await;
+        trial.refuses(patch(&path, &cleared), 400, is_new(json!([LOCKED, MORE]))).await;
     }
 }
 
@@ -146,7 +146,7 @@ fn owners(vehicle_type: &'static str) -> Rule {
         if vehicle_type == "trailer" { patch("/v4/trailer/{trailer v4}", over) } else { validate(vehicle_type, over) }
     };
     let stored = |owners: Value| fields("condition.number_of_owners", owners);
-    let errors = || fields("condition.number_of_owners", json!([OWNERS]));
+    let errors = || fields("condition.number_of_owners", json!([OWNERS, MORE]));
     let mut rule = rule
         .accepts(sent(&of(json!(true), json!(0))), stored(json!(0)))
         .accepts(sent(&of(json!(true), Value::Null)), stored(json!(ABSENT)))

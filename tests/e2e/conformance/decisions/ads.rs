@@ -169,7 +169,7 @@ fn vehicles() -> Vec<Rule> {
             &fields("condition", json!({"mileage": {"unit": "km", "value": 5}, "number_of_owners": owners})),
         )
     };
-    let none = json!(["A used vehicle has at least 1 owner; 0 or null only for new vehicles."]);
+    let none = json!(["A used vehicle has at least 1 owner; 0 or null only for new vehicles.", MORE]);
     vec![
         decision(18, "owners when unknown", "When new or used is unknown any value from 0 up is accepted.")
             .accepts(
@@ -238,7 +238,7 @@ async fn null_owners(trial: &Trial) {
         let over = fields("condition", json!({"is_new_vehicle": false, "number_of_owners": 2}));
         let (id, _) = trial.created(vehicle_type, &laid_over(over, &json!({"visible": false}))).await;
         let cleared = patch(format!("/v4/{vehicle_type}/{id}"), &fields("condition.number_of_owners", Value::Null));
-        trial.refuses(cleared, 400, fields("condition.number_of_owners", json!(["A used vehicle has …"]))).await;
+        trial.refuses(cleared, 400, fields("condition.number_of_owners", json!(["A used vehicle has …", MORE]))).await;
     }
 }
 

@@ -202,7 +202,7 @@ async fn updated_moves(trial: &Trial) {
 }
 
 fn bodies() -> Vec<Rule> {
-    let required = json!([says::REQUIRED]);
+    let (required, numbered) = (json!([says::REQUIRED]), json!([says::REQUIRED, MORE]));
     let send = |body: &str| raw(Method::POST, "/v4/car/validate", body);
     let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
     let no_json = json!({"detail": "JSON parse error: …"});
@@ -214,21 +214,21 @@ fn bodies() -> Vec<Rule> {
             .refuses(send(""), no_json.clone())
             .refuses(send("category_id=1020"), no_json),
         decision(9, "not an object", "400 with detail.")
-            .refuses(send("[]"), json!({"detail": "The body must be a JSON object."}))
-            .refuses(send("null"), json!({"detail": "The body must be a JSON object."}))
+            .refuses(send("[]"), json!({"detail": "The body must be a JSON object.…"}))
+            .refuses(send("null"), json!({"detail": "The body must be a JSON object.…"}))
             .one_sided("objects are what every other rule sends"),
         decision(9, "too deep", "Over 32 levels: 400 with detail.")
             .refuses(send(&nested(33)), json!({"detail": "The body is nested too deeply: at most 32 levels."}))
             .refuses(
                 send(&nested(32)),
-                json!({"a": [says::UNKNOWN], "category_id": required, "category_fields": required}),
+                json!({"a": [says::UNKNOWN], "category_id": numbered, "category_fields": required}),
             )
             .one_sided("a body of 32 levels is read, and refused for what it says"),
         decision(9, "too large", "Over 1 MiB: 413 with detail.")
             .refuses_with(413, large(1024 * 1024), json!({"detail": "Request body is too large: …"}))
             .refuses(
                 large(1024 * 1024 - 20),
-                json!({"body": [says::no_more_characters(200_000)], "category_id": required,
+                json!({"body": [says::no_more_characters(200_000)], "category_id": numbered,
                     "category_fields": required}),
             )
             .one_sided("a body below the limit is read, and refused for what it says"),

@@ -27,7 +27,7 @@ pub(super) fn rules() -> Vec<Rule> {
         .refuses(
             validate("car", &json!({"category_id": ABSENT, "title": "x", "price": [{"type": "reduced", "amount": 1}]}))
                 .by(Who::Group),
-            json!({"category_id": [says::REQUIRED], "dealer_code": [says::REQUIRED, MORE], "title": [MORE],
+            json!({"category_id": [says::REQUIRED, MORE], "dealer_code": [says::REQUIRED, MORE], "title": [MORE],
                     "price": {"0": {"type": [MORE]}}}),
         ),
         rule("rule 2, source_id in the path", "PUT and PATCH: source_id is in the path.")
