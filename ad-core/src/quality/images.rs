@@ -74,7 +74,11 @@ const SIGNS: [bool; 256] = {
 pub(super) fn unreachable(address: &str) -> Option<Unreachable> {
     // Nearly every address has a public name and none of the signs.
     match plain_host(&["https", "http"], address) {
-        Some(host) if !is_private(host) && !address.bytes().any(|byte| SIGNS[usize::from(byte)]) => None,
+        Some(host)
+            if !is_private(host) && !address.bytes().fold(false, |found, byte| found | SIGNS[usize::from(byte)]) =>
+        {
+            None
+        }
         _ => examined(address),
     }
 }
