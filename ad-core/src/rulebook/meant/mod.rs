@@ -75,7 +75,8 @@ pub(super) fn meaning(kind: &Kind, sent: &Value) -> Meaning {
         Value::Array(_) | Value::Object(_) if matches!(kind, Kind::Date) && day::of_parts(sent).is_some() => {
             day::of_parts(sent).map_or(Meaning::Day, |day| Meaning::of(day, Slip::Date))
         }
-        Value::Array(items) if items.len() == 1 && !is_list(kind) => boxed(kind, &items[0]),
+        // Lists within lists are not unpacked: each level would copy what is below it.
+        Value::Array(items) if items.len() == 1 && !is_list(kind) && !items[0].is_array() => boxed(kind, &items[0]),
         Value::Object(members) if is_list(kind) && members.keys().all(|name| name.parse::<usize>().is_ok()) => {
             Meaning::of(members.values().cloned().collect::<Vec<_>>(), Slip::Numbered)
         }
