@@ -3,7 +3,7 @@
 //! of the API, the command lines and the mappings of stock lists read the same tables, which are data files.
 //!
 //! [`names`] has the names of fields, parameters and units; [`values`] maps terms to allowed values; [`languages`] tells languages
-//! apart; [`placeholders`] are texts that stand for no value; [`fold`] compares texts.
+//! apart; [`models`] finds models as dealers write them; [`placeholders`] are texts that stand for no value; [`fold`] compares texts.
 
 pub mod fold;
 pub mod languages;
