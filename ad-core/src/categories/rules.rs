@@ -235,8 +235,8 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let none = facts.sent_null(PATH) || facts.condition("number_of_owners").and_then(Value::as_i64) == Some(0);
     if none && facts.ad.fields.condition.and_then(is_new) == Some(false) {
         let text = "A used vehicle has at least 1 owner; 0 or null only for new vehicles.";
-        let note = "Leave the field out if the number is not known.".to_owned();
-        let wrong = Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text).with_note(Some(note));
+        let advice = "Leave the field out if the number is not known.".to_owned();
+        let wrong = Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text).with_note(Some(advice));
         errors.at("category_fields").add(PATH, wrong);
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Option<&'static str> {
 pub(super) fn of_text(text: &str) -> Option<String> {
     let (_, stands, send) = TEXTS.iter().find(|(recognise, ..)| recognise(text))?;
     // A name of an object is shown, because it says where to look.
-    let sent = if *stands == TEXTS_NAME { format!(" ({})", first_line(text)) } else { String::new() };
-    Some(format!("The body is {stands}{sent}; {send}."))
+    let name = if *stands == TEXTS_NAME { format!(" ({})", first_line(text)) } else { String::new() };
+    Some(format!("The body is {stands}{name}; {send}."))
 }
 
 /// The text of the row that shows what came.

@@ -171,7 +171,7 @@ fn begins(text: &str, term: &str) -> bool {
 fn matched(pattern: &[u8], text: &[u8]) -> Option<usize> {
     match pattern.split_first() {
         None => Some(0),
-        Some((b'*', rest)) if rest.is_empty() => Some(text.len()),
+        Some((b'*', [])) => Some(text.len()),
         Some((b'*', rest)) => (0..=text.len()).find_map(|skipped| Some(skipped + matched(rest, &text[skipped..])?)),
         Some((sign, rest)) => {
             let (found, behind) = text.split_first()?;

@@ -113,16 +113,13 @@ fn decode(text: &str) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     let (mut decoded, mut count, mut at) = (String::with_capacity(text.len()), 0, 0);
     while let Some(letter) = letters.get(at) {
-        match decoded_at(&letters[at..]) {
-            Some((character, length)) => {
-                decoded.push(character);
-                count += 1;
-                at += length;
-            }
-            None => {
-                decoded.push(*letter);
-                at += 1;
-            }
+        if let Some((character, length)) = decoded_at(&letters[at..]) {
+            decoded.push(character);
+            count += 1;
+            at += length;
+        } else {
+            decoded.push(*letter);
+            at += 1;
         }
     }
     (count > 0).then_some(decoded)
@@ -156,16 +153,13 @@ fn entities(text: &str) -> Option<String> {
         decoded.push_str(&rest[..start]);
         rest = &rest[start..];
         let name = rest[1..].find(';').filter(|length| *length <= 8).map(|length| &rest[1..=length]);
-        match name.and_then(|name| Some((name, entity(name)?))) {
-            Some((name, characters)) => {
-                decoded.push_str(&characters);
-                count += 1;
-                rest = &rest[name.len() + 2..];
-            }
-            None => {
-                decoded.push('&');
-                rest = &rest[1..];
-            }
+        if let Some((name, characters)) = name.and_then(|name| Some((name, entity(name)?))) {
+            decoded.push_str(&characters);
+            count += 1;
+            rest = &rest[name.len() + 2..];
+        } else {
+            decoded.push('&');
+            rest = &rest[1..];
         }
     }
     decoded.push_str(rest);

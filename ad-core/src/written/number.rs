@@ -49,6 +49,7 @@ impl Decimal {
     }
 
     /// Rounded to this many decimals, halves away from zero.
+    #[must_use]
     pub fn rounded(self, decimals: u32) -> Self {
         let Some(surplus) = self.scale.checked_sub(decimals).filter(|surplus| *surplus > 0) else { return self };
         let unit = 10_i64.checked_pow(surplus).unwrap_or(i64::MAX);

@@ -139,30 +139,30 @@ impl<'a> Hints<'a> {
             });
             (paths, !level.prefix.is_empty())
         };
-        let misplaced = |(paths, of_ad): &(Vec<String>, bool)| {
+        let misplaced = |(paths, of_ad): &Paths| {
             let paths = paths.iter().filter(|path| path.rsplit('.').next() == Some(name)).take(nearest::MOST);
             let paths: Vec<String> = paths.cloned().collect();
             (!paths.is_empty()).then_some((Violation::MisplacedField { paths, of_ad: *of_ad }, Vec::new()))
         };
         let present =
             |path: &str, of_ad: bool| vec![if of_ad { path.to_owned() } else { format!("{}{path}", level.prefix) }];
-        let flattened = |(paths, of_ad): &(Vec<String>, bool)| {
+        let flattened = |(paths, of_ad): &Paths| {
             let dotted = dotted(name)?;
             let path = paths.iter().find(|path| path.eq_ignore_ascii_case(&dotted))?;
             Some((Violation::Flattened { path: path.clone(), of_ad: *of_ad }, present(path, *of_ad)))
         };
         // Names that differ in case and punctuation alone.
-        let same = |(paths, of_ad): &(Vec<String>, bool)| {
+        let same = |(paths, of_ad): &Paths| {
             let wanted = folded(name);
             let path = paths.iter().find(|path| folded(path.rsplit('.').next().unwrap_or(path)) == wanted)?;
             Some((Violation::UnknownField { meant: vec![path.clone()], of_ad: *of_ad }, present(path, *of_ad)))
         };
-        let similar = |(paths, of_ad): (Vec<String>, bool)| {
+        let similar = |(paths, of_ad): Paths| {
             let meant = similar(name, &paths);
             (!meant.is_empty()).then_some((Violation::UnknownField { meant, of_ad }, Vec::new()))
         };
         let inner = [here(true), there(true)];
-        let first = |find: &dyn Fn(&(Vec<String>, bool)) -> Option<Better>| inner.iter().find_map(find);
+        let first = |find: FindField<'_>| inner.iter().find_map(find);
         first(&misplaced)
             .or_else(|| first(&flattened).filter(|_| name.len() <= nearest::LONGEST))
             .or_else(|| first(&same).filter(|_| name.len() <= nearest::LONGEST))
@@ -256,6 +256,12 @@ fn member_of_measure(path: &[String]) -> Option<Better> {
     let present = vec![format!("{}.{member}", parents.join("."))];
     Some((Violation::UnknownField { meant: vec![member.to_owned()], of_ad: false }, present))
 }
+
+/// Finds what an unknown field was probably meant to be among some paths.
+type FindField<'f> = &'f dyn Fn(&Paths) -> Option<Better>;
+
+/// Paths of fields, and whether they are of the ad around the category fields that are looked at.
+type Paths = (Vec<String>, bool);
 
 /// A better error of an unknown field, and the paths of fields that are present if it is corrected.
 type Better = (Violation, Vec<String>);

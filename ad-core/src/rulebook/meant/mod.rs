@@ -232,7 +232,7 @@ fn number_of(text: &str) -> Meaning {
         {
             Meaning::of(found.number.value(), Slip::Number)
         }
-        Err(number::NoNumber::Ambiguous) => Meaning::OneOf(readings(text).map(|number| number.value()).collect()),
+        Err(number::NoNumber::Ambiguous) => Meaning::OneOf(readings(text).map(number::Decimal::value).collect()),
         _ => Meaning::none(),
     }
 }
@@ -257,7 +257,7 @@ fn measure_of(text: &str, units: &[&'static str]) -> Meaning {
     };
     match unit_of(found.after, units) {
         Some(unit) => Meaning::of(measure(unit, found.number), Slip::Measure),
-        None if found.after.trim().is_empty() => unitless(found.number.value(), units),
+        None if found.after.trim().is_empty() => unitless(&found.number.value(), units),
         None => Meaning::none(),
     }
 }
@@ -281,7 +281,7 @@ fn unit_of(text: &str, units: &[&'static str]) -> Option<&'static str> {
     units.iter().copied().find(|known| known.eq_ignore_ascii_case(unit))
 }
 
-fn unitless(number: Value, units: &[&'static str]) -> Meaning {
+fn unitless(number: &Value, units: &[&'static str]) -> Meaning {
     let Some((first, others)) = units.split_first() else { return Meaning::none() };
     let others = others.iter().map(|unit| (*unit).to_owned()).collect();
     Meaning::WithUnit(json!({"unit": first, "value": number}), others)
@@ -321,7 +321,7 @@ fn of_scalar(kind: &Kind, sent: &Value) -> Meaning {
             Some(1.0) => Meaning::of(true, Slip::Spelling),
             _ => Meaning::none(),
         },
-        (Kind::Measure { units, .. }, Value::Number(_)) => unitless(sent.clone(), units),
+        (Kind::Measure { units, .. }, Value::Number(_)) => unitless(sent, units),
         (Kind::Decimal { decimals: Some(most), .. }, Value::Number(number)) => {
             let factor = 10_f64.powi(i32::from(*most));
             let rounded = number.as_f64().map(|float| (float, (float * factor).round() / factor));
