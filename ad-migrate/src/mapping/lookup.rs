@@ -80,8 +80,11 @@ impl Lookup {
 pub(crate) struct Models {
     brands: FxHashMap<Box<str>, Lookup>,
     /// Ids and names by brand, which texts are compared with that are neither.
-    names: FxHashMap<Box<str>, Vec<(Box<str>, Box<str>)>>,
+    names: FxHashMap<Box<str>, Vec<ModelName>>,
 }
+
+/// The id and the name of a model.
+type ModelName = (Box<str>, Box<str>);
 
 impl Models {
     /// The models of a file, for the brands of a list.
