@@ -11,14 +11,15 @@ use crate::{
     openapi::Contract,
 };
 
-/// The life of an ad, by operation ids without their vehicle type.
-const LIFE: &[&str] = &["validate", "create", "list", "read", "put", "patch", "bump", "log", "retry", "delete"];
+/// The life of an ad, by operation ids with `*` for their vehicle type.
+const LIFE: &[&str] =
+    &["validate_*", "create_*", "list_*", "read_*", "put_*", "patch_*", "bump_*", "read_*_log", "retry_*", "delete_*"];
 
 /// The samples of a language for a registered and an unregistered vehicle type, and for V3.
 fn samples(contract: &Contract, language: &str) -> Vec<(String, String)> {
     let mut ids: Vec<_> =
-        ["car", "boat"].iter().flat_map(|of| LIFE.iter().map(move |id| format!("{id}_{of}"))).collect();
-    ids.extend(["create_v3", "read_v3", "attributes", "values", "car_models"].map(str::to_owned));
+        ["car", "boat"].iter().flat_map(|of| LIFE.iter().map(move |id| id.replace('*', of))).collect();
+    ids.extend(["create_v3", "read_v3", "list_attributes", "list_values", "list_car_models"].map(str::to_owned));
     let operations = contract.operations();
     let sample = |id: String| {
         let operation = operations.iter().find(|operation| operation.id == id).unwrap_or_else(|| panic!("no {id}"));
@@ -33,7 +34,7 @@ fn samples(contract: &Contract, language: &str) -> Vec<(String, String)> {
 #[tokio::test]
 async fn curl_samples_run() {
     let Some(workshop) = Workshop::with(&[Tool::Program("curl")]).await else { return };
-    let contract = Contract::of(&workshop.server).await;
+    let contract = Contract::with_examples(&workshop.server).await;
     for (_, source) in samples(&contract, "Shell") {
         workshop.run(&source).await;
     }
@@ -44,7 +45,7 @@ async fn curl_samples_run() {
 #[tokio::test]
 async fn typescript_samples_compile_and_run() {
     let Some(workshop) = Workshop::with(&[TYPESCRIPT]).await else { return };
-    let contract = Contract::of(&workshop.server).await;
+    let contract = Contract::with_examples(&workshop.server).await;
     let options = r#"{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext", "types": ["node"], "outDir": "out" } }"#;
     fs::write(workshop.dir.path().join("tsconfig.json"), options).unwrap();
     let mut script = "tsc\n".to_owned();
@@ -58,7 +59,7 @@ async fn typescript_samples_compile_and_run() {
 #[tokio::test]
 async fn python_samples_run() {
     let Some(workshop) = Workshop::with(&[Tool::Python("import requests")]).await else { return };
-    let contract = Contract::of(&workshop.server).await;
+    let contract = Contract::with_examples(&workshop.server).await;
     let mut script = String::new();
     for (id, source) in samples(&contract, "Python") {
         fs::write(workshop.dir.path().join(format!("{id}.py")), source).unwrap();
@@ -81,7 +82,7 @@ mod rust {
 
 #[tokio::test]
 async fn rust_samples_are_those_that_compile_here() {
-    let contract = Contract::of(&ad_tests::Server::start().await).await;
+    let contract = Contract::with_examples(&ad_tests::Server::start().await).await;
     let samples = samples(&contract, "Rust");
     for name in ["create_car", "read_car"] {
         let (_, source) = samples.iter().find(|(id, _)| id == name).unwrap();
@@ -100,7 +101,7 @@ async fn rust_samples_are_those_that_compile_here() {
 
 #[tokio::test]
 async fn every_operation_has_a_sample_in_every_language() {
-    let contract = Contract::of(&ad_tests::Server::start().await).await;
+    let contract = Contract::with_examples(&ad_tests::Server::start().await).await;
     for operation in contract.operations() {
         let samples = contract.document.pointer(&operation.pointer).unwrap()["x-codeSamples"].as_array().unwrap();
         let languages: Vec<_> = samples.iter().map(|sample| sample["lang"].as_str().unwrap()).collect();
@@ -116,7 +117,7 @@ async fn every_operation_has_a_sample_in_every_language() {
 /// Only these types of values are written alike in JSON and Python.
 #[tokio::test]
 async fn payloads_of_samples_have_no_booleans_and_no_null() {
-    let contract = Contract::of(&ad_tests::Server::start().await).await;
+    let contract = Contract::with_examples(&ad_tests::Server::start().await).await;
     for operation in contract.operations() {
         let samples = &contract.document.pointer(&operation.pointer).unwrap()["x-codeSamples"];
         let python = samples[2]["source"].as_str().unwrap();

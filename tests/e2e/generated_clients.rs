@@ -91,6 +91,10 @@ impl Workshop {
 
     /// Does what a section of the guide says, and expects the message of the 400 that its program provokes.
     async fn follow(&self, section: &str) {
+        self.follow_to(section, "occurs twice in this list").await;
+    }
+
+    async fn follow_to(&self, section: &str, message: &str) {
         let sections = ["Before you start", section].map(|title| {
             let (_, section) = GUIDE.split_once(&format!("\n## {title}\n")).expect("the guide has this section");
             section.split("\n## ").next().unwrap()
@@ -106,7 +110,7 @@ impl Workshop {
             }
         }
         let printed = self.run(&commands).await;
-        assert!(printed.contains("occurs twice in this list"), "{printed}");
+        assert!(printed.contains(message), "{printed}");
         let listed = self.server.client.get("/v4/car").await.expect(200);
         assert_eq!((&listed["count"], &listed["results"][0]["body"]), (&1.into(), &"New tyres.".into()), "{listed}");
     }
@@ -140,6 +144,12 @@ async fn openapi_fetch_client_works() {
 async fn hey_api_client_works() {
     let Some(workshop) = Workshop::with(&[TYPESCRIPT, Tool::Program("openapi-ts")]).await else { return };
     workshop.follow("Hey API (TypeScript)").await;
+}
+
+#[tokio::test]
+async fn typescript_fetch_client_works() {
+    let Some(workshop) = Workshop::with(&[TYPESCRIPT, Tool::Program("openapi-generator-cli")]).await else { return };
+    workshop.follow_to("OpenAPI Generator (TypeScript)", "https").await;
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use std::{
 use ad_tests::Server;
 use jsonschema::{Draft, Registry, Validator};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::Method;
-use serde_json::{Value, json};
+use reqwest::{Method, StatusCode};
+use serde_json::{Map, Value, json};
 
 /// Where the document would be, for references into it.
 const ADDRESS: &str = "https://ads.example/openapi.json";
@@ -39,11 +39,45 @@ impl Contract {
         Self::new(server.client.with_token(None).get("/openapi.json").await.expect(200))
     }
 
+    /// What it says about itself, with what only the documents of the tags have: examples of bodies and samples.
+    pub(crate) async fn with_examples(server: &Server) -> Self {
+        let client = server.client.with_token(None);
+        let mut whole = client.get("/openapi.json").await.expect(200);
+        for tag in whole["tags"].as_array().unwrap().clone() {
+            let answer = client.get(&format!("/openapi.json?tag={}", tag["name"].as_str().unwrap())).await;
+            // Some tags are in all documents.
+            if answer.status != StatusCode::OK {
+                continue;
+            }
+            let part = answer.expect(200);
+            for place in ["/paths", "/components/examples", "/components/responses"] {
+                fill(whole.pointer_mut(place).unwrap(), part.pointer(place).unwrap_or(&Value::Null));
+            }
+        }
+        Self::new(whole)
+    }
+
     pub(crate) fn new(document: Value) -> Self {
         let mut dialect = document.clone();
+        merge_parts(&mut dialect);
         as_json_schema(&mut dialect);
         let registry = Registry::new().draft(Draft::Draft4).add(ADDRESS, dialect).unwrap().prepare().unwrap();
         Self { document, registry, validators: RefCell::default() }
+    }
+
+    /// The same for answers with the parameter `fields`, which have no other members than those.
+    pub(crate) fn of_some_fields(&self) -> Self {
+        let mut document = self.document.clone();
+        let base = json!({"$ref": "#/components/schemas/AdBase"});
+        for (name, schema) in document["components"]["schemas"].as_object_mut().unwrap() {
+            if name == "AdBase" {
+                schema.as_object_mut().unwrap().remove("required");
+            }
+            if schema["allOf"][0] == base {
+                schema["allOf"][1].as_object_mut().unwrap().remove("required");
+            }
+        }
+        Self::new(document)
     }
 
     pub(crate) fn operations(&self) -> Vec<Described> {
@@ -55,7 +89,7 @@ impl Contract {
                 id: operation["operationId"].as_str().unwrap().to_owned(),
                 pointer: format!("/paths/{}/{method}", escaped(path)),
             };
-            item.as_object().unwrap().iter().map(of).collect::<Vec<_>>()
+            item.as_object().unwrap().iter().filter(|(name, _)| *name != "parameters").map(of).collect::<Vec<_>>()
         };
         paths.iter().flat_map(of_path).collect()
     }
@@ -71,11 +105,24 @@ impl Contract {
         all.iter().filter_map(|(name, example)| Some((name.strip_suffix(suffix)?, &example["value"]))).collect()
     }
 
-    /// The parameters of an operation.
+    /// The parameters of an operation, and those of its path.
     pub(crate) fn parameters(&self, operation: &Described) -> Vec<&Value> {
-        let parameters = format!("{}/parameters", operation.pointer);
-        let count = self.document.pointer(&parameters).and_then(Value::as_array).map_or(0, Vec::len);
-        (0..count).filter_map(|index| Some(self.at(&format!("{parameters}/{index}"))?.1)).collect()
+        let of_path = operation.pointer.rsplit_once('/').unwrap().0;
+        let of = |place: &str| {
+            let parameters = format!("{place}/parameters");
+            let count = self.document.pointer(&parameters).and_then(Value::as_array).map_or(0, Vec::len);
+            (0..count).filter_map(move |index| Some(self.at(&format!("{parameters}/{index}"))?.1))
+        };
+        of(of_path).chain(of(&operation.pointer)).collect()
+    }
+
+    /// The description of an answer of this status, and where it is.
+    pub(crate) fn response(&self, operation: &Described, status: u16) -> Option<(String, &Value)> {
+        let at = |status: &str| self.at(&format!("{}/responses/{status}", operation.pointer));
+        at(&status.to_string()).or_else(|| {
+            let (pointer, others) = at("default")?;
+            others["description"].as_str()?.contains(&format!("- {status}: ")).then_some((pointer, others))
+        })
     }
 
     /// What stands at a pointer, and where that is once references are followed.
@@ -133,6 +180,34 @@ pub(crate) fn walk(place: &Value, visit: &mut impl FnMut(&Value)) {
         Value::Object(members) => members.values().for_each(|member| walk(member, visit)),
         Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
         _ => {}
+    }
+}
+
+/// Adds the members that only the other value has.
+fn fill(value: &mut Value, other: &Value) {
+    if let (Value::Object(members), Value::Object(others)) = (value, other) {
+        for (name, other) in others {
+            fill(members.entry(name.clone()).or_insert_with(|| other.clone()), other);
+        }
+    }
+}
+
+/// Makes one object of the parts of each schema that has several.
+fn merge_parts(document: &mut Value) {
+    let schemas = document.pointer("/components/schemas").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (name, schema) in &schemas {
+        let parts = schema.get("allOf").and_then(Value::as_array).filter(|parts| parts.len() > 1);
+        let Some(parts) = parts else { continue };
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for part in parts {
+            let referred =
+                part["$ref"].as_str().and_then(|reference| document.pointer(reference.trim_start_matches('#')));
+            let part = referred.unwrap_or(part);
+            properties.extend(part["properties"].as_object().unwrap().clone());
+            required.extend(part["required"].as_array().into_iter().flatten().cloned());
+        }
+        document["components"]["schemas"][name] =
+            json!({"type": "object", "properties": properties, "required": required});
     }
 }
 

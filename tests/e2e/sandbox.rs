@@ -260,7 +260,7 @@ async fn without_a_sandbox_nothing_fails_on_demand() {
 async fn sandbox_serves_the_images_of_its_examples_and_publishes_them() {
     let server = sandbox().await;
     let client = &server.client;
-    let contract = Contract::of(&server).await;
+    let contract = Contract::with_examples(&server).await;
     for (of, vehicle_type) in [("Car", "car"), ("Boat", "boat")] {
         let example = contract.example(&format!("{of}Create"));
         assert_eq!(contract.mismatch(&format!("/components/schemas/{of}Create"), example), None);

@@ -40,8 +40,7 @@ pub(super) fn judge(
         return not_allowed_or_another(contract, operation, request, answer, &body);
     }
     // A source id that is a name of the contract, or none at all, makes it another path.
-    let pointer = format!("{}/responses/{}", operation.pointer, status.as_u16());
-    let Some((response, described)) = contract.at(&pointer) else {
+    let Some((response, described)) = contract.response(operation, status.as_u16()) else {
         return Err(format!("{status} is not described: {}", shown()));
     };
     for (name, _) in described["headers"].as_object().into_iter().flatten() {
@@ -70,7 +69,8 @@ fn not_allowed_or_another(
 ) -> Result<(), String> {
     let item = &contract.document["paths"][&operation.path];
     let of_path = |item: &Value| -> BTreeSet<String> {
-        item.as_object().into_iter().flatten().map(|(method, _)| method.to_uppercase()).collect()
+        let members = item.as_object().into_iter().flatten().map(|(method, _)| method.to_uppercase());
+        members.filter(|method| method != "PARAMETERS").collect()
     };
     let mut methods = of_path(item);
     // The one operation that exists, rejects every request and stands on a path with others.

@@ -28,6 +28,8 @@ pub(super) struct Known {
 
 pub(super) struct World {
     pub(super) contract: Contract,
+    /// The contract of answers with some fields.
+    of_some_fields: Contract,
     pub(super) rng: Rng,
     pub(super) ads: Vec<Known>,
     /// Imported ads that nobody has touched.
@@ -50,7 +52,7 @@ pub(super) struct World {
 impl World {
     pub(super) async fn start(seed: u64) -> Self {
         let (server, images) = (Server::start().await, ImageHost::start().await);
-        let contract = Contract::of(&server).await;
+        let contract = Contract::with_examples(&server).await;
         let mut clients = vec![(Caller::Dealer, server.client.clone())];
         for (caller, args) in [
             (Caller::Reader, &["--dealer-code", "north-cars", "--permissions", "read"][..]),
@@ -63,6 +65,7 @@ impl World {
         clients.push((Caller::Stranger, server.client.with_token(Some("not.a.token".to_owned()))));
         let rng = Rng::with_seed(seed);
         let mut world = Self {
+            of_some_fields: contract.of_some_fields(),
             contract,
             rng,
             ads: Vec::new(),
@@ -107,6 +110,11 @@ impl World {
         std::fs::write(dir.join("trailers.ndjson"), lines).unwrap();
         let output = run(dir, &["ads", "import", "trailers.ndjson"]).await;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// What describes the answer to a request.
+    pub(super) fn contract_of(&self, request: &Request) -> &Contract {
+        if request.path.contains("fields=") { &self.of_some_fields } else { &self.contract }
     }
 
     /// Creates an ad of a category from its example.

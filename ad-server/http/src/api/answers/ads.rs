@@ -9,7 +9,6 @@ use ad_core::{
     violation::Code,
 };
 use poem_openapi::{
-    Union,
     registry::{MetaSchema, MetaSchemaRef},
     types::{Any, Type},
 };
@@ -149,10 +148,3 @@ const _: () = assert!(Level::GOOD == 50 && Level::EXCELLENT == 80, "as the comme
 /// A text, or an object with details.
 #[derive(Serialize)]
 pub(super) struct LogMessage;
-
-// Whole where the answer is about the ad, and in short in a list.
-#[derive(Union)]
-pub(super) enum AdQuality {
-    Quality(Quality),
-    QualitySummary(QualitySummary),
-}

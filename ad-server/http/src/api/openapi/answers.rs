@@ -24,8 +24,6 @@ const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Ad,
-    /// An ad, or the requested fields of it.
-    Row,
     Page,
     /// The result of a validation.
     Validated,
@@ -35,7 +33,6 @@ pub(super) enum Answer {
 pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
     let suffix = match answer {
         Answer::Ad => "Ad",
-        Answer::Row => "AdRow",
         Answer::Page => "AdPage",
         Answer::Validated => "Validated",
     };
@@ -90,8 +87,10 @@ fn of_every_category() -> Map<String, Value> {
     [
         ("Ad", any_of(&all, "Ad")),
         ("AdRow", any_of(&all, "AdRow")),
-        ("AdPage", page("AdRow", "Rows are complete unless the parameter `fields` is used")),
+        ("AdPage", page("AdRow", PAGE)),
+        ("AdBase", ad_base()),
         ("Content", any_of(&of_v3, "Content")),
+        ("ContentBase", content_base()),
         (
             "AdStatusWord",
             json!({"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`",
@@ -102,6 +101,8 @@ fn of_every_category() -> Map<String, Value> {
             json!({"type": "object", "nullable": true, "additionalProperties": true,
                 "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"}),
         ),
+        ("NextPage", link_to("next")),
+        ("PreviousPage", link_to("previous")),
         ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
         ("Validated", validated(&reference("Content"))),
     ]
@@ -112,39 +113,61 @@ fn of_every_category() -> Map<String, Value> {
 
 /// Ads of these categories, whole and in lists.
 fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, Value> {
-    let mut row = json!({"type": "object", "properties": {}});
-    for name in VIEW_FIELDS {
-        row["properties"][name] = reference(&name_of_answered(name));
-    }
-    row["properties"]["category_id"] = json!({"type": "integer", "enum": categories});
-    row["properties"]["category_fields"] = category_fields.clone();
-    let mut whole = row.clone();
-    row["properties"]["status"] = reference("AdStatusWord");
-    row["properties"]["quality"] = reference("AdQuality");
-    whole["properties"]["quality"] = reference("Quality");
-    require(&mut whole, VIEW_FIELDS.iter().copied().filter(|name| *name != "log"));
-    let page = page(&format!("{of}AdRow"), "Rows are complete unless the parameter `fields` is used");
-    [("AdRow", row), ("Ad", whole), ("AdPage", page)]
+    let ad = |quality: &str| {
+        let mut own = of_categories(categories, category_fields);
+        own["properties"]["quality"] = reference(quality);
+        require(&mut own, ["category_id", "category_fields"]);
+        json!({"allOf": [reference("AdBase"), own]})
+    };
+    [("AdRow", ad("QualitySummary")), ("Ad", ad("Quality")), ("AdPage", page(&format!("{of}AdRow"), PAGE))]
         .into_iter()
         .map(|(suffix, schema)| (format!("{of}{suffix}"), schema))
         .collect()
 }
 
-/// Schema of the content that would be stored.
-fn content(categories: &[u16], category_fields: &Value) -> Value {
+const PAGE: &str = "Rows are complete unless the parameter `fields` is used";
+
+/// The members that depend on the category.
+fn of_categories(categories: &[u16], category_fields: &Value) -> Value {
+    json!({"type": "object", "properties": {
+        "category_id": {"type": "integer", "enum": categories},
+        "category_fields": category_fields,
+    }})
+}
+
+/// The members of ads of every category.
+fn ad_base() -> Value {
+    let names = VIEW_FIELDS.iter().copied().filter(|name| !matches!(*name, "category_id" | "category_fields"));
+    let mut ad = json!({"type": "object", "properties": {"status": reference("AdStatusWord")},
+        "description": "An ad. With the parameter `fields` an answer has the named members only"});
+    for name in names.clone() {
+        ad["properties"][name] = reference(&name_of_answered(name));
+    }
+    require(&mut ad, names.filter(|name| *name != "log"));
+    ad
+}
+
+/// The members of the content that would be stored, for every category.
+fn content_base() -> Value {
     let mut content = json!({"type": "object", "properties": {
         "source_id": {"type": "string", "nullable": true, "description": "`null` if none was sent"},
         "dealer_code": reference(&name_of_answered("dealer_code")),
-        "category_id": {"type": "integer", "enum": categories},
         "image_urls": reference(&name_of_answered("image_urls")),
     }});
-    require(&mut content, ["source_id", "dealer_code", "category_id"]);
-    let named = WRITTEN.iter().filter(|row| row.direction == Direction::Both);
-    for name in named.map(|row| row.path.split('.').next().unwrap_or(row.path)) {
+    require(&mut content, ["source_id", "dealer_code"]);
+    let rows = WRITTEN.iter().filter(|row| row.direction == Direction::Both);
+    let names = rows.map(|row| row.path.split('.').next().unwrap_or(row.path));
+    for name in names.filter(|name| *name != "category_fields") {
         content["properties"][name] = reference(&name_of_answered(name));
     }
-    content["properties"]["category_fields"] = category_fields.clone();
     content
+}
+
+/// Schema of the content that would be stored.
+fn content(categories: &[u16], category_fields: &Value) -> Value {
+    let mut own = of_categories(categories, category_fields);
+    require(&mut own, ["category_id"]);
+    json!({"allOf": [reference("ContentBase"), own]})
 }
 
 fn validated(ad: &Value) -> Value {
@@ -157,18 +180,19 @@ fn validated(ad: &Value) -> Value {
 }
 
 fn page(row: &str, description: &str) -> Value {
-    let link = |which: &str| {
-        json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),
-            "example": "https://ads.example/v4/car?limit=50&offset=50"})
-    };
     json!({"type": "object", "required": ["count", "next", "previous", "results"],
     "description": description,
     "properties": {
         "count": {"type": "integer", "minimum": 0, "description": "Number of rows in the list"},
-        "next": link("next"),
-        "previous": link("previous"),
+        "next": reference("NextPage"),
+        "previous": reference("PreviousPage"),
         "results": {"type": "array", "items": reference(row)},
     }})
+}
+
+fn link_to(which: &str) -> Value {
+    json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),
+        "example": "https://ads.example/v4/car?limit=50&offset=50"})
 }
 
 /// The name of the schema of a field in answers, which may differ from the one in requests.

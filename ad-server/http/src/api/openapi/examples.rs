@@ -61,10 +61,8 @@ const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
 /// The state of the ad in an example.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AnswerExample {
-    /// The ad as a create answers it.
-    Ad,
     /// The ad, published, with its log.
-    Read,
+    Ad,
     Page,
     /// The result of a validation.
     Validated,
@@ -150,9 +148,6 @@ impl Example<'_> {
         if self.version == ApiVersion::V3 && self.category.id != first().id {
             return answers;
         }
-        if let Some(ad) = self.stored(self.create()) {
-            answers.push((AnswerExample::Ad, json!(ad.view(None))));
-        }
         let mut brief = self.create();
         brief.retain(|name, _| {
             !matches!(name.as_str(), "price" | "url" | "video_url" | "product_declaration" | "location")
@@ -160,9 +155,8 @@ impl Example<'_> {
         shorten(&mut brief);
         if let Some(ad) = self.stored(brief.clone()) {
             let published = published(ad, self.category);
-            answers.push((AnswerExample::Read, json!(published.view(Some(&log())))));
-            let fields = ["source_id", "category_id", "state", "title", "updated"];
-            answers.push((AnswerExample::Page, page(&json!([published.view(None).only(Some(&fields))]))));
+            answers.push((AnswerExample::Ad, json!(published.view(Some(&log())))));
+            answers.push((AnswerExample::Page, page(&json!([published.view(None)]))));
         }
         brief.remove("image_urls");
         answers.extend(self.validated(brief).map(|validated| (AnswerExample::Validated, validated)));

@@ -82,15 +82,33 @@ fn empty_object(form: Form) -> Value {
 
 pub(super) fn property(row: &Field, form: Form) -> Value {
     let schema = kind(&row.kind, if row.nullable { form } else { form.inside() });
+    if let Kind::Slug { list } = row.kind
+        && schema.get("$ref").is_some()
+        && only_description(list).is_some()
+    {
+        return schema;
+    }
     // Members beside a reference are ignored.
     let mut schema = if schema.get("$ref").is_some() { json!({"allOf": [schema]}) } else { schema };
     if row.nullable && form == Form::Update && schema.get("allOf").is_none() {
         nullable(&mut schema);
     }
-    let tag = row.since.tag().map_or_else(String::new, |tag| format!(" ({tag})"));
     let beyond = if form == Form::Answer { "" } else { beyond(&row.kind) };
-    schema["description"] = json!(format!("{}{tag}{beyond}", row.doc));
+    schema["description"] = json!(described(row) + beyond);
     schema
+}
+
+fn described(row: &Field) -> String {
+    row.doc.to_owned() + &row.since.tag().map_or_else(String::new, |tag| format!(" ({tag})"))
+}
+
+/// The description of the fields that have the values of a list, if it is the same for all.
+fn only_description(list: &str) -> Option<String> {
+    let fields = categories::typed().flat_map(|(_, category)| category.fields());
+    let of_list = fields.filter(|field| matches!(field.kind, Kind::Slug { list: of } if of == list));
+    let mut descriptions: Vec<_> = of_list.map(described).collect();
+    descriptions.dedup();
+    descriptions.pop().filter(|_| descriptions.is_empty())
 }
 
 /// A note on what is accepted beyond the schema.
@@ -185,12 +203,15 @@ pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
         for field in category.fields() {
             match field.kind {
                 Kind::Slug { list } => {
-                    let mut schema = json!({"type": "string", "enum": catalogue.list(list).ids().collect::<Vec<_>>(),
-                        "description": format!("With their names: `GET /v4/vehicles/{vehicle_type}/{}`", field.path)});
+                    let of_fields = only_description(list).map_or_else(String::new, |fields| fields + ". ");
+                    let schema = json!({"type": "string", "enum": catalogue.list(list).ids().collect::<Vec<_>>(),
+                        "description": format!("{of_fields}With their names: `GET /v4/vehicles/{vehicle_type}/{}`", field.path)});
                     let name = pascal_case(list);
-                    schemas.entry(name.clone()).or_insert_with(|| schema.clone());
-                    nullable(&mut schema);
-                    schemas.entry(name + Form::Update.suffix()).or_insert(schema);
+                    let cleared = json!({"type": "string", "nullable": true, "enum": [null]});
+                    schemas
+                        .entry(name.clone() + Form::Update.suffix())
+                        .or_insert(json!({"anyOf": [reference(&name), cleared]}));
+                    schemas.entry(name).or_insert(schema);
                 }
                 Kind::Measure { units, min } => {
                     for form in Form::ALL {

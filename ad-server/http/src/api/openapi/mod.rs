@@ -16,6 +16,8 @@ mod parameters;
 mod property_examples;
 mod responses;
 mod service;
+mod share;
+mod shorter;
 mod webhooks;
 
 use std::collections::BTreeSet;
@@ -44,8 +46,8 @@ pub(super) fn tags() -> Vec<&'static str> {
     bases().map(operations::tag).chain([COMMON]).collect()
 }
 
-/// The document of this catalogue, for a service at this address. With `tag` it has only the operations of that tag and of
-/// those that every document has.
+/// The document of this catalogue, for a service at this address. With `tag` it has only the operations of that tag; without, it
+/// leaves out what the documents of the vehicle types have for people.
 pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> Value {
     let service = server.trim_end_matches('/');
     let common_tags: Vec<_> = service::tags().map(|mut tag| tag["name"].take()).collect();
@@ -75,16 +77,28 @@ pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> 
         },
     });
     property_examples::add(&mut document);
-    if let Some(tag) = tag {
-        keep_tags(&mut document, &common_tags, tag);
+    match tag {
+        Some(tag) => {
+            keep_tag(&mut document, &common_tags, tag);
+            if let Some(category) = categories::by_vehicle_type(tag) {
+                shorter::one_type(&mut document, category);
+            }
+        }
+        None => shorter::all_types(&mut document),
     }
     drop_unused(&mut document);
+    if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+        share::schemas(schemas);
+    }
+    if let Some(paths) = document["paths"].as_object_mut() {
+        share::parameters(paths);
+    }
     document
 }
 
 /// Drops the operations of other tags.
-fn keep_tags(document: &mut Value, common: &[Value], tag: &str) {
-    let is_kept = |name: &Value| *name == tag || common.contains(name);
+fn keep_tag(document: &mut Value, common: &[Value], tag: &str) {
+    let is_kept = |name: &Value| if tag == COMMON { common.contains(name) } else { *name == tag };
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| is_kept(&tag["name"]));
     }

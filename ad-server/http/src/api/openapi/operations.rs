@@ -56,7 +56,7 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
     let shape = operation.takes_body().then(|| body_kind(base, operation.act));
     let mut described = json!({
         "tags": [tag],
-        "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
+        "operationId": operation_id(operation, tag),
         "summary": operation.summary,
         "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), descriptions::needs(operation.permission).unwrap_or_default()),
         "parameters": parameters::of(operation),
@@ -67,6 +67,16 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
         described["requestBody"] = request_body(base, shape);
     }
     described
+}
+
+/// A tag in operation ids.
+pub(super) fn noun(tag: &str) -> String {
+    tag.replace('-', "_")
+}
+
+pub(super) fn operation_id(operation: &Operation, tag: &str) -> String {
+    let noun = noun(tag);
+    if operation.id.contains("{}") { operation.id.replace("{}", &noun) } else { format!("{}_{noun}", operation.id) }
 }
 
 fn body_kind(base: BasePath, act: Act) -> BodyKind {

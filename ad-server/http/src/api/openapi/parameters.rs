@@ -110,6 +110,8 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
         Act::Read => "read",
         _ => "ad",
     };
+    // The description of this one differs in lists only.
+    let of = if parameter.name == "dealer_code" && operation.act != Act::List { "ad" } else { of };
     format!("{of}.{}", parameter.name)
 }
 

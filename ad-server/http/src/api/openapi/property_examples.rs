@@ -60,7 +60,10 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
         return;
     }
     let Some(members) = schema.as_object_mut() else { return };
-    for kind in ["allOf", "anyOf", "oneOf"] {
+    for part in members.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        show(schemas, part, value);
+    }
+    for kind in ["anyOf", "oneOf"] {
         let alternatives = members.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten();
         // The alternative with most required members in the value.
         let fitting = alternatives.filter_map(|schema| Some((fit(schemas, schema, value)?, schema)));
@@ -82,9 +85,10 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
         }
         return;
     }
-    // One of several objects has its examples in their schemas.
-    let is_one_of_several = members.contains_key("anyOf") || members.contains_key("oneOf");
-    if !is_one_of_several || !value.is_object() {
+    // One of several objects has its examples in their schemas, and so has one of several parts.
+    let has_schemas = |kind: &str| members.get(kind).and_then(Value::as_array).map_or(0, Vec::len);
+    let is_of_others = has_schemas("anyOf") + has_schemas("oneOf") > 0 || has_schemas("allOf") > 1;
+    if !is_of_others || !value.is_object() {
         members.entry("example").or_insert_with(|| value.clone());
     }
 }
@@ -93,6 +97,9 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
 /// without one of them.
 fn fit(schemas: &Map<String, Value>, schema: &Value, value: &Value) -> Option<usize> {
     let schema = referred(schema).map_or(schema, |name| &schemas[name]);
+    if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+        return parts.iter().map(|part| fit(schemas, part, value)).sum();
+    }
     let of = match value {
         Value::Object(_) => "object",
         Value::Array(_) => "array",
@@ -125,6 +132,9 @@ fn visit_properties(schema: &mut Value, visit: &mut impl FnMut(&str, &mut Value)
             visit(name, property);
         }
         visit_properties(property, visit);
+    }
+    for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        visit_properties(part, visit);
     }
     if let Some(items) = schema.get_mut("items") {
         visit_properties(items, visit);

@@ -1,5 +1,5 @@
-//! The status codes and responses of each operation: exactly those that [`errors`](crate::api::errors) and the use cases can
-//! return there.
+//! The status codes and responses of each operation, as [`errors`](crate::api::errors) and the use cases return them there; those that
+//! no operation has more than others are said once, as `default`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,14 +140,9 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     wrongs
 }
 
-/// Whether a full queue refuses its request. A deletion is always accepted.
-fn waits_for_the_queue(operation: &Operation) -> bool {
-    matches!(operation.act, Act::Create | Act::Update | Act::Migrate | Act::Bump | Act::PolePosition | Act::Retry)
-}
-
 /// The responses of an operation on ads.
 pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
-    let mut responses = shared_by_all();
+    let mut responses = others();
     let success = success(base, operation);
     responses.insert(success.status.to_owned(), referring("responses", &success.name));
     let bad_request = bad_request_name(operation.act, &wrongs(base, operation));
@@ -156,13 +151,7 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
         (operation.act == Act::Read, "304", "NotModified"),
         (operation.is_about_one(), "404", "NotFound"),
         (matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
-        (operation.takes_body(), "408", "Slow"),
         (operation.changes_one(), "412", "PreconditionFailed"),
-        (operation.takes_body(), "413", "TooLarge"),
-        (operation.takes_body(), "415", "UnsupportedCoding"),
-        (operation.is_write(), "422", "KeyReused"),
-        (waits_for_the_queue(operation), "429", "TooManyUnfinished"),
-        (true, "503", "Unavailable"),
     ];
     for (_, status, name) in when.into_iter().filter(|(can, ..)| *can) {
         responses.insert(status.to_owned(), referring("responses", name));
@@ -182,12 +171,9 @@ pub(super) fn tagged(mut response: Value) -> Value {
     response
 }
 
-/// The responses that every operation may have.
-pub(super) fn shared_by_all() -> Map<String, Value> {
-    [("401", "Unauthorized"), ("403", "Forbidden"), ("429", "TooMany"), ("500", "Internal")]
-        .into_iter()
-        .map(|(status, name)| (status.to_owned(), referring("responses", name)))
-        .collect()
+/// The response that stands for all statuses that an operation does not list.
+pub(super) fn others() -> Map<String, Value> {
+    Map::from_iter([("default".to_owned(), referring("responses", "Error"))])
 }
 
 /// The successful response of an operation.
@@ -207,12 +193,11 @@ fn success(base: BasePath, operation: &Operation) -> Success {
     };
     let (description, schema, example) = match operation.act {
         Act::Validate => of_ads("The payload is valid", Answer::Validated, AnswerExample::Validated),
-        Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, AnswerExample::Page),
-        Act::Read => of_ads("The ad with its latest log entries", Answer::Row, AnswerExample::Read),
+        Act::List => of_ads("A page of ads", Answer::Page, AnswerExample::Page),
         Act::Status => ("Whether the ad is live, and why not", "AdStatus".to_owned(), "AdStatus".to_owned()),
         Act::Prices => ("The prices of the ad over time", "PriceHistory".to_owned(), "PriceHistory".to_owned()),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
-        _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
+        _ => of_ads("The ad; a write is accepted and queued", Answer::Ad, AnswerExample::Ad),
     };
     let (status, suffix) = if operation.act == Act::Create { ("201", "Created") } else { ("200", "") };
     // The examples of all categories together are those of cars.
@@ -248,20 +233,17 @@ fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
     response
 }
 
-/// Headers that every response may have, and what describes them.
+/// Headers that every response may have, and what describes them. They are said once, at the response for other errors, and in the guide.
 const SHARED_HEADERS: &[(&str, &str)] = &[
-    ("X-Request-Id", "RequestId"),
+    ("Accept-Encoding", "AcceptEncoding"),
     ("Cache-Control", "CacheControl"),
-    ("Vary", "Vary"),
     ("Content-Encoding", "ContentEncoding"),
     ("Link", "Link"),
-    ("RateLimit-Policy", "RateLimitPolicy"),
     ("RateLimit", "RateLimit"),
+    ("RateLimit-Policy", "RateLimitPolicy"),
+    ("Retry-After", "RetryAfter"),
+    ("Vary", "Vary"),
 ];
-
-fn shared_headers() -> impl Iterator<Item = (String, Value)> {
-    SHARED_HEADERS.iter().map(|(name, shared)| ((*name).to_owned(), referring("headers", shared)))
-}
 
 /// Headers of responses, by the names of their components.
 #[rustfmt::skip]
@@ -282,7 +264,7 @@ pub(super) fn headers() -> Value {
         "Idempotency-Replayed": sometimes("The answer is that of the first request with this `Idempotency-Key`, and so is `X-Request-Id`", json!({"type": "string", "enum": ["true"]})),
         "Preference-Applied": sometimes("The answer was sent when the request had finished or the time of `Prefer` was over", json!({"type": "string", "enum": ["wait"]})),
         "Request-Coalesced-With": sometimes("No request was made: this unfinished one of the ad is to do the same", uuid()),
-        "RetryAfter": always("Seconds after which to repeat the request", json!({"type": "integer", "minimum": 0})),
+        "RetryAfter": sometimes("Seconds after which to repeat the request; with 429 and 503", json!({"type": "integer", "minimum": 0})),
         "CacheControl": shown(always("How caches may store the answer", text()), "private, no-cache"),
         "Vary": shown(always("Request headers on which the answer depends", text()), "X-Auth-Token"),
         "ContentEncoding": sometimes("Coding of the body, one that `Accept-Encoding` names; from 1 KiB on", json!({"type": "string", "enum": codings})),
@@ -291,7 +273,7 @@ pub(super) fn headers() -> Value {
         "RateLimitPolicy": limit("If the operator has set a rate limit: requests at once (`q`), and the seconds after which all of them are possible again (`w`)", "\"scope\";q=100;w=5"),
         "RateLimit": limit("If the operator has set a rate limit: requests that are possible now (`r`), and the seconds until all of the quota is available (`t`)", "\"scope\";r=99;t=1"),
         "Location": always("Address of the ad", json!({"type": "string", "format": "uri"})),
-        "AcceptEncoding": shown(always("Codings that are accepted", text()), "gzip"),
+        "AcceptEncoding": shown(sometimes("Codings that are accepted; with 415", text()), "gzip"),
     })
 }
 
@@ -300,7 +282,7 @@ pub(super) fn described(description: &str, schema: &Value, examples: &[&str]) ->
     let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
     json!({
         "description": description,
-        "headers": shared_headers().collect::<Map<_, _>>(),
+        "headers": {"X-Request-Id": referring("headers", "RequestId")},
         "content": {"application/json": {"schema": schema, "examples": examples}},
     })
 }
@@ -312,37 +294,52 @@ pub(super) fn error(description: &str, schema: &Value, examples: &[&str]) -> Val
     response
 }
 
+/// Errors of which no operation has more than others: status, when it is answered, and examples.
+const OTHERS: &[(u16, &str, &[&str])] = &[
+    (401, "no token, or an invalid one", &["NoToken", "InvalidToken"]),
+    (403, "the token lacks the permission", &["Forbidden"]),
+    (408, "the body did not arrive in time", &["Slow", "Trickle"]),
+    (413, "the body is larger than 1 MiB, after decompression if it is compressed", &["TooLarge"]),
+    (415, "the body is in a content coding other than gzip", &["UnsupportedCoding"]),
+    (422, "the `Idempotency-Key` was used for a request with another query or body", &["KeyReused"]),
+    (
+        429,
+        "the ad has too many unfinished requests, the dealer has exceeded the operator's rate limit or quota of unfinished requests, or \
+         too many requests wait (`Prefer: wait`)",
+        &["TooMany", "TooManyUnfinished", "TooManyWaiting"],
+    ),
+    (500, "internal error", &["Internal"]),
+    (
+        503,
+        "the database is unavailable, or the request waited too long because the dealer has too many requests in process",
+        &["Unavailable", "NoMemory", "Crowded"],
+    ),
+];
+
+fn other_errors() -> String {
+    let lines = OTHERS.iter().map(|(status, when, _)| format!("\n- {status}: {when}"));
+    "Any other error:\n".to_owned() + &lines.collect::<String>()
+}
+
 /// The responses that operations share.
 pub(super) fn shared() -> Value {
     let detail = |description: &str, examples: &[&str]| error(description, &reference("Detail"), examples);
     let mut responses = json!({
-        "Unauthorized": detail("No token, or an invalid one", &["NoToken", "InvalidToken"]),
-        "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
         "NotFound": detail("No such ad in the token's scope, or not of this vehicle type", &["NotFound", "FoundElsewhere"]),
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
         "NoSuchRequest": detail("No accepted request of this id in the token's scope", &["NoSuchRequest"]),
         "PreconditionFailed": tagged(detail("The ad was changed meanwhile: `If-Match` does not name its revision", &["PreconditionFailed"])),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
-        "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
-        "KeyReused": detail("The `Idempotency-Key` was used for a request with another query or body", &["KeyReused"]),
-        "TooLarge": detail("The body is larger than 1 MiB, after decompression if it is compressed", &["TooLarge"]),
-        "UnsupportedCoding": detail("The body is in a content coding other than gzip", &["UnsupportedCoding"]),
-        "TooMany": detail("The dealer has exceeded the operator's rate limit, which covers all its tokens; by default there is none", &["TooMany"]),
-        "TooManyUnfinished": detail("The ad has too many unfinished requests, or the dealer has exceeded the operator's quota of unfinished requests or rate \
-            limit, or too many requests wait (`Prefer: wait`)", &["TooManyUnfinished", "TooMany", "TooManyWaiting"]),
-        "Internal": detail("Internal error", &["Internal"]),
-        "Unavailable": detail("The database is unavailable, or the request waited too long because the dealer has too many requests in process", &["Unavailable", "NoMemory", "Crowded"]),
+        "Error": detail(&other_errors(), &OTHERS.iter().flat_map(|(.., examples)| *examples).copied().collect::<Vec<_>>()),
     });
     responses["NotModified"] = tagged(json!({
         "description": "What `If-None-Match` names is current",
         "headers": {"X-Request-Id": referring("headers", "RequestId")},
     }));
-    for name in ["TooMany", "TooManyUnfinished"] {
-        responses[name]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    for (name, shared) in SHARED_HEADERS {
+        responses["Error"]["headers"][*name] = referring("headers", shared);
     }
-    responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     responses["Duplicate"]["headers"]["Location"] = referring("headers", "Location");
-    responses["UnsupportedCoding"]["headers"]["Accept-Encoding"] = referring("headers", "AcceptEncoding");
     for (name, wrongs) in bad_requests() {
         responses[&name] = described_bad_request(&name, &wrongs);
     }
@@ -350,7 +347,8 @@ pub(super) fn shared() -> Value {
         for operation in base.operations().filter(|operation| succeeds(base, operation)) {
             let Success { status, name, description, schema, example } = success(base, operation);
             let response = described(description, &reference(&schema), &[&example]);
-            let mut response = if operation.is_write() { of_write(response) } else { response };
+            // Reads and writes of an ad share it.
+            let mut response = if operation.shows_ad() { of_write(response) } else { response };
             if status == "201" {
                 response["headers"]["Location"] = referring("headers", "Location");
             }

@@ -40,9 +40,9 @@ const REQUEST: &str = "01905b1c-6a52-7000-8000-000000000002";
 /// The lookups that clients need most, which one row has: path, operation id, summary, examples and sample.
 #[rustfmt::skip]
 const LOOKUPS: &[(&str, &str, &str, &[&str], &str)] = &[
-    ("/v4/vehicles/{vehicle_type}/attributes", "attributes", "List the attributes that have allowed values", &["Attributes"], "/v4/vehicles/car/attributes"),
-    ("/v4/vehicles/{vehicle_type}/{attribute}", "values", "List the values of an attribute", &["RatingValues", "Values"], "/v4/vehicles/car/brand"),
-    (MODELS, "car_models", "List the models of a car brand", &["Models"], "/v4/vehicles/car/models?brand={brand}"),
+    ("/v4/vehicles/{vehicle_type}/attributes", "list_attributes", "List the attributes that have allowed values", &["Attributes"], "/v4/vehicles/car/attributes"),
+    ("/v4/vehicles/{vehicle_type}/{attribute}", "list_values", "List the values of an attribute", &["RatingValues", "Values"], "/v4/vehicles/car/brand"),
+    (MODELS, "list_car_models", "List the models of a car brand", &["Models"], "/v4/vehicles/car/models?brand={brand}"),
 ];
 
 const MODELS: &str = "/v4/vehicles/car/models";
@@ -122,7 +122,7 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
 }
 
 fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> Value {
-    let mut answers = responses::shared_by_all();
+    let mut answers = responses::others();
     let (description, schema) = operation.answer;
     let success = responses::described(description, &reference(schema), examples);
     answers.insert("200".to_owned(), responses::tagged(success));
@@ -134,10 +134,7 @@ fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> 
 }
 
 fn answers(operation: &Operation) -> Value {
-    let mut answers = responses::shared_by_all();
-    if operation.permission.is_none() {
-        answers.remove("403");
-    }
+    let mut answers = responses::others();
     let status = if operation.act == Act::CreateWebhook { "201" } else { "200" };
     let (description, schema) = operation.answer;
     let mut success = responses::described(description, &reference(schema), &[schema]);
@@ -180,11 +177,5 @@ fn answers(operation: &Operation) -> Value {
         );
         answers.insert("404".to_owned(), missing);
     }
-    for (status, name) in [("408", "Slow"), ("413", "TooLarge"), ("415", "UnsupportedCoding")] {
-        if operation.takes_body() {
-            answers.insert(status.to_owned(), referring("responses", name));
-        }
-    }
-    answers.insert("503".to_owned(), referring("responses", "Unavailable"));
     answers.into()
 }
