@@ -58,12 +58,15 @@ pub(crate) async fn change(
     let client = context.client()?;
     let mut done = Done::new(context, &client, &args.wait)?;
     let mut tries = bulk::TRIES;
-    let (ad, answer) = loop {
+    let (ad, answer, changes_nothing) = loop {
         let read = acts::read(&client, args.target.target()).await?;
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
-        show(context, ad, category, &patch);
+        let changes_nothing = show(context, ad, category, &patch);
         if args.dry_run {
+            if changes_nothing {
+                note_no_change(context, ad);
+            }
             let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
             return Ok(context.out.text(&format!("{patch}\n"))?);
         }
@@ -72,7 +75,7 @@ pub(crate) async fn change(
         let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
         tries -= 1;
         match ads.update(ad, &patch).await {
-            Ok(answer) => break (read.body, answer),
+            Ok(answer) => break (read.body, answer, changes_nothing),
             Err(error)
                 if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}
             Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
@@ -82,6 +85,10 @@ pub(crate) async fn change(
             Err(error) => return Err(rejected(ad, category, error)),
         }
     };
+    // The service may know a field that this program does not, or reject it.
+    if changes_nothing {
+        note_no_change(context, &ad);
+    }
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
         context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
     }
@@ -98,17 +105,19 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
     Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
 }
 
-/// Shows each field before and after.
-fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
-    let Some(category) = category else { return };
+/// Shows each field before and after. Whether the patch changes nothing: fields that are no part of the comparison may change.
+fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) -> bool {
+    let Some(category) = category else { return false };
     let now = bulk::as_written(ad);
-    let changes = desired::differences(category, &now, &merge(&now, patch.clone()));
-    if changes.is_empty() {
-        context.out.note(&format!("{}: every field has this value already", ad.source_id));
-    }
-    for change in changes {
+    let then = merge(&now, patch.clone());
+    for change in desired::differences(category, &now, &then) {
         context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(&change)));
     }
+    !patch.is_empty() && desired::same(&Value::Object(now), &Value::Object(then))
+}
+
+fn note_no_change(context: &Context, ad: &Ad) {
+    context.out.note(&format!("{}: every field has this value already", ad.source_id));
 }
 
 /// The path for updates of this ad: the one of its vehicle type, or V3 while it must migrate first.

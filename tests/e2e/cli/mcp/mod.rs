@@ -169,20 +169,20 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     let cli = Cli::of(&server);
     let wrong = json!({"source_id": "car-9", "category_id": 1020, "category_fields": {"brand": "vovlo"}});
     let calls = [
-        ("validate", json!({"payloads": [plain_car("car-8", "ABC108"), wrong]})),
+        ("validate", json!({"payload": [plain_car("car-8", "ABC108"), wrong]})),
         ("create", json!({"payload": wrong})),
         ("create", json!({"payload": plain_car("car-1", "ABC101"), "dry_run": true})),
         ("create", json!({"payload": plain_car("car-1", "ABC101")})),
         ("create", json!({"payload": plain_car("car-1", "ABC101")})),
         ("wait", json!({"source_id": "car-1"})),
-        ("update", json!({"source_id": "car-1", "changes": {"body": "As new."}, "set": ["color=red"]})),
-        ("import", json!({"payloads": [plain_car("car-2", "ABC102"), plain_car("car-3", "ABC103")]})),
+        ("update", json!({"source_id": "car-1", "payload": {"body": "As new."}, "set": ["color=red"]})),
+        ("import", json!({"payload": [plain_car("car-2", "ABC102"), plain_car("car-3", "ABC103")]})),
         ("new", json!({"type": "boat", "source_id": "boat-1"})),
         ("values", json!({"type": "car", "attribute": "brand", "search": "volvo"})),
         ("doctor", json!({})),
         (
             "photos_check_payloads",
-            json!({"payloads": [{"source_id": "car-4", "image_urls": ["http://127.0.0.1/1.jpg"]}]}),
+            json!({"payload": [{"source_id": "car-4", "image_urls": ["http://127.0.0.1/1.jpg"]}]}),
         ),
         ("photos_check", json!({"ad": ["/etc/passwd"]})),
         ("events", json!({"types": ["ad.create.done"], "limit": 1})),
