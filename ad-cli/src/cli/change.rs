@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind,
-    bulk::{self, desired},
+    bulk::{self, Invocation, desired},
     cli::{
         acts::{self, Done, TargetArgs, WaitOptions},
         sync::difference,
@@ -79,8 +79,8 @@ pub(crate) async fn change(
             Err(error)
                 if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}
             Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-                return Err(Failure::from(error)
-                    .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
+                let migrate = Invocation::of_user("migrate-v4").with("source_id", &*ad.source_id).flag("dry_run");
+                return Err(Failure::from(error).hint(("to show what it lacks", migrate)));
             }
             Err(error) => return Err(rejected(ad, category, error)),
         }
@@ -102,7 +102,7 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
         return error.into();
     }
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
-    Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
+    Failure::from(error).hint(("to list the fields", Invocation::new("fields").with("type", vehicle_type)))
 }
 
 /// Shows each field before and after. Whether the patch changes nothing: fields that are no part of the comparison may change.
@@ -127,10 +127,10 @@ fn path<'a>(context: &Context, client: &'a Client, v3: bool, ad: &Ad, category: 
         _ if v3 => client.v3(),
         (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
         _ => {
-            context.out.note(&format!(
-                "{} is a V3 ad and is updated through V3; to migrate it: ad-cli migrate-v4",
-                ad.source_id
-            ));
+            let migrate = context.out.command(&Invocation::of_user("migrate-v4"));
+            context
+                .out
+                .note(&format!("{} is a V3 ad and is updated through V3; to migrate it: {migrate}", ad.source_id));
             client.v3()
         }
     }

@@ -186,7 +186,7 @@ fn output_schema() -> Map<String, Value> {
         "type": "object",
         "properties": {
             "exit_code": {"type": ["integer", "null"], "description": AFTER_HELP},
-            "result": {"description": "The result of the command with `--output json`; null if there is none"},
+            "result": {"description": "The result of the command as JSON; null if there is none"},
             "notes": {"type": "string", "description": "The messages of the command, with hints"},
         },
         "required": ["exit_code", "result", "notes"],
@@ -214,8 +214,7 @@ impl ServerHandler for Server {
             .with_server_info(Implementation::new("ad-cli", env!("CARGO_PKG_VERSION")))
             .with_instructions(format!(
                 "The ads of a vehicle dealer. Each tool runs the command `ad-cli` of the same name and returns its result, its messages \
-                 (`notes`) and its exit code. Hints name commands and options: for `ad-cli price ABC123 329900 --reduced`, call the tool \
-                 `price` with source_id, amount and reduced. Reading tools, and those that change one ad, also take a registration number as source_id. The service accepts a \
+                 (`notes`) and its exit code. Hints name tools and their arguments. Reading tools, and those that change one ad, also take a registration number as source_id. The service accepts a \
                  change first and processes it afterwards: call `wait` for the outcome. Ask the user before you delete ads or order \
                  promotions. This server: {}.",
                 allowed(self.access)

@@ -26,6 +26,16 @@ fn every_named_argument_is_one_of_its_command() {
 }
 
 #[test]
+fn descriptions_name_tools_and_arguments_and_no_options() {
+    for offer in TOOLS.iter().map(Offer::of) {
+        let description = offer.shown.description.unwrap();
+        for word in ["--", "ad-cli", "FILE"] {
+            assert!(!description.contains(word), "{}: {description}", offer.tool.name);
+        }
+    }
+}
+
+#[test]
 fn no_tool_takes_a_path_or_an_option_that_skips_a_check() {
     for tool in TOOLS {
         let offer = Offer::of(tool);

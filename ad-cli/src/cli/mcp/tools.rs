@@ -128,7 +128,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("photos_check_payloads", &["photos", "check"], Reads, Only(&[])).payload(Several, PAYLOADS)
         .about("Try to fetch the photos of payloads before they are sent, as the service would")
         .note("The photos are fetched from this computer. Nothing is changed."),
-    Tool::new("whoami", &["whoami"], Reads, Only(&["online"])),
+    Tool::new("whoami", &["whoami"], Reads, Only(&["online"]))
+        .note("The token is decoded, not verified: with `online`, the service checks its signature and whether it was revoked."),
     Tool::new("doctor", &["doctor"], Reads, Only(&[])),
     Tool::new("create", &["create"], Adds, Only(&["type", "v3", "dry_run"])).payload(One, PAYLOAD)
         .note("The payload is validated locally first; an invalid one is not sent. With `dry_run`, the service validates it and stores nothing."),
@@ -138,9 +139,11 @@ pub(super) const TOOLS: &[Tool] = &[
         .payload(Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
         .note("Other fields are unchanged. Give `payload`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
             PATH may be the name of a field, where only one field has it. `notes` shows each field before and after."),
-    Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"])),
+    Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"]))
+        .note("Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With `reduced`, the list price \
+            stays, and `amount` is the reduced price, which has to be lower."),
     Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
-    Tool::new("show", &["show"], Replaces, CHANGE),
+    Tool::new("show", &["show"], Replaces, CHANGE).note("Publishes an ad that was created hidden, or hidden later. To read an ad: tool `get`."),
     Tool::new("retry", &["retry"], Adds, ACT),
     Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
     Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),

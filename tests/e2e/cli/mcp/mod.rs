@@ -1,5 +1,6 @@
 //! `ad-cli mcp`, driven by the official client library for Python, and line by line.
 
+mod hints;
 mod page;
 mod wire;
 
@@ -195,7 +196,7 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     assert!(done.notes(2).contains("nothing was changed"), "{}", done.notes(2));
     assert_eq!(done.ended(3, 0)[0]["source_id"], "car-1");
     done.ended(4, 3);
-    assert!(done.notes(4).contains("ad-cli get car-1"), "{}", done.notes(4));
+    assert!(done.notes(4).contains("tool `get` with source_id \"car-1\""), "{}", done.notes(4));
     assert_eq!(done.ended(5, 0)[0]["outcome"], "published");
     assert_eq!(done.ended(6, 0)[0]["ad"]["category_fields"]["color"], "red");
     assert_eq!(done.ended(7, 0).as_array().unwrap().len(), 2);
@@ -206,7 +207,7 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     done.ended(12, 1);
     assert!(!done.answer["results"][12].to_string().contains("root:"), "no tool reads files");
     assert_eq!(done.ended(13, 0).as_array().unwrap().len(), 1);
-    assert!(done.notes(13).contains("--after "), "{}", done.notes(13));
+    assert!(done.notes(13).contains("tool `events` with after "), "{}", done.notes(13));
     let created = server.client.get("/v4/ad?fields=source_id&ordering=source_id").await.expect(200);
     assert_eq!(created["count"], 3, "{created}");
 }

@@ -13,7 +13,7 @@ use tokio::{
 use crate::payloads::plain_car;
 
 /// A server process, and its end of the connection.
-struct Wire {
+pub(super) struct Wire {
     process: Child,
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
@@ -31,7 +31,7 @@ impl Wire {
     }
 
     /// Starts `ad-cli mcp` and initializes the session.
-    async fn start(cli: &Cli, options: &str) -> Self {
+    pub(super) async fn start(cli: &Cli, options: &str) -> Self {
         let mut wire = Self::open(cli, options);
         wire.initialize().await;
         wire
@@ -65,12 +65,12 @@ impl Wire {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
     }
 
-    async fn call(&mut self, id: u32, tool: &str, arguments: Value) {
+    pub(super) async fn call(&mut self, id: u32, tool: &str, arguments: Value) {
         self.request(id, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     }
 
     /// The next line of the server, which has to be JSON.
-    async fn answer(&mut self) -> Value {
+    pub(super) async fn answer(&mut self) -> Value {
         let line = timeout(PATIENCE, self.lines.next_line()).await.expect("the server answers").unwrap();
         serde_json::from_str(&line.expect("the connection is open")).unwrap()
     }
