@@ -170,16 +170,16 @@ async fn every_line_that_expects_an_answer_gets_one() {
         ),
         (
             call_with(br#"{"source_id": "\ud800"}"#),
-            parse_error(json!(9), "unexpected end of hex escape at line 1 column 105"),
+            parse_error(json!(9), "unexpected end of hex escape at line 1 column 103"),
         ),
         // Not UTF-8.
         (b"\xff\xfe{\0}\0".to_vec(), wire_error(json!(null), -32700, "not UTF-8: byte 0xff at offset 0")),
-        (call_with(b"{\"source_id\": \"m\xf6rk\"}"), wire_error(json!(9), -32700, "not UTF-8: byte 0xf6 at offset 98")),
+        (call_with(b"{\"source_id\": \"m\xf6rk\"}"), wire_error(json!(9), -32700, "not UTF-8: byte 0xf6 at offset 97")),
         // Nested.
         (deep(200).into_bytes(), parse_error(json!(null), "recursion limit exceeded at line 1 column 128")),
         (
             call_with(format!(r#"{{"source_id": {}}}"#, deep(200)).as_bytes()),
-            parse_error(json!(9), "recursion limit exceeded at line 1 column 221"),
+            parse_error(json!(9), "recursion limit exceeded at line 1 column 220"),
         ),
         (call_with(deep(100_000).as_bytes()), parse_error(json!(9), "recursion limit exceeded at line 1 column 207")),
         // No request.
@@ -205,7 +205,7 @@ async fn every_line_that_expects_an_answer_gets_one() {
             request(r#""id":9,"method":"tools/call""#),
             malformed("`params`: expected an object with `name` and `arguments`"),
         ),
-        (call("[]"), malformed("`params`: expected an object with `name` and `arguments`")),
+        (call("[]"), malformed("`params` and its `_meta` must be objects")),
         (call("{}"), malformed("missing `name`: the name of a tool")),
         (call(r#"{"name":null}"#), malformed("`name`: expected a string")),
         (call(r#"{"name":["get"]}"#), malformed("`name`: expected a string")),
