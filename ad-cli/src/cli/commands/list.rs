@@ -56,7 +56,8 @@ impl Table for AdQuery {
 }
 
 pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failure> {
-    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs())
+        .map_err(|errors| parameters::wrong(context.out, &errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
     }
