@@ -109,7 +109,7 @@ async fn findings_name_the_tool_that_shows_what_is_allowed() {
     let mut wire = Wire::start(&Cli::new(), "--allow-write").await;
     let mut car = plain_car("car-1", "ABC101");
     car["category_fields"]["brand"] = json!("vovlo");
-    for (tool, notes) in [("create", "nothing was sent"), ("validate", "stdin: 1 payload: 1 invalid")] {
+    for (tool, notes) in [("create", "nothing was sent"), ("validate", "stdin: 1 payload, 0 valid, 1 with errors")] {
         wire.call(1, tool, json!({"payload": car})).await;
         let answer = wire.answer().await;
         let structured = &answer["result"]["structuredContent"];
