@@ -132,7 +132,7 @@ impl Explainer<'_> {
                     brand => Invocation::new("models").with("brand", brand),
                 },
                 kind if kind.allowed(self.catalogue).is_some() => values(vehicle_type, name),
-                _ => fields(vehicle_type, name),
+                _ => Invocation::new("fields").with("type", vehicle_type).with("search", vec![name]),
             });
         }
         // The unit of a measure.
