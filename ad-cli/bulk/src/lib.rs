@@ -20,12 +20,14 @@ pub mod desired;
 mod error;
 pub mod follow;
 pub mod import;
+mod invocation;
 mod payload_of;
 pub mod payloads;
 mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+pub use invocation::{Invocation, Surface};
 pub use payload_of::{as_written, payload_of};
 pub use write_if::{TRIES, write_if};
 

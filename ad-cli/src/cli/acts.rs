@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::{
     Ad, AdFilter, AdQuery, Ads, Answer, Client, Error, ErrorKind, Target,
-    bulk::Identity,
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
+    bulk::{Identity, Invocation},
     cli::claims::approximate_distance,
     terminal::{
         Column, ConfirmArgs, Context, Counter, Exit, Failure, Output, Rows, Styled, ad_table, can_ask, confirm,
@@ -251,9 +251,9 @@ impl<'a> Done<'a> {
             return Err(Failure::Shown(Exit::Failed));
         }
         if !self.wait.wait {
-            self.context
-                .out
-                .note("accepted and processed in the background; to wait for the outcome: ad-cli wait SOURCE_ID");
+            let out = self.context.out;
+            let wait = out.command(&Invocation::new("wait").with_some("source_id", "SOURCE_ID"));
+            out.note(&format!("accepted and processed in the background; to wait for the outcome: {wait}"));
         }
         Ok(())
     }
@@ -261,8 +261,8 @@ impl<'a> Done<'a> {
 
 /// Ctrl-C ends only the waiting.
 pub(crate) fn interrupted_wait(source_id: &str) -> Failure {
-    Failure::interrupted()
-        .hint(format!("the service goes on with the request; to wait for its outcome: ad-cli wait {source_id}"))
+    let wait = Invocation::new("wait").with("source_id", source_id);
+    Failure::interrupted().hint(("the service goes on with the request; to wait for its outcome", wait))
 }
 
 /// An action, for its confirmation.
@@ -306,7 +306,7 @@ pub(crate) async fn each(
             show_ads(if dry_run { context.out } else { context.out.with_all_fields() }, &found)?;
         }
         if dry_run {
-            context.out.note("nothing was changed (--dry-run)");
+            context.out.note(&format!("nothing was changed ({})", context.out.argument("dry_run")));
             return if found.len() == read.len() { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
         }
         if let Some(consequence) = what.consequence.filter(|_| asks) {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind,
-    bulk::{self, desired},
+    bulk::{self, Invocation, desired},
     cli::{
         acts::{self, Done, TargetArgs, WaitOptions},
         sync::difference,
@@ -58,12 +58,15 @@ pub(crate) async fn change(
     let client = context.client()?;
     let mut done = Done::new(context, &client, &args.wait)?;
     let mut tries = bulk::TRIES;
-    let (ad, answer) = loop {
+    let (ad, answer, changes_nothing) = loop {
         let read = acts::read(&client, args.target.target()).await?;
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
-        show(context, ad, category, &patch);
+        let changes_nothing = show(context, ad, category, &patch);
         if args.dry_run {
+            if changes_nothing {
+                note_no_change(context, ad);
+            }
             let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
             return Ok(context.out.text(&format!("{patch}\n"))?);
         }
@@ -72,16 +75,20 @@ pub(crate) async fn change(
         let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
         tries -= 1;
         match ads.update(ad, &patch).await {
-            Ok(answer) => break (read.body, answer),
+            Ok(answer) => break (read.body, answer, changes_nothing),
             Err(error)
                 if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}
             Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-                return Err(Failure::from(error)
-                    .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
+                let migrate = Invocation::of_user("migrate-v4").with("source_id", &*ad.source_id).flag("dry_run");
+                return Err(Failure::from(error).hint(("to show what it lacks", migrate)));
             }
             Err(error) => return Err(rejected(ad, category, error)),
         }
     };
+    // The service may know a field that this program does not, or reject it.
+    if changes_nothing {
+        note_no_change(context, &ad);
+    }
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
         context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
     }
@@ -95,20 +102,22 @@ pub(crate) fn rejected_fields(_: &Ad, category: Option<&'static Category>, error
         return error.into();
     }
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
-    Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
+    Failure::from(error).hint(("to list the fields", Invocation::new("fields").with("type", vehicle_type)))
 }
 
-/// Shows each field before and after.
-fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
-    let Some(category) = category else { return };
+/// Shows each field before and after. Whether the patch changes nothing: fields that are no part of the comparison may change.
+fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) -> bool {
+    let Some(category) = category else { return false };
     let now = bulk::as_written(ad);
-    let changes = desired::differences(category, &now, &merge(&now, patch.clone()));
-    if changes.is_empty() {
-        context.out.note(&format!("{}: every field has this value already", ad.source_id));
-    }
-    for change in changes {
+    let then = merge(&now, patch.clone());
+    for change in desired::differences(category, &now, &then) {
         context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(&change)));
     }
+    !patch.is_empty() && desired::same(&Value::Object(now), &Value::Object(then))
+}
+
+fn note_no_change(context: &Context, ad: &Ad) {
+    context.out.note(&format!("{}: every field has this value already", ad.source_id));
 }
 
 /// The path for updates of this ad: the one of its vehicle type, or V3 while it must migrate first.
@@ -118,10 +127,10 @@ fn path<'a>(context: &Context, client: &'a Client, v3: bool, ad: &Ad, category: 
         _ if v3 => client.v3(),
         (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
         _ => {
-            context.out.note(&format!(
-                "{} is a V3 ad and is updated through V3; to migrate it: ad-cli migrate-v4",
-                ad.source_id
-            ));
+            let migrate = context.out.command(&Invocation::of_user("migrate-v4"));
+            context
+                .out
+                .note(&format!("{} is a V3 ad and is updated through V3; to migrate it: {migrate}", ad.source_id));
             client.v3()
         }
     }

@@ -81,8 +81,9 @@ impl<T: Table> clap::FromArgMatches for GivenParameters<T> {
     }
 }
 
-/// What is wrong with what was given, as options.
-pub(crate) fn wrong(errors: &ad_core::fields::FieldErrors) -> super::Failure {
-    let lines = errors.flatten().into_iter().map(|(name, message)| format!("--{}: {message}", option(&name)));
+/// What is wrong with what was given, under the names of its options or arguments.
+pub(crate) fn wrong(out: crate::terminal::Output, errors: &ad_core::fields::FieldErrors) -> super::Failure {
+    let argument = |name: &str| out.argument(&option(name).replace('-', "_"));
+    let lines = errors.flatten().into_iter().map(|(name, message)| format!("{}: {message}", argument(&name)));
     super::Failure::usage(lines.collect::<Vec<_>>().join("\n       "))
 }

@@ -7,7 +7,10 @@ use ad_core::{categories::Category, fields::Kind, synonyms::names::Names};
 use ad_files::json::attribute;
 use serde_json::{Map, Value};
 
-use crate::{bulk::check::known, terminal::Failure};
+use crate::{
+    bulk::{Invocation, check::known},
+    terminal::{Failure, Hint},
+};
 
 /// A field that is to be set or cleared.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +75,7 @@ impl Setting {
         let vehicle_type = category.vehicle_type.unwrap_or_default();
         let meant = Names::builtin().did_you_mean(&asked, places.iter().map(String::as_str));
         Err(Failure::usage(format!("{vehicle_type} has no field {asked}"))
-            .hint(meant.unwrap_or_else(|| format!("to list all fields: ad-cli fields {vehicle_type}"))))
+            .hint(meant.map_or_else(|| listing_fields(vehicle_type), Hint::Text)))
     }
 
     /// The value to send: what is no text by the field's table is read as JSON; texts are taken as they are, unless in quotes.
@@ -163,6 +166,11 @@ fn is_text_kind(kind: &Kind) -> bool {
     )
 }
 
+/// The hint that names the command for all fields.
+pub(crate) fn listing_fields(vehicle_type: &str) -> Hint {
+    ("to list all fields", Invocation::new("fields").with("type", vehicle_type)).into()
+}
+
 #[cfg(test)]
 mod tests {
     use ad_core::categories;
@@ -234,7 +242,11 @@ mod tests {
             assert_eq!(path(name).unwrap(), place, "{name}");
         }
         let Failure::Explained { message, hints, .. } = path("colr").unwrap_err() else { panic!() };
-        assert!(message.contains("colr") && hints[0].contains("category_fields.color"), "{message} {hints:?}");
+        assert!(
+            message.contains("colr")
+                && hints[0].on(crate::bulk::Surface::CommandLine).contains("category_fields.color"),
+            "{message} {hints:?}"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     bulk::{
+        Surface,
         check::{Checker, Verdict},
         payloads::{Chunks, Piece, parse},
     },
@@ -63,7 +64,10 @@ impl SinglePayload {
             return Ok(());
         }
         self.show(context, &verdict)?;
-        context.out.note("nothing was sent; use --no-check to skip local validation");
+        context.out.note(match context.out.surface() {
+            Surface::CommandLine => "nothing was sent; use --no-check to skip local validation",
+            Surface::Tools => "nothing was sent",
+        });
         Err(Failure::Shown(Exit::Rejected))
     }
 

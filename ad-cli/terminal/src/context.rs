@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use ad_bulk::payloads::Source;
+use ad_bulk::{Invocation, payloads::Source};
 use ad_client::{BuildError, Client, DEFAULT_RATE, Exchange};
 use ad_core::model::Timestamp;
 use clap::Args;
@@ -227,10 +227,15 @@ impl Context {
                     self.profile(),
                     stored.url
                 ))
-                .hint(format!("set AD_TOKEN, or run: ad-cli login --profile NAME --url {url}")));
+                .hint((
+                    "set AD_TOKEN, or run",
+                    Invocation::of_user("login").some_option("profile", "NAME").option("url", url),
+                )));
             }
             (None, None) => {
-                return Err(Failure::unauthorised("no token").hint("run: ad-cli login").hint("or set AD_TOKEN"));
+                return Err(Failure::unauthorised("no token")
+                    .hint(("run", Invocation::of_user("login")))
+                    .hint("or set AD_TOKEN"));
             }
         };
         Ok(Connection { url, token, profile })
@@ -263,7 +268,9 @@ impl Context {
             builder = builder.observe(move |exchange| out.detail(&line_of(exchange)));
         }
         builder.build().map_err(|error| match error {
-            BuildError::Token(_) => Failure::unauthorised(error.to_string()).hint("run: ad-cli login"),
+            BuildError::Token(_) => {
+                Failure::unauthorised(error.to_string()).hint(("run", Invocation::of_user("login")))
+            }
             error => Failure::usage(error.to_string()),
         })
     }
@@ -300,7 +307,7 @@ pub fn token_of_environment() -> Result<Option<String>, Failure> {
 }
 
 fn unknown_address() -> Failure {
-    Failure::usage("no server URL").hint("run: ad-cli login").hint("or set AD_URL")
+    Failure::usage("no server URL").hint(("run", Invocation::of_user("login"))).hint("or set AD_URL")
 }
 
 /// Whether two addresses are of one service; a token goes to no other.

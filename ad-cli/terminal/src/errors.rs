@@ -1,10 +1,10 @@
 //! Errors of the service and the network for people: the exit code, one clear message, and what to do.
 
-use ad_bulk::{import::JournalError, payloads::NotPayloads};
+use ad_bulk::{Invocation, import::JournalError, payloads::NotPayloads};
 use ad_client::{Error, ErrorKind};
 use ad_core::{fields::FieldErrors, printable, violation::Code};
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, Hint};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -13,7 +13,11 @@ impl From<Error> for Failure {
                 let message = format!("the service rejected the request:{}", lines(errors));
                 // The parameters of a read come from the command line, so their errors are usage errors.
                 if is_ambiguous(&error.request(), errors) {
-                    Self::usage(message).hint("choose the dealer of the ad: --dealer-code CODE")
+                    Self::usage(message).hint(Hint::Argument(
+                        "choose the dealer of the ad".to_owned(),
+                        "dealer_code",
+                        "CODE".to_owned(),
+                    ))
                 } else if error.request().starts_with("GET ") {
                     Self::usage(message)
                 } else {
@@ -23,8 +27,10 @@ impl From<Error> for Failure {
             ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
                 Self::rejected(error.to_string())
             }
-            ErrorKind::PreconditionFailed(detail) => Self::rejected(format!("nothing was changed: {detail}"))
-                .hint("to show the ad and its ETag as they are now: ad-cli get SOURCE_ID"),
+            ErrorKind::PreconditionFailed(detail) => Self::rejected(format!("nothing was changed: {detail}")).hint((
+                "to show the ad and its ETag as they are now",
+                Invocation::new("get").with_some("source_id", "SOURCE_ID"),
+            )),
             ErrorKind::Identified(refusal) => {
                 let failure = Self::rejected(refusal.message.as_deref().unwrap_or(known(refusal.error)));
                 let ways =
@@ -32,31 +38,37 @@ impl From<Error> for Failure {
                 ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
             }
             ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
-                .hint("to show the token's scope: ad-cli whoami")
-                .hint("ask customer support for a new token; then run: ad-cli login"),
-            ErrorKind::Forbidden(_) => {
-                Self::unauthorised(error.to_string()).hint("to show the token's permissions: ad-cli whoami")
-            }
+                .hint(("to show the token's scope", Invocation::new("whoami")))
+                .hint(("ask customer support for a new token; then run", Invocation::of_user("login"))),
+            ErrorKind::Forbidden(_) => Self::unauthorised(error.to_string())
+                .hint(("to show the token's permissions", Invocation::new("whoami"))),
             ErrorKind::NotFound(detail) => {
                 let hint = if error.request().contains(" /v4/webhooks/") {
-                    "to list the webhooks: ad-cli webhooks list"
+                    ("to list the webhooks", Invocation::of_user("webhooks list"))
                 } else {
-                    "to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"
+                    let list = Invocation::new("list").some_option("source_id_icontains", "TEXT");
+                    ("to search the ads visible to the token", list)
                 };
                 Self::failed(format!("{detail} ({})", error.request())).hint(hint)
             }
             ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
             ErrorKind::TooMany { .. } => {
-                Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")
+                let lower = "the service limits the request rate; lower yours".to_owned();
+                Self::unreachable(error.to_string()).hint(Hint::Setting(lower, "rate", "5".to_owned()))
             }
             ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
-                let failure = Self::unreachable(error.to_string())
-                    .hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli config");
+                let failure = Self::unreachable(error.to_string()).hint((
+                    "check the server URL, from --url, AD_URL or the profile; to show it",
+                    Invocation::of_user("config"),
+                ));
                 let proxy = proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_)));
                 let proxy = proxy.map(|name| format!("{name} is set: the request may have gone to that proxy"));
                 proxy.into_iter().fold(failure, Self::hint)
             }
-            ErrorKind::TimedOut(_) => Self::unreachable(error.to_string()).hint("to wait longer: --timeout SECONDS"),
+            ErrorKind::TimedOut(_) => {
+                let longer = Hint::Setting("to wait longer".to_owned(), "timeout", "SECONDS".to_owned());
+                Self::unreachable(error.to_string()).hint(longer)
+            }
             _ => Self::unreachable(error.to_string()),
         };
         let failure = match error.request_id() {
@@ -66,9 +78,10 @@ impl From<Error> for Failure {
             _ => failure,
         };
         if error.is_unclear() {
-            return failure.hint(
-                "it is unknown whether the request was accepted; check before you repeat it: ad-cli get SOURCE_ID",
-            );
+            return failure.hint((
+                "it is unknown whether the request was accepted; check before you repeat it",
+                Invocation::new("get").with_some("source_id", "SOURCE_ID"),
+            ));
         }
         failure
     }

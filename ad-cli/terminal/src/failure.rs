@@ -2,7 +2,10 @@
 
 use std::io;
 
-use super::output::{Output, UnknownField};
+use super::{
+    Hint,
+    output::{Output, UnknownField},
+};
 
 /// The exit codes, as `--help` and docs/cli.md have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +35,7 @@ pub enum Failure {
         /// The error: its first line is a summary.
         message: String,
         /// Hints for the next step, one per line.
-        hints: Vec<String>,
+        hints: Vec<Hint>,
     },
     /// All has been shown already.
     #[error("see above")]
@@ -51,7 +54,7 @@ impl From<io::Error> for Failure {
 
 impl From<UnknownField> for Failure {
     fn from(error: UnknownField) -> Self {
-        Self::usage(format!("--fields: {error}")).hint(error.hint)
+        Self::usage(format!("fields: {error}")).hint(error.hint)
     }
 }
 
@@ -97,7 +100,7 @@ impl Failure {
 
     /// With what to do about it.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         if let Self::Explained { hints, .. } = &mut self {
             hints.push(hint.into());
         }
@@ -109,7 +112,7 @@ impl Failure {
     pub fn shown(self, out: Output) -> Self {
         if let Self::Explained { hints, .. } = &self {
             for hint in hints {
-                out.headed_note("help:", hint);
+                out.headed_note("help:", &hint.on(out.surface()));
             }
         }
         Self::Shown(self.exit())

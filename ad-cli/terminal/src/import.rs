@@ -27,6 +27,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
     let options = Options {
         stdin: stdin.as_deref().filter(|_| options.file.as_os_str() == "-"),
         journal: options.journal.or(journal.as_deref()),
+        surface: context.out.surface(),
         ..*options
     };
     let (mut import, notes) = Import::open(client, &options, context.now())?;

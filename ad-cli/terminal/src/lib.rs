@@ -12,6 +12,7 @@ pub mod conversion;
 mod errors;
 mod failure;
 mod findings;
+mod hint;
 mod import;
 mod interrupt;
 pub mod output;
@@ -22,13 +23,18 @@ mod reference;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-use clap::Parser;
+use ad_bulk::Surface;
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 pub use confirm::{ConfirmArgs, can_ask, confirm};
 pub use context::token_of_environment;
 pub use context::{Connection, Context, Global, Rate, STDIN};
 pub use failure::{Exit, Failure};
 pub use findings::Findings;
+pub use hint::Hint;
 pub use import::{ImportReport, Summary, import};
 pub use interrupt::stop_on_interrupt;
 pub use interrupt::{until_interrupted, wait_for_signal};
@@ -90,13 +96,48 @@ pub async fn run_within<L: Parser>(
 fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
     let text = error.render().to_string();
     let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
+    let exit_code = u8::try_from(error.exit_code()).unwrap_or(1);
+    if let (Surface::Tools, Some(problem)) = (out.surface(), misuse_of_tool(error)) {
+        out.error(&problem, &[]);
+        return exit_code;
+    }
     match text.trim_end().strip_prefix("error: ") {
         Some(problem) => out.error(problem, &[]),
         // Help is no error, and neither is a closed stdout.
         None if streams == Streams::Process => drop(error.print()),
         None => drop(out.text(&text)),
     }
-    u8::try_from(error.exit_code()).unwrap_or(1)
+    exit_code
+}
+
+/// The same error about an argument of a tool; `None` for errors that calls of tools do not have.
+fn misuse_of_tool(error: &clap::Error) -> Option<String> {
+    let texts = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.as_str()],
+        Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    // An option as `--dealer-code <CODE>`, a value as `<AMOUNT>`.
+    let name = |argument: &str| {
+        let first = argument.split([' ', '=']).next().unwrap_or(argument);
+        first.trim_matches(['-', '<', '>', '[', ']', '.']).replace('-', "_").to_lowercase()
+    };
+    let argument = name(texts(ContextKind::InvalidArg).first()?);
+    let value = || texts(ContextKind::InvalidValue).join(" ");
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let meant = texts(ContextKind::SuggestedValue).first().map(|it| format!(" Did you mean {it:?}?"));
+            let allowed = texts(ContextKind::ValidValue).join(", ");
+            let allowed = if allowed.is_empty() { "not allowed".to_owned() } else { format!("not one of: {allowed}") };
+            Some(format!("{argument}: {:?} is {allowed}.{}", value(), meant.unwrap_or_default()))
+        }
+        ErrorKind::ValueValidation => Some(format!("{argument}: {:?}: {}", value(), std::error::Error::source(error)?)),
+        ErrorKind::ArgumentConflict => {
+            let other = name(texts(ContextKind::PriorArg).first()?);
+            Some(format!("{argument} cannot be used with {other}"))
+        }
+        _ => None,
+    }
 }
 
 /// A time on the command line: `90`, `90s`, `10m`, `1h`.

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ad_bulk::Invocation;
 use ad_core::violation::nearest;
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ impl Profiles {
         let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             Failure::usage(format!("{}, line {line}: {}", path.display(), error.message()))
-                .hint("correct the file, or remove it and run: ad-cli login")
+                .hint(("correct the file, or remove it and run", Invocation::of_user("login")))
         })?;
         Ok(Self { path, file })
     }
@@ -100,7 +101,7 @@ impl Profiles {
         let failure = Failure::usage(format!("no profile {name:?}"));
         hint.into_iter()
             .fold(failure, Failure::hint)
-            .hint(format!("to create it: ad-cli login --profile {name} --url URL"))
+            .hint(("to create it", Invocation::of_user("login").option("profile", name).some_option("url", "URL")))
     }
 
     /// All profiles with their names.

@@ -141,6 +141,7 @@ impl SubmitArgs {
             within: Some(self.within),
             version: ApiVersion::V4,
             of_type: None,
+            surface: ad_bulk::Surface::CommandLine,
         };
         let imported = Imported { name, ..ad_terminal::import(context, &options).await? };
         let summary = outcome::show(context, &imported, rows, left_out, self.report.as_deref())?;

@@ -11,7 +11,7 @@ use ad_core::{
 use ad_files::{Place, Severity, json::attribute};
 use serde_json::Value;
 
-use crate::payloads::locate;
+use crate::{Invocation, Surface, payloads::locate};
 
 /// Longest value, as JSON, that is shown.
 const LONGEST_VALUE: usize = 200;
@@ -74,6 +74,8 @@ pub struct Explainer<'a> {
     pub text: &'a [u8],
     /// Where that begins in the file.
     pub place: Place,
+    /// Who reads the findings.
+    pub surface: Surface,
 }
 
 impl Explainer<'_> {
@@ -102,7 +104,9 @@ impl Explainer<'_> {
             field: (!path.is_empty()).then(|| path.to_owned()),
             value: if sent { serde_json::from_slice(&self.text[found.value]).ok() } else { None },
             messages,
-            command: self.command(path, found.is_it, suggestions.first().map_or("", String::as_str)),
+            command: self
+                .command(path, found.is_it, suggestions.first().map_or("", String::as_str))
+                .map(|command| command.on(self.surface)),
             suggestions,
         }
     }
@@ -114,9 +118,9 @@ impl Explainer<'_> {
     }
 
     /// The command that shows what is allowed for a field, or for the one that was probably meant.
-    fn command(&self, path: &str, is_there: bool, meant: &str) -> Option<String> {
+    fn command(&self, path: &str, is_there: bool, meant: &str) -> Option<Invocation> {
         let Some(category) = self.category.filter(|_| path != "category_id") else {
-            return Some("ad-cli fields".to_owned());
+            return Some(Invocation::new("fields"));
         };
         let vehicle_type = category.vehicle_type?;
         let attribute = attribute(path);
@@ -124,13 +128,11 @@ impl Explainer<'_> {
             let name = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
             return Some(match row.field.kind {
                 Kind::Model { list } => match self.sent("category_fields.brand").unwrap_or_default() {
-                    brand if self.catalogue.models(list, &brand).is_empty() => {
-                        format!("ad-cli values {vehicle_type} brand")
-                    }
-                    brand => format!("ad-cli models {brand}"),
+                    brand if self.catalogue.models(list, &brand).is_empty() => values(vehicle_type, "brand"),
+                    brand => Invocation::new("models").with("brand", brand),
                 },
-                kind if kind.allowed(self.catalogue).is_some() => format!("ad-cli values {vehicle_type} {name}"),
-                _ => format!("ad-cli fields {vehicle_type} {name}"),
+                kind if kind.allowed(self.catalogue).is_some() => values(vehicle_type, name),
+                _ => Invocation::new("fields").with("type", vehicle_type).with("search", vec![name]),
             });
         }
         // The unit of a measure.
@@ -151,14 +153,16 @@ impl Explainer<'_> {
 }
 
 /// The command that shows the fields whose names are like this one's.
-fn fields(vehicle_type: &str, path: &str) -> String {
+fn fields(vehicle_type: &str, path: &str) -> Invocation {
     let name = path.rsplit('.').next().unwrap_or(path);
     let name = name.trim_end_matches("[]");
-    if name.is_empty() {
-        format!("ad-cli fields {vehicle_type}")
-    } else {
-        format!("ad-cli fields {vehicle_type} {name}")
-    }
+    let fields = Invocation::new("fields").with("type", vehicle_type);
+    if name.is_empty() { fields } else { fields.with("search", vec![name]) }
+}
+
+/// The command that shows the allowed values of a field.
+fn values(vehicle_type: &str, attribute: &str) -> Invocation {
+    Invocation::new("values").with("type", vehicle_type).with("attribute", attribute)
 }
 
 /// The rows of an ad of a category that may be sent, those of the category below `category_fields`.

@@ -29,7 +29,10 @@ pub(crate) use file::repeated_finding;
 pub use file::{Totals, check_file, show_repetitions};
 use serde_json::{Map, Value};
 
-use super::payloads::{Broken, Piece, parse};
+use super::{
+    Surface,
+    payloads::{Broken, Piece, parse},
+};
 
 /// Checks payloads of creates without asking the service.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub struct Checker {
     measures: Option<(Measures, Timestamp)>,
     /// Whether the payloads come from rows of a table.
     is_of_rows: bool,
+    /// Who reads the findings.
+    surface: Surface,
 }
 
 /// Of which valid payloads a checker measures the quality.
@@ -114,7 +119,20 @@ impl Verdict {
 impl Checker {
     /// A checker by the rules and the catalogue that come with this program.
     pub fn new(version: ApiVersion, of_type: Option<&'static Category>) -> Self {
-        Self { rulebook: Rulebook::default(), version, of_type, measures: None, is_of_rows: false }
+        Self {
+            rulebook: Rulebook::default(),
+            version,
+            of_type,
+            measures: None,
+            is_of_rows: false,
+            surface: Surface::default(),
+        }
+    }
+
+    /// For findings that name commands, or tools.
+    #[must_use]
+    pub fn on(self, surface: Surface) -> Self {
+        Self { surface, ..self }
     }
 
     /// For payloads from rows of a table, with a [`RejectedRow`] for each invalid row. Findings are about rows.
@@ -239,6 +257,7 @@ impl Checker {
         verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);
         verdict.category = self.category(&object);
         Explainer {
+            surface: self.surface,
             catalogue: &self.rulebook.catalogue,
             category: verdict.category,
             text: piece.text,

@@ -47,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    BulkError, Identity,
+    BulkError, Identity, Surface,
     check::{Checker, Rating, Totals, Verdict, check_file, show_repetitions},
 };
 
@@ -92,6 +92,8 @@ pub struct Options<'a> {
     pub version: ApiVersion,
     /// The category of all of them; otherwise each says its own.
     pub of_type: Option<&'static Category>,
+    /// Who reads the findings.
+    pub surface: Surface,
 }
 
 /// A note for users before an import begins.
@@ -161,7 +163,8 @@ impl Import {
         let start = journal.write(&Entry::Begun(begun))?;
         // The keys must be known to a later run before anything is sent.
         journal.sync()?;
-        let checker = Checker::new(options.version, options.of_type).with_http_images().measuring(now);
+        let checker =
+            Checker::new(options.version, options.of_type).on(options.surface).with_http_images().measuring(now);
         let state = State {
             checker: if input.is_of_rows { checker.of_rows() } else { checker },
             input,

@@ -6,13 +6,13 @@ use ad_core::model::ApiVersion;
 
 use crate::{
     ErrorKind,
-    bulk::check::Checker,
+    bulk::{Invocation, check::Checker},
     cli::{
         acts::{Done, WaitOptions},
         single::SinglePayload,
         through::ApiOptions,
     },
-    terminal::{Context, Failure},
+    terminal::{Context, Failure, Hint},
 };
 
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,8 @@ pub(crate) struct CreateArgs {
 
 pub(crate) async fn run(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
     let payload = SinglePayload::read(context, &args.file)?;
-    let checker = Checker::new(args.through.version(), args.through.category()).with_http_images();
+    let checker = Checker::new(args.through.version(), args.through.category());
+    let checker = checker.on(context.out.surface()).with_http_images();
     if !args.no_check {
         payload.check(context, &checker)?;
     }
@@ -53,19 +54,21 @@ pub(crate) async fn run(context: &Context, args: &CreateArgs) -> Result<(), Fail
         Some(vehicle_type) => client.typed(vehicle_type),
         None => {
             return Err(Failure::rejected(format!("{}: category_id is not a vehicle type of V4", payload.name))
-                .hint("set the vehicle type: --type TYPE"));
+                .hint(Hint::Argument("set the vehicle type".to_owned(), "type", "TYPE".to_owned())));
         }
     };
     if args.dry_run {
         let validation = ads.validate(&payload.object).await;
         validation.map_err(|error| payload.rejected(context, &checker, error))?;
-        context.out.note(&format!("{} is valid; nothing was changed (--dry-run)", payload.name));
+        let dry_run = context.out.argument("dry_run");
+        context.out.note(&format!("{} is valid; nothing was changed ({dry_run})", payload.name));
         return Ok(());
     }
     let mut done = Done::new(context, &client, &args.wait)?;
     let answer = args.wait.of(ads).create(&payload.object).await.map_err(|error| match error.kind() {
         ErrorKind::Conflict(_) => {
-            Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
+            let get = Invocation::new("get").with("source_id", payload.source_id());
+            Failure::from(error).hint(("to show the existing ad", get))
         }
         _ => payload.rejected(context, &checker, error),
     })?;

@@ -5,6 +5,7 @@ use futures_util::TryStreamExt;
 
 use crate::{
     After, Client, EventQuery,
+    bulk::Invocation,
     terminal::{Column, Context, Counter, Failure, ad_table},
 };
 
@@ -107,7 +108,8 @@ pub(crate) async fn run(context: &Context, args: &EventsArgs) -> Result<(), Fail
         }
         if !page.has_more || left == 0 {
             rows.end()?;
-            context.out.note(&format!("to read the events after these: ad-cli events --after {}", page.cursor));
+            let more = context.out.command(&Invocation::new("events").option("after", page.cursor));
+            context.out.note(&format!("to read the events after these: {more}"));
             return Ok(());
         }
         query.after = After::Cursor(page.cursor);

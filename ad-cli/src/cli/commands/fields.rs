@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    bulk::check::known,
-    cli::through::VehicleType,
-    terminal::{Cell, Column, Context, Failure, Tone},
+    bulk::{Invocation, check::known},
+    cli::{setting::listing_fields, through::VehicleType},
+    terminal::{Cell, Column, Context, Failure, Hint, Output, Tone},
 };
 
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,8 @@ pub(crate) fn run(context: &Context, args: &FieldsArgs) -> Result<(), Failure> {
     let name = category.vehicle_type.unwrap_or_default();
     let catalogue = Catalogue::embedded();
     let words: Vec<_> = args.search.iter().map(|word| word.to_lowercase()).collect();
-    let all: Vec<_> = known(category).iter().map(|row| field_row(category, name, row, &catalogue)).collect();
+    let all: Vec<_> =
+        known(category).iter().map(|row| field_row(category, name, row, &catalogue, context.out)).collect();
     let is_demanded = |row: &FieldRow| row.required && !is_in_an_array(&row.field);
     let wanted = |row: &&FieldRow| (!args.required || is_demanded(row)) && words.iter().all(|word| row.has(word));
     let found: Vec<_> = all.iter().filter(wanted).collect();
@@ -113,13 +114,22 @@ impl FieldRow {
     }
 }
 
-fn field_row(category: &Category, vehicle_type: &str, row: &ReferenceRow, catalogue: &Catalogue) -> FieldRow {
+fn field_row(
+    category: &Category,
+    vehicle_type: &str,
+    row: &ReferenceRow,
+    catalogue: &Catalogue,
+    out: Output,
+) -> FieldRow {
     let attribute = row.place.replace("[]", "");
     let attribute = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
     let values = match row.field.kind {
-        Kind::Model { .. } => Some("ad-cli models BRAND".to_owned()),
-        kind => kind.allowed(catalogue).map(|_| format!("ad-cli values {vehicle_type} {attribute}")),
+        Kind::Model { .. } => Some(Invocation::new("models").with_some("brand", "BRAND")),
+        kind => kind
+            .allowed(catalogue)
+            .map(|_| Invocation::new("values").with("type", vehicle_type).with("attribute", attribute)),
     };
+    let values = values.map(|values| out.command(&values));
     let mut words = row.field.kind.to_string().replace('`', "");
     let is_fixed = matches!(row.field.kind, Kind::Choice { .. });
     if let Some(values) = values.as_ref().filter(|_| !is_fixed) {
@@ -153,5 +163,5 @@ fn nothing(vehicle_type: &str, search: &[String], all: &[FieldRow]) -> Failure {
     let places = all.iter().map(|row| row.field.as_str());
     let meant = search.first().and_then(|word| Names::builtin().did_you_mean(word, places));
     Failure::usage(format!("{vehicle_type} has no field {}", search.join(" ")))
-        .hint(meant.unwrap_or_else(|| format!("to list all fields: ad-cli fields {vehicle_type}")))
+        .hint(meant.map_or_else(|| listing_fields(vehicle_type), Hint::Text))
 }

@@ -6,7 +6,10 @@ use ad_core::violation::Code;
 
 use super::{rejects, validate};
 use crate::{
-    bulk::import::{Imported, Options, Record, Resume, Task},
+    bulk::{
+        Invocation, Surface,
+        import::{Imported, Options, Record, Resume, Task},
+    },
     cli::{
         input::{Input, MappingArg},
         through::ApiOptions,
@@ -134,6 +137,7 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         within: (!args.no_wait).then_some(args.within),
         version: args.through.version(),
         of_type: args.through.category(),
+        surface: context.out.surface(),
     };
     let imported = terminal::import(context, &options).await?;
     let summary = REPORT.show(context, &imported, args.report.as_deref())?;
@@ -144,7 +148,12 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         rejects::write(context, &args.file, path, &imported)?;
     }
     if let Some(failure) = imported.failure {
-        return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
+        let failure = Failure::from(failure);
+        return Err(match context.out.surface() {
+            Surface::CommandLine => failure.hint(format!("to resume: {}", resume_command(args))),
+            // The journal of a call ends with it.
+            Surface::Tools => failure.hint("repeat the call; the service rejects ads that it already has"),
+        });
     }
     let rejected = summary.count("rejected");
     what_next(context, args, input.rows().is_some(), rejected, summary.count("failed"));
@@ -164,9 +173,8 @@ fn note_findings(context: &Context, findings: &BTreeMap<Code, u64>) {
     }
     counts.sort_by_key(|(count, code)| (Reverse(*count), *code));
     let all = counted(counts.iter().map(|(count, _)| count).sum(), "finding");
-    context.out.note(&format!(
-        "quality: {all} about valid ads, which rejected none; to see those of an ad: ad-cli quality SOURCE_ID"
-    ));
+    let quality = context.out.command(&Invocation::new("quality").with_some("source_ids", "SOURCE_ID"));
+    context.out.note(&format!("quality: {all} about valid ads, which rejected none; to see those of an ad: {quality}"));
     for (count, code) in counts {
         context.out.note(&format!("  {:>6}  {}: {}", grouped(count), code.name(), code.about().title));
     }
@@ -192,7 +200,9 @@ fn what_next(context: &Context, args: &ImportArgs, is_table: bool, rejected: u64
         context.out.note(&format!("to write the rejected payloads to a file: {again} --rejects rejects.ndjson"));
     }
     if failed > 0 {
-        context.out.note("to show why ads are not live: ad-cli status; when that is corrected: ad-cli retry SOURCE_ID");
+        let status = context.out.command(&Invocation::new("status"));
+        let retry = context.out.command(&Invocation::new("retry").with_some("source_ids", "SOURCE_ID"));
+        context.out.note(&format!("to show why ads are not live: {status}; when that is corrected: {retry}"));
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     AdFilter, AdQuery,
+    bulk::Surface,
     cli::{
         claims::Claims,
         parameters::{self, GivenParameters, Table},
@@ -55,7 +56,8 @@ impl Table for AdQuery {
 }
 
 pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failure> {
-    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs())
+        .map_err(|errors| parameters::wrong(context.out, &errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
     }
@@ -87,7 +89,11 @@ pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failur
     let shown = page.results.len() as u64;
     if shown < page.count {
         let (shown, count) = (grouped(shown), counted(page.count, "ad"));
-        context.out.note(&format!("{shown} of {count}; use --all for all of them, or --offset for another page"));
+        let more = match context.out.surface() {
+            Surface::CommandLine => "use --all for all of them, or --offset for another page",
+            Surface::Tools => "use `offset` for another page",
+        };
+        context.out.note(&format!("{shown} of {count}; {more}"));
     } else if shown == 0 {
         context.out.note("no ads");
     }

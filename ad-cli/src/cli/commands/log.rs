@@ -53,7 +53,8 @@ const COLUMNS: &[Column] = &[
 const LATEST: u32 = 20;
 
 pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure> {
-    let query = LogQuery::parse(LOG_PARAMETERS, args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
+    let query = LogQuery::parse(LOG_PARAMETERS, args.filters.pairs())
+        .map_err(|errors| parameters::wrong(context.out, &errors))?;
     let client = context.client()?;
     // Whose log it is, also where the plate was given.
     let one = LogQuery { page: Page { limit: 1, offset: 0 }, ..query.clone() };

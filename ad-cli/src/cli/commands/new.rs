@@ -10,8 +10,7 @@ use ad_files::json::at;
 use serde_json::{Map, Value};
 
 use crate::{
-    bulk::check::known,
-    bulk::desired::put,
+    bulk::{Invocation, Surface, check::known, desired::put},
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };
@@ -68,7 +67,8 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     context.out.text(&written(&payload, category))?;
     explain(context, category, &payload, &rows);
     if !args.visible {
-        context.out.note(&format!("The ad is hidden. To publish it: ad-cli show {source_id}"));
+        let show = context.out.command(&Invocation::new("show").with("source_id", source_id));
+        context.out.note(&format!("The ad is hidden. To publish it: {show}"));
     }
     Ok(())
 }
@@ -172,7 +172,13 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
     if category.id == TRAILER {
         context.out.warning("trailers cannot be created; this payload is for updates and migrations");
     }
-    context.out.note(&format!(
-        "\nAll fields: ad-cli fields {name}. Allowed values: ad-cli values {name} FIELD. To validate: ad-cli validate FILE"
-    ));
+    let out = context.out;
+    let fields = out.command(&Invocation::new("fields").with("type", name));
+    let values = out.command(&Invocation::new("values").with("type", name).with_some("attribute", "FIELD"));
+    let validate = match out.surface() {
+        Surface::CommandLine => Invocation::new("validate").with_some("file", "FILE"),
+        Surface::Tools => Invocation::new("validate").with_some("payload", "PAYLOAD"),
+    };
+    let validate = out.command(&validate);
+    out.note(&format!("\nAll fields: {fields}. Allowed values: {values}. To validate: {validate}"));
 }

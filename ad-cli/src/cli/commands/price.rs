@@ -4,6 +4,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::{
     Ad, Price,
+    bulk::Invocation,
     cli::change::{self, ChangeArgs, Sending},
     terminal::{Context, Failure},
 };
@@ -51,15 +52,20 @@ fn prices(source_id: &str, now: &[Price], amount: &Number, reduced: bool) -> Res
     let kind = if reduced { "reduced" } else { "list" };
     if reduced {
         let list = list.ok_or_else(|| {
-            Failure::usage(format!("{source_id} has no list price that could be reduced"))
-                .hint(format!("to set the list price: ad-cli price {source_id} AMOUNT"))
+            Failure::usage(format!("{source_id} has no list price that could be reduced")).hint((
+                "to set the list price",
+                Invocation::new("price").with("source_id", source_id).with_some("amount", "AMOUNT"),
+            ))
         })?;
         if list.amount.as_f64() <= amount.as_f64() {
             let (list, kept) = (&list.amount, &list.currency);
             return Err(Failure::usage(format!(
                 "the reduced price {amount} is not below the list price {list} {kept}"
             ))
-            .hint(format!("to set the list price: ad-cli price {source_id} {amount}")));
+            .hint((
+                "to set the list price",
+                Invocation::new("price").with("source_id", source_id).with("amount", amount.clone()),
+            )));
         }
     }
     let mut price = json!({"type": kind, "amount": amount});

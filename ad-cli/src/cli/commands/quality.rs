@@ -4,6 +4,7 @@ use ad_core::model::Quality;
 use serde::Serialize;
 
 use crate::{
+    bulk::Invocation,
     cli::acts::{self, ShownArgs},
     terminal::{Column, Context, Failure, quality},
 };
@@ -30,8 +31,8 @@ struct QualityRow {
 pub(crate) async fn run(context: &Context, args: &ShownArgs) -> Result<(), Failure> {
     if args.source_ids.is_empty() {
         return Err(Failure::usage("no source id")
-            .hint("name an ad: ad-cli quality SOURCE_ID")
-            .hint("to list the ads that need work: ad-cli list --quality-score-lt 50"));
+            .hint(("name an ad", Invocation::new("quality").with_some("source_ids", "SOURCE_ID")))
+            .hint(("to list the ads that need work", Invocation::new("list").option("quality_score_lt", 50))));
     }
     let client = context.client()?;
     let ask = async |target: crate::Target<'_>| {

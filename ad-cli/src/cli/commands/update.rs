@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     Ad,
-    bulk::{as_written, check::Checker},
+    bulk::{Surface, as_written, check::Checker},
     cli::{
         change::{self, ChangeArgs, Sending},
         setting::{self, Setting},
@@ -62,9 +62,14 @@ fn etag(text: &str) -> Result<String, &'static str> {
 
 pub(crate) async fn run(context: &Context, args: &UpdateArgs) -> Result<(), Failure> {
     if args.file.is_none() && args.set.is_empty() && args.unset.is_empty() {
+        let (set, unset) = (context.out.argument("set"), context.out.argument("unset"));
+        let file = match context.out.surface() {
+            Surface::CommandLine => "or name a file with the fields to change",
+            Surface::Tools => "or give `payload` with the fields to change",
+        };
         return Err(Failure::usage("nothing to change")
-            .hint("set fields with --set PATH=VALUE, or clear them with --unset PATH")
-            .hint("or name a file with the fields to change"));
+            .hint(format!("set fields with {set} PATH=VALUE, or clear them with {unset} PATH"))
+            .hint(file));
     }
     let file = args.file.as_deref().map(|path| SinglePayload::read(context, path)).transpose()?;
     let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
@@ -78,7 +83,10 @@ pub(crate) async fn run(context: &Context, args: &UpdateArgs) -> Result<(), Fail
     };
     // About a file by its lines, about `--set` with the command that shows what is allowed.
     let rejected = |ad: &Ad, category, error| match &file {
-        Some(file) => file.rejected(context, &Checker::new(ad.api_version, category), error),
+        Some(file) => {
+            let checker = Checker::new(ad.api_version, category).on(context.out.surface());
+            file.rejected(context, &checker, error)
+        }
         None => change::rejected_fields(ad, category, error),
     };
     change::change(context, sending, decide, rejected).await

@@ -86,7 +86,8 @@ pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Fa
         return Err(Failure::Shown(Exit::Rejected));
     }
     if !args.online {
-        context.out.detail("validated locally; use --online for the checks that only the service can do");
+        let online = context.out.argument("online");
+        context.out.detail(&format!("validated locally; use {online} for the checks that only the service can do"));
     }
     if let [(name, totals, is_table)] = &all[..]
         && args.files[0].as_os_str() != "-"
@@ -109,7 +110,8 @@ async fn one(
     causes: &mut Causes,
 ) -> Result<(String, Totals, bool), Failure> {
     let input = Input::open(context, file, &args.mapping, false).await?;
-    let mut checker = input.checker(Checker::new(args.through.version(), args.through.category()));
+    let mut checker =
+        input.checker(Checker::new(args.through.version(), args.through.category()).on(context.out.surface()));
     // Programs get a row for each error and warning, and nothing else.
     if context.out.is_for_people() {
         checker = checker.scoring(context.now());

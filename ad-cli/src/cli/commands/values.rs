@@ -9,9 +9,9 @@ use ad_core::{
 };
 
 use crate::{
-    bulk::check::known,
+    bulk::{Invocation, check::known},
     cli::through::VehicleType,
-    terminal::{Column, Context, Failure},
+    terminal::{Column, Context, Failure, Hint},
 };
 
 #[derive(Debug, clap::Args)]
@@ -70,8 +70,11 @@ pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure
         brands.extend(category.values(&catalogue, "brand").into_iter().flatten());
     }
     let meant = nearest::did_you_mean(&args.brand, brands.iter().map(|entry| entry.id.as_str()));
-    Err(Failure::usage(format!("unknown brand \"{}\"", args.brand))
-        .hint(meant.unwrap_or_else(|| "to list the brands: ad-cli values car brand".to_owned())))
+    Err(Failure::usage(format!("unknown brand \"{}\"", args.brand)).hint(meant.map_or_else(brands_of_cars, Hint::Text)))
+}
+
+fn brands_of_cars() -> Hint {
+    ("to list the brands", Invocation::new("values").with("type", "car").with("attribute", "brand")).into()
 }
 
 /// The allowed values of an attribute, which may be a path or its last name.
@@ -89,7 +92,10 @@ pub(in crate::cli) fn allowed(
             (place.strip_prefix("category_fields.").unwrap_or(&place).to_owned(), row.field.kind)
         })
         .collect();
-    let list = || format!("to list the fields with allowed values: ad-cli values {vehicle_type}");
+    let list = || {
+        let values = Invocation::new("values").with("type", vehicle_type);
+        Hint::from(("to list the fields with allowed values", values))
+    };
     let exact = || rows.iter().find(|(place, _)| place == asked);
     let by_last_name = || {
         let mut found = rows.iter().filter(|(place, _)| place.rsplit('.').next() == Some(asked));
@@ -98,13 +104,12 @@ pub(in crate::cli) fn allowed(
     let Some((place, kind)) = exact().or_else(by_last_name) else {
         let with_values = rows.iter().filter(|(_, kind)| kind.allowed(catalogue).is_some());
         let meant = Names::builtin().did_you_mean(asked, with_values.map(|(place, _)| place.as_str()));
-        return Err(Failure::usage(format!("{vehicle_type} has no field \"{asked}\"")).hint(meant.unwrap_or_else(list)));
+        return Err(Failure::usage(format!("{vehicle_type} has no field \"{asked}\""))
+            .hint(meant.map_or_else(list, Hint::Text)));
     };
     match kind {
-        Kind::Model { .. } => {
-            Err(Failure::usage("the models depend on the brand")
-                .hint("to list the models of a brand: ad-cli models BRAND"))
-        }
+        Kind::Model { .. } => Err(Failure::usage("the models depend on the brand")
+            .hint(("to list the models of a brand", Invocation::new("models").with_some("brand", "BRAND")))),
         Kind::Measure { units, .. } => {
             Ok(units.iter().map(|unit| Entry::new(*unit, format!("unit of {place}"))).collect())
         }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::{
+    bulk::Invocation,
     cli::claims::{Claims, Validity, approximate_distance},
     terminal::{Context, Failure, counted},
 };
@@ -25,7 +26,8 @@ pub(crate) struct WhoamiArgs {
 pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Failure> {
     let connection = context.connection()?;
     let claims = Claims::of(&connection.token).ok_or_else(|| {
-        Failure::unauthorised("invalid token: expected three parts separated by dots").hint("run: ad-cli login")
+        Failure::unauthorised("invalid token: expected three parts separated by dots")
+            .hint(("run", Invocation::of_user("login")))
     })?;
     let now = context.now();
     let validity = claims.validity(now);
@@ -72,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Fail
         Validity::Valid => {}
         Validity::Expired => {
             return Err(Failure::unauthorised("the token has expired")
-                .hint("ask customer support for a new token; then run: ad-cli login"));
+                .hint(("ask customer support for a new token; then run", Invocation::of_user("login"))));
         }
         Validity::NotYet => return Err(Failure::unauthorised("the token is not valid yet")),
     }

@@ -9,6 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{Count, Offered, Payload, Tool};
 
+/// The argument with the payloads of a call.
+const PAYLOAD: &str = "payload";
+
+/// What that argument was called in some tools; it is accepted in all of them.
+const FORMER_NAMES: [&str; 2] = ["payloads", "changes"];
+
 #[derive(Debug)]
 pub(super) struct Arguments {
     /// Those of the command, positional ones in their order.
@@ -160,7 +166,7 @@ impl Arguments {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.given.iter().map(|argument| argument.name.as_str()).chain(self.payload.iter().map(|payload| payload.name))
+        self.given.iter().map(|argument| argument.name.as_str()).chain(self.payload.map(|_| PAYLOAD))
     }
 
     pub(super) fn schema(&self) -> Map<String, Value> {
@@ -168,16 +174,16 @@ impl Arguments {
             self.given.iter().map(|argument| (argument.name.clone(), argument.schema())).collect();
         let required = self.given.iter().filter(|argument| argument.required).map(|argument| argument.name.as_str());
         let mut required: Vec<_> = required.collect();
-        if let Some(Payload { name, about, count }) = self.payload {
+        if let Some(Payload { about, count }) = self.payload {
             let schema = match count {
                 Count::Several => {
                     json!({"type": "array", "items": {"type": "object"}, "minItems": 1, "description": about})
                 }
                 Count::One | Count::Optional => json!({"type": "object", "description": about}),
             };
-            properties.insert(name.to_owned(), schema);
+            properties.insert(PAYLOAD.to_owned(), schema);
             if count != Count::Optional {
-                required.push(name);
+                required.push(PAYLOAD);
             }
         }
         object!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
@@ -188,7 +194,8 @@ impl Arguments {
     /// # Errors
     /// What is wrong with the arguments.
     pub(super) fn line(&self, call: &Map<String, Value>) -> Result<Line, String> {
-        if let Some(unknown) = call.keys().find(|name| !self.names().any(|known| known == *name)) {
+        let is_former = |name: &str| self.payload.is_some() && FORMER_NAMES.contains(&name);
+        if let Some(unknown) = call.keys().find(|name| !self.names().any(|known| known == *name) && !is_former(name)) {
             let hint = nearest::did_you_mean(unknown, self.names())
                 .unwrap_or_else(|| format!("Known arguments: {}", self.names().collect::<Vec<_>>().join(", ")));
             return Err(format!("unknown argument {unknown:?}. {hint}"));
@@ -229,18 +236,24 @@ impl Arguments {
 }
 
 /// The payloads as the command reads them: one per line.
-fn stdin(Payload { name, count, .. }: Payload, call: &Map<String, Value>) -> Result<Option<String>, String> {
-    match (call.get(name).filter(|value| !value.is_null()), count) {
+fn stdin(Payload { count, .. }: Payload, call: &Map<String, Value>) -> Result<Option<String>, String> {
+    let names = [PAYLOAD].into_iter().chain(FORMER_NAMES);
+    let mut given = names.filter_map(|name| Some((name, call.get(name).filter(|value| !value.is_null())?)));
+    let (first, second) = (given.next(), given.next());
+    if let (Some((name, _)), Some((other, _))) = (first, second) {
+        return Err(format!("{name} and {other} are the same argument; give {PAYLOAD} only"));
+    }
+    match (first, count) {
         (None, Count::Optional) => Ok(None),
-        (None, Count::One | Count::Several) => Err(format!("missing argument {name:?}")),
-        (Some(payload @ Value::Object(_)), Count::Optional | Count::One) => Ok(Some(payload.to_string())),
-        (Some(_), Count::Optional | Count::One) => Err(format!("{name}: expected an object")),
-        (Some(Value::Array(payloads)), Count::Several) if !payloads.is_empty() => {
+        (None, Count::One | Count::Several) => Err(format!("missing argument {PAYLOAD:?}")),
+        (Some((_, payload @ Value::Object(_))), _) => Ok(Some(payload.to_string())),
+        (Some((name, _)), Count::Optional | Count::One) => Err(format!("{name}: expected an object")),
+        (Some((name, Value::Array(payloads))), Count::Several) if !payloads.is_empty() => {
             if let Some(index) = payloads.iter().position(|payload| !payload.is_object()) {
                 return Err(format!("{name}: item {index} is not an object"));
             }
             Ok(Some(payloads.iter().flat_map(|payload| [payload.to_string(), "\n".to_owned()]).collect()))
         }
-        (Some(_), Count::Several) => Err(format!("{name}: expected an array of objects")),
+        (Some((name, _)), Count::Several) => Err(format!("{name}: expected an array of objects")),
     }
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod call;
+mod lines;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -17,8 +18,8 @@ use ad_core::{lock::locked, violation::nearest};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+        Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
     },
     object,
     service::{RequestContext, ServerInitializeError},
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     arguments::{Arguments, Line},
     call::Ended,
+    lines::Lines,
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
@@ -100,7 +102,7 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
     };
     let (running, stop) = (server.running.clone(), server.stop.clone());
     let session = async {
-        let service = server.serve_with_ct(rmcp::transport::stdio(), stop.clone()).await?;
+        let service = server.serve_with_ct(Lines::stdio(context.out), stop.clone()).await?;
         service.waiting().await.map_err(|error| ServerInitializeError::ConnectionClosed(error.to_string()))
     };
     tokio::pin!(session);
@@ -184,7 +186,7 @@ fn output_schema() -> Map<String, Value> {
         "type": "object",
         "properties": {
             "exit_code": {"type": ["integer", "null"], "description": AFTER_HELP},
-            "result": {"description": "The result of the command with `--output json`; null if there is none"},
+            "result": {"description": "The result of the command as JSON; null if there is none"},
             "notes": {"type": "string", "description": "The messages of the command, with hints"},
         },
         "required": ["exit_code", "result", "notes"],
@@ -212,8 +214,7 @@ impl ServerHandler for Server {
             .with_server_info(Implementation::new("ad-cli", env!("CARGO_PKG_VERSION")))
             .with_instructions(format!(
                 "The ads of a vehicle dealer. Each tool runs the command `ad-cli` of the same name and returns its result, its messages \
-                 (`notes`) and its exit code. Hints name commands and options: for `ad-cli price ABC123 329900 --reduced`, call the tool \
-                 `price` with source_id, amount and reduced. Reading tools, and those that change one ad, also take a registration number as source_id. The service accepts a \
+                 (`notes`) and its exit code. Hints name tools and their arguments. Reading tools, and those that change one ad, also take a registration number as source_id. The service accepts a \
                  change first and processes it afterwards: call `wait` for the outcome. Ask the user before you delete ads or order \
                  promotions. This server: {}.",
                 allowed(self.access)
@@ -254,6 +255,35 @@ impl ServerHandler for Server {
         let took = began.elapsed().as_millis();
         self.out.note(&format!("tool {} {arguments}: {outcome}, {took} ms", offer.tool.name));
         Ok(result.map_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused)]), answer).into())
+    }
+
+    /// A request of an unknown method, or of a known one with malformed parameters.
+    async fn on_custom_request(
+        &self,
+        CustomRequest { method, params, .. }: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match &*method {
+            "tools/call" => ErrorData::invalid_params(malformed_call(&params.unwrap_or_default()), None),
+            "initialize" | "ping" | "server/discover" | "tools/list" => {
+                ErrorData::invalid_params(format!("malformed `params` of {method}"), None)
+            }
+            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method:?}"), None),
+        })
+    }
+}
+
+/// What is wrong with the parameters of a call.
+fn malformed_call(params: &Value) -> String {
+    let (name, arguments) = (params.get("name"), params.get("arguments").filter(|arguments| !arguments.is_null()));
+    match params {
+        Value::Object(_) if name.is_none() => "missing `name`: the name of a tool".to_owned(),
+        Value::Object(_) if !name.is_some_and(Value::is_string) => "`name`: expected a string".to_owned(),
+        Value::Object(_) if arguments.is_some_and(|arguments| !arguments.is_object()) => {
+            "`arguments`: expected an object".to_owned()
+        }
+        Value::Object(_) => "malformed `params` of tools/call".to_owned(),
+        _ => "`params`: expected an object with `name` and `arguments`".to_owned(),
     }
 }
 

@@ -26,6 +26,16 @@ fn every_named_argument_is_one_of_its_command() {
 }
 
 #[test]
+fn descriptions_name_tools_and_arguments_and_no_options() {
+    for offer in TOOLS.iter().map(Offer::of) {
+        let description = offer.shown.description.unwrap();
+        for word in ["--", "ad-cli", "FILE"] {
+            assert!(!description.contains(word), "{}: {description}", offer.tool.name);
+        }
+    }
+}
+
+#[test]
 fn no_tool_takes_a_path_or_an_option_that_skips_a_check() {
     for tool in TOOLS {
         let offer = Offer::of(tool);
@@ -48,12 +58,34 @@ fn values_never_become_options() {
         ["--status=failed,live", "--search=--output=csv", "--limit=5"]
     );
     assert_eq!(
-        words("update", &json!({"source_id": "car-1", "changes": {"visible": false}})).unwrap(),
+        words("update", &json!({"source_id": "car-1", "payload": {"visible": false}})).unwrap(),
         ["--", "car-1", "-"]
     );
-    let line = offer("validate").arguments.line(json!({"payloads": [{"a": 1}, {"b": 2}]}).as_object().unwrap());
+    let line = offer("validate").arguments.line(json!({"payload": [{"a": 1}, {"b": 2}]}).as_object().unwrap());
     let expected = Line { words: vec!["--".into(), "-".into()], stdin: Some("{\"a\":1}\n{\"b\":2}\n".into()) };
     assert_eq!(line, Ok(expected));
+}
+
+#[test]
+fn payloads_have_one_name_in_every_tool_and_their_former_names_are_accepted() {
+    let payloads = |offer: &Offer| {
+        let properties = offer.shown.input_schema["properties"].as_object().unwrap();
+        properties
+            .keys()
+            .filter(|name| ["payload", "payloads", "changes"].contains(&name.as_str()))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    for offer in TOOLS.iter().map(Offer::of) {
+        assert!(offer.tool.payload.is_none_or(|_| payloads(&offer) == ["payload"]), "{}", offer.tool.name);
+    }
+    let stdin = |tool: &str, call: Value| offer(tool).arguments.line(call.as_object().unwrap()).unwrap().stdin.unwrap();
+    for name in ["payload", "payloads", "changes"] {
+        assert_eq!(stdin("create", json!({name: {"a": 1}})), r#"{"a":1}"#, "{name}");
+        assert_eq!(stdin("import", json!({name: [{"a": 1}]})), "{\"a\":1}\n", "{name}");
+        assert_eq!(stdin("import", json!({name: {"a": 1}})), r#"{"a":1}"#, "{name}");
+        assert_eq!(stdin("update", json!({"source_id": "car-1", name: {"a": 1}})), r#"{"a":1}"#, "{name}");
+    }
 }
 
 #[test]
@@ -72,7 +104,17 @@ fn wrong_arguments_are_explained() {
         ("list", json!({"source_id_in": ["a,b"]}), "contains a comma"),
         ("create", json!({"payload": [1]}), "payload: expected an object"),
         ("import", json!({"payloads": [{}, 1]}), "item 1 is not an object"),
-        ("import", json!({}), "missing argument \"payloads\""),
+        ("import", json!({"payload": [{}, 1]}), "payload: item 1 is not an object"),
+        ("import", json!({"payload": []}), "payload: expected an array of objects"),
+        ("import", json!({}), "missing argument \"payload\""),
+        ("update", json!({"source_id": "car-1", "changes": [{}]}), "changes: expected an object"),
+        (
+            "update",
+            json!({"source_id": "car-1", "payload": {}, "changes": {}}),
+            "payload and changes are the same argument",
+        ),
+        ("get", json!({"source_id": "car-1", "payload": {}}), "unknown argument \"payload\""),
+        ("get", json!({"source_id": "car-1", "changes": {}}), "unknown argument \"changes\""),
     ] {
         let refused = words(tool, &call).unwrap_err();
         assert!(refused.contains(reason), "{tool} {call}: {refused}");

@@ -20,10 +20,9 @@ pub(super) enum Offered {
     AllBut(&'static [&'static str]),
 }
 
-/// Payloads that the command reads from stdin.
+/// Payloads that the command reads from stdin: the argument `payload` of every tool that takes some.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Payload {
-    pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) count: Count,
 }
@@ -33,7 +32,7 @@ pub(super) enum Count {
     /// One or none: an object.
     Optional,
     One,
-    /// Several: an array of objects.
+    /// Several: an array of objects; a single one may be the object itself.
     Several,
 }
 
@@ -69,8 +68,8 @@ impl Tool {
         Self { note: Some(note), ..self }
     }
 
-    const fn payload(self, name: &'static str, count: Count, about: &'static str) -> Self {
-        Self { payload: Some(Payload { name, about, count }), ..self }
+    const fn payload(self, count: Count, about: &'static str) -> Self {
+        Self { payload: Some(Payload { about, count }), ..self }
     }
 
     /// The option that allows it, if it is not allowed.
@@ -93,6 +92,7 @@ const CHANGE: Offered = Only(&["source_id", "dealer_code", "dry_run"]);
 const ACT: Offered = Only(&["source_ids", "dealer_code", "dry_run"]);
 
 const PAYLOAD: &str = "The ad. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
+const PAYLOADS: &str = "The ads. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
 const PERMANENT: &str =
     "Permanent: the source ids can never be used again. Deleted ads remain readable. Takes source ids only, no plates.";
 
@@ -121,26 +121,29 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("models", &["models"], Reads, Only(&["brand", "search"])),
     Tool::new("new", &["new"], Reads, Only(&["type", "full", "visible", "source_id"]))
         .note("The ad is hidden unless `visible` is true. Nothing is stored."),
-    Tool::new("validate", &["validate"], Reads, Only(&["type", "v3", "online"])).payload("payloads", Several, PAYLOAD)
+    Tool::new("validate", &["validate"], Reads, Only(&["type", "v3", "online"])).payload(Several, PAYLOADS)
         .note("Returns errors and warnings; none for valid payloads. Nothing is stored. A finding names the payload by its `line`, where 1 is the first."),
     Tool::new("photos_check", &["photos", "check"], Reads, Only(&["ad", "dealer_code"])).about("Try to fetch the photos of ads, as the service would")
         .note("Name the ads in `ad`. The photos are fetched from this computer. Nothing is changed."),
-    Tool::new("photos_check_payloads", &["photos", "check"], Reads, Only(&[])).payload("payloads", Several, PAYLOAD)
+    Tool::new("photos_check_payloads", &["photos", "check"], Reads, Only(&[])).payload(Several, PAYLOADS)
         .about("Try to fetch the photos of payloads before they are sent, as the service would")
         .note("The photos are fetched from this computer. Nothing is changed."),
-    Tool::new("whoami", &["whoami"], Reads, Only(&["online"])),
+    Tool::new("whoami", &["whoami"], Reads, Only(&["online"]))
+        .note("The token is decoded, not verified: with `online`, the service checks its signature and whether it was revoked."),
     Tool::new("doctor", &["doctor"], Reads, Only(&[])),
-    Tool::new("create", &["create"], Adds, Only(&["type", "v3", "dry_run"])).payload("payload", One, PAYLOAD)
+    Tool::new("create", &["create"], Adds, Only(&["type", "v3", "dry_run"])).payload(One, PAYLOAD)
         .note("The payload is validated locally first; an invalid one is not sent. With `dry_run`, the service validates it and stores nothing."),
-    Tool::new("import", &["import"], Adds, Only(&["type", "v3", "dry_run"])).always(&["--no-wait"]).payload("payloads", Several, PAYLOAD)
+    Tool::new("import", &["import"], Adds, Only(&["type", "v3", "dry_run"])).always(&["--no-wait"]).payload(Several, PAYLOADS)
         .about("Create several ads from payloads").note("All payloads are validated locally first; invalid ones are reported and skipped."),
     Tool::new("update", &["update"], Replaces, Only(&["source_id", "dealer_code", "set", "unset", "if_match", "dry_run"]))
-        .payload("changes", Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
-        .note("Other fields are unchanged. Give `changes`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
+        .payload(Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
+        .note("Other fields are unchanged. Give `payload`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
             PATH may be the name of a field, where only one field has it. `notes` shows each field before and after."),
-    Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"])),
+    Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"]))
+        .note("Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With `reduced`, the list price \
+            stays, and `amount` is the reduced price, which has to be lower."),
     Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
-    Tool::new("show", &["show"], Replaces, CHANGE),
+    Tool::new("show", &["show"], Replaces, CHANGE).note("Publishes an ad that was created hidden, or hidden later. To read an ad: tool `get`."),
     Tool::new("retry", &["retry"], Adds, ACT),
     Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
     Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),

@@ -21,6 +21,7 @@ use std::{
     sync::Mutex,
 };
 
+use ad_bulk::{Invocation, Surface};
 use ad_core::{lock::locked, printable};
 pub use ad_files::{
     WholeFile,
@@ -153,6 +154,24 @@ impl Output {
         let fields = known.unwrap_or_else(|| fields.leak());
         kept.insert(fields);
         Self { fields, ..self }
+    }
+
+    /// Who reads hints.
+    pub fn surface(self) -> Surface {
+        match self.streams {
+            Streams::Process => Surface::CommandLine,
+            Streams::Captured(_) => Surface::Tools,
+        }
+    }
+
+    /// A command as a hint names it.
+    pub fn command(self, command: &Invocation) -> String {
+        command.on(self.surface())
+    }
+
+    /// An argument of a command as a hint names it.
+    pub fn argument(self, name: &str) -> String {
+        self.surface().argument(name)
     }
 
     /// The stream of answers and data; everything else goes to stderr.
@@ -351,10 +370,10 @@ impl Output {
     }
 
     /// Prints an error with hints.
-    pub fn error(self, text: &str, hints: &[String]) {
+    pub fn error(self, text: &str, hints: &[super::Hint]) {
         self.say_headed(Tone::Bad, "error:", text);
         for hint in hints {
-            self.say_headed(Tone::Strong, "  help:", hint);
+            self.say_headed(Tone::Strong, "  help:", &hint.on(self.surface()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! `ad-cli mcp`, driven by the official client library for Python, and line by line.
 
+mod hints;
 mod page;
 mod wire;
 
@@ -169,20 +170,20 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     let cli = Cli::of(&server);
     let wrong = json!({"source_id": "car-9", "category_id": 1020, "category_fields": {"brand": "vovlo"}});
     let calls = [
-        ("validate", json!({"payloads": [plain_car("car-8", "ABC108"), wrong]})),
+        ("validate", json!({"payload": [plain_car("car-8", "ABC108"), wrong]})),
         ("create", json!({"payload": wrong})),
         ("create", json!({"payload": plain_car("car-1", "ABC101"), "dry_run": true})),
         ("create", json!({"payload": plain_car("car-1", "ABC101")})),
         ("create", json!({"payload": plain_car("car-1", "ABC101")})),
         ("wait", json!({"source_id": "car-1"})),
-        ("update", json!({"source_id": "car-1", "changes": {"body": "As new."}, "set": ["color=red"]})),
-        ("import", json!({"payloads": [plain_car("car-2", "ABC102"), plain_car("car-3", "ABC103")]})),
+        ("update", json!({"source_id": "car-1", "payload": {"body": "As new."}, "set": ["color=red"]})),
+        ("import", json!({"payload": [plain_car("car-2", "ABC102"), plain_car("car-3", "ABC103")]})),
         ("new", json!({"type": "boat", "source_id": "boat-1"})),
         ("values", json!({"type": "car", "attribute": "brand", "search": "volvo"})),
         ("doctor", json!({})),
         (
             "photos_check_payloads",
-            json!({"payloads": [{"source_id": "car-4", "image_urls": ["http://127.0.0.1/1.jpg"]}]}),
+            json!({"payload": [{"source_id": "car-4", "image_urls": ["http://127.0.0.1/1.jpg"]}]}),
         ),
         ("photos_check", json!({"ad": ["/etc/passwd"]})),
         ("events", json!({"types": ["ad.create.done"], "limit": 1})),
@@ -195,7 +196,7 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     assert!(done.notes(2).contains("nothing was changed"), "{}", done.notes(2));
     assert_eq!(done.ended(3, 0)[0]["source_id"], "car-1");
     done.ended(4, 3);
-    assert!(done.notes(4).contains("ad-cli get car-1"), "{}", done.notes(4));
+    assert!(done.notes(4).contains("tool `get` with source_id \"car-1\""), "{}", done.notes(4));
     assert_eq!(done.ended(5, 0)[0]["outcome"], "published");
     assert_eq!(done.ended(6, 0)[0]["ad"]["category_fields"]["color"], "red");
     assert_eq!(done.ended(7, 0).as_array().unwrap().len(), 2);
@@ -206,7 +207,7 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
     done.ended(12, 1);
     assert!(!done.answer["results"][12].to_string().contains("root:"), "no tool reads files");
     assert_eq!(done.ended(13, 0).as_array().unwrap().len(), 1);
-    assert!(done.notes(13).contains("--after "), "{}", done.notes(13));
+    assert!(done.notes(13).contains("tool `events` with after "), "{}", done.notes(13));
     let created = server.client.get("/v4/ad?fields=source_id&ordering=source_id").await.expect(200);
     assert_eq!(created["count"], 3, "{created}");
 }

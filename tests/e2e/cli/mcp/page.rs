@@ -20,15 +20,15 @@ const STEPS: &[(&str, &str, &str, &str)] = &[
         r#"{"source_id": "ABC101", "amount": 179900, "reduced": true, "dry_run": true}"#,
         "",
     ),
-    ("Yes, do that.", "price", r#"{"source_id": "ABC101", "amount": 179900, "reduced": true}"#, "/0/outcome"),
-    ("", "wait", r#"{"source_id": "car-1", "until": "published"}"#, "/0"),
+    ("Yes, do that.", "price", r#"{"source_id": "ABC101", "amount": 179900, "reduced": true}"#, ""),
+    ("", "wait", r#"{"source_id": "car-1", "until": "published"}"#, ""),
     (
         "ABC101 is sold. (The assistant's program asks before it makes this call.)",
         "sold",
         r#"{"source_ids": ["car-1"]}"#,
-        "/0/outcome",
+        "",
     ),
-    ("", "wait", r#"{"source_id": "car-1", "until": "deleted"}"#, "/0"),
+    ("", "wait", r#"{"source_id": "car-1", "until": "deleted"}"#, ""),
     ("Bump ABC102. (The server was started without `--allow-promote`.)", "bump", r#"{"source_ids": ["ABC102"]}"#, ""),
 ];
 
@@ -75,7 +75,15 @@ async fn the_page_shows_the_tools_and_a_session_that_took_place() {
             writeln!(shown, "```text\n{}\n```\n", result["content"][0]["text"].as_str().unwrap()).unwrap();
             continue;
         }
-        let value = structured["result"].pointer(part).unwrap();
+        let mut value = structured["result"].pointer(part).unwrap().clone();
+        for row in value.as_array_mut().into_iter().flatten() {
+            if let Some(ad @ Value::Object(_)) = row.get_mut("ad") {
+                *ad = json!("…");
+            }
+            if let Some(id) = row.get_mut("request_id") {
+                *id = json!("<uuid>");
+            }
+        }
         let notes = structured["notes"].as_str().unwrap();
         writeln!(shown, "```json\n{value:#}\n```\n").unwrap();
         if !notes.is_empty() {
