@@ -267,8 +267,8 @@ async fn each_type_has_its_own_schemas_with_enums_bounds_and_descriptions() {
     }
     assert!(schemas["CarBrand"]["enum"].as_array().unwrap().contains(&"volvo".into()));
     let field = |fields: &str, path: &[&str]| {
-        let pointer = path.iter().fold(Some(format!("/components/schemas/{fields}")), |above, name| {
-            let (pointer, _) = contract.at(&above?)?;
+        let pointer = path.iter().try_fold(format!("/components/schemas/{fields}"), |above, name| {
+            let (pointer, _) = contract.at(&above)?;
             Some(format!("{pointer}/properties/{name}"))
         });
         contract.at(&pointer?).map(|(_, field)| field)

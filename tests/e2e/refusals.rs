@@ -72,11 +72,9 @@ async fn all_refusals_are_seen<Io: AsyncRead + AsyncWrite + Unpin + Send + 'stat
     open: impl AsyncFn() -> Io,
 ) {
     let mut answers = JoinSet::new();
-    let mut sent = 0;
-    for (method, path, has_token, status) in REFUSED.into_iter().cycle().take(100) {
+    for (sent, (method, path, has_token, status)) in REFUSED.into_iter().cycle().take(100).enumerate() {
         let (socket, head) = (open().await, head(server, method, path, has_token));
         answers.spawn(async move { (method, path, status, answer_to(socket, head, PACES[sent % PACES.len()]).await) });
-        sent += 1;
     }
     while let Some(answered) = answers.join_next().await {
         let (method, path, status, answer) = answered.unwrap();
@@ -138,7 +136,7 @@ async fn a_client_that_never_stops_sending_is_cut_off() {
         }
     };
     let mut answer = Vec::new();
-    let (_, read) = tokio::join!(endless, read.read_to_end(&mut answer));
+    let ((), read) = tokio::join!(endless, read.read_to_end(&mut answer));
     read.unwrap();
     assert!(answer.starts_with(b"HTTP/1.1 401 "));
 }

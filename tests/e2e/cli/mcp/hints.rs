@@ -92,16 +92,16 @@ const CASES: &[(&str, &str, &str)] = &[
 async fn hints_name_tools_and_arguments() {
     let server = sandbox().await;
     let mut wire = Wire::start(&Cli::of(&server), "--allow-write").await;
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (tool, arguments, expected) in CASES {
         wire.call(1, tool, serde_json::from_str(arguments).unwrap()).await;
         let answer = wire.answer().await;
         let notes = answer["result"]["structuredContent"]["notes"].as_str().unwrap_or_default();
         if notes != *expected {
-            wrong += &format!("{tool} {arguments}\n{notes:?}\n{answer}\n\n");
+            wrong.push(format!("{tool} {arguments}\n{notes:?}\n{answer}"));
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[tokio::test]
