@@ -18,10 +18,6 @@ pub(super) const NO_DATE: &str = "Date has wrong format. Use one of these format
 pub(super) const NO_URL: &str = "Enter a valid URL.";
 pub(super) const NO_EMAIL: &str = "Enter a valid email address.";
 
-/// Errors of values, behind which it is said what to send instead.
-pub(super) const OF_VALUES: [&str; 10] =
-    [NO_TEXT, NO_BOOLEAN, NO_INTEGER, NO_NUMBER, NO_LIST, NO_OBJECT, NO_DAY, NO_DATE, NO_URL, NO_EMAIL];
-
 /// `"<value>" is not a valid choice.`
 pub(super) fn no_choice(value: &str) -> String {
     format!("\"{value}\" is not a valid choice.")

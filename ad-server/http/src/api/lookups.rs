@@ -109,8 +109,6 @@ fn models<'a>(
             let sent = format!("\"{brand}\"");
             errors.push("brand", Violation::NotAChoice { sent, choices, note: None });
         }
-        // A brand of another name is an error of its own.
-        (None, _) if errors.violations().iter().any(|(_, violation)| violation.suggestions() == ["brand"]) => {}
         (None, _) => errors.push("brand", Violation::Required),
     }
     Err(errors.into())

@@ -63,7 +63,7 @@ pub(super) fn rules() -> Vec<Rule> {
             .refuses(get("/v4/vehicles/car/models?brand="), json!({"brand": [says::no_choice("")]}))
             .refuses(
                 get("/v4/vehicles/car/models?make=saab"),
-                json!({"brand": [says::REQUIRED], "make": ["Unknown parameter."]}),
+                json!({"brand": [says::REQUIRED], "make": ["Unknown parameter.", "Did you mean \"brand\"?"]}),
             ),
         decision(31, "unknown vehicle type or attribute", "404.")
             .accepts(get("/v4/vehicles/boat/powertrain.type"), json!([{"id": ANY, "name": ANY}, MORE]))

@@ -247,7 +247,7 @@ async fn cursor_moves_on(trial: &Trial) {
     let page = trial.accepts(get(format!("{own}&types=ad.bump.*")), 200, shape).await.body;
     trial.sees("the number of members", &json!(3), &json!(page.as_object().map_or(0, serde_json::Map::len)));
     let rest = get(format!("{own}&after={}", cursor(&page)));
-    trial.accepts(rest, 200, json!({"events": [], "cursor": page["cursor"], "has_more": false})).await;
+    trial.accepts(rest, 200, json!({"events": [], "cursor": ANY, "has_more": false})).await;
     // A page that is full says whether there is more.
     let page = trial.accepts(get(format!("{own}&limit=2")), 200, json!({"events": [ANY, ANY], "has_more": true})).await;
     trial.sees("the cursor of the page", &page.body["events"][1]["cursor"], &page.body["cursor"]);
