@@ -25,7 +25,7 @@ use rmcp::{
     service::{RequestContext, ServerInitializeError},
 };
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{RwLock, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -97,10 +97,11 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
         left: Mutex::new(access.promotions.unwrap_or(0)),
         time_limit,
         running: Arc::new(Semaphore::new(AT_ONCE as usize)),
+        calls: Arc::default(),
         stop: CancellationToken::new(),
         tools: TOOLS.iter().map(Offer::of).collect(),
     };
-    let (running, stop) = (server.running.clone(), server.stop.clone());
+    let (running, calls, stop) = (server.running.clone(), server.calls.clone(), server.stop.clone());
     let session = async {
         let service = server.serve_with_ct(Lines::stdio(context.out), stop.clone()).await?;
         service.waiting().await.map_err(|error| ServerInitializeError::ConnectionClosed(error.to_string()))
@@ -114,8 +115,9 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
             Err(ServerInitializeError::Cancelled)
         }
     };
-    // No command outlives the server.
+    // No command outlives the server, and every call is logged.
     let _all = running.acquire_many(AT_ONCE).await;
+    let _logged = calls.write().await;
     match ended {
         Ok(()) => Ok(()),
         Err(ServerInitializeError::Cancelled) => Err(Failure::interrupted()),
@@ -203,6 +205,8 @@ struct Server {
     left: Mutex<u32>,
     time_limit: Duration,
     running: Arc<Semaphore>,
+    /// Read-locked by each call until it is logged.
+    calls: Arc<RwLock<()>>,
     /// Cancelled at the end of the session; ends all calls.
     stop: CancellationToken,
     tools: Vec<Offer>,
@@ -240,6 +244,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("unknown tool {:?}. {hint}", request.name), None));
         };
         let call = request.arguments.unwrap_or_default();
+        let _call = self.calls.read().await;
         let began = Instant::now();
         // A call that is dropped ends its command.
         let result = tokio::select! {
