@@ -194,7 +194,7 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             dealer_code: Some("d".to_owned()),
             exclude: Exclusions { primary: true, secondary: false },
             fields: None,
-            included: Included { log: true, status: false, quality: false },
+            included: Included { log: false, status: false, quality: false },
         })
     );
     assert_eq!(
@@ -202,13 +202,20 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
         Err(json!({"exclude_primary": ["Must be true or false."]}))
     );
     let with_quality =
-        AdParameters { included: Included { log: true, status: false, quality: true }, ..AdParameters::default() };
-    for parameters in [CREATE_PARAMETERS, WRITE_PARAMETERS, BUMP_PARAMETERS, READ_PARAMETERS] {
+        AdParameters { included: Included { log: false, status: false, quality: true }, ..AdParameters::default() };
+    for parameters in [CREATE_PARAMETERS, WRITE_PARAMETERS, BUMP_PARAMETERS] {
         assert_eq!(parse(parameters, "include=quality"), Ok(with_quality.clone()));
+        assert!(parse(parameters, "include=log").is_ok_and(|parsed| parsed.included.log));
     }
+    // A read shows the log unless it names fields.
+    let read = |query| parse(READ_PARAMETERS, query).map(|parsed| parsed.included.log);
     assert_eq!(
-        parse(WRITE_PARAMETERS, "include=log"),
-        Err(json!({"include": ["\"log\" is not a valid choice.", "Valid choices: \"quality\"."]}))
+        [read("include=quality"), read("fields=id"), read("fields=id&include=log")],
+        [Ok(true), Ok(false), Ok(true)]
+    );
+    assert_eq!(
+        parse(WRITE_PARAMETERS, "include=status"),
+        Err(json!({"include": ["\"status\" is not a valid choice.", "Valid choices: \"log\", \"quality\"."]}))
     );
     assert_eq!(parse(TARGET_PARAMETERS, "include=quality"), Err(json!({"include": ["Unknown parameter."]})));
     assert_eq!(
