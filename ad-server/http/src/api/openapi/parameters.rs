@@ -51,7 +51,7 @@ fn headers() -> Map<String, Value> {
             text(), json!({"wait": {"value": "wait=5"}})),
     ]);
     parameters.insert(CONTENT_ENCODING.to_owned(), json!({"name": "Content-Encoding", "in": "header",
-        "description": "Coding of the body, if it is compressed", "schema": {"type": "string", "enum": ["gzip"]}}));
+        "description": "Coding of the body, if it is compressed", "schema": {"type": "string", "enum": ["gzip", "identity"]}}));
     parameters.insert("ad.source_id".to_owned(), json!({"name": "source_id", "in": "path", "required": true,
         "description": "The client's identifier of the ad, percent-encoded", "schema": {"type": "string", "minLength": 1, "maxLength": 255}}));
     parameters
