@@ -148,7 +148,7 @@ fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>))
 }
 
 #[library_benchmark(setup = checked)]
-#[bench::full_car(config = figures(33_554, 12))]
+#[bench::full_car(config = figures(43_886, 12))]
 fn quality(ad: Content) -> (Content, Quality) {
     let quality = measured(black_box(&ad).fields()).quality();
     (ad, quality)
