@@ -36,7 +36,7 @@ pub(super) enum Awaited {
 
 /// The place where a text stops being JSON; `None` if it does not, or only ends too early.
 pub(super) fn stop(text: &str) -> Option<Stop> {
-    let mut scan = Scan { bytes: text.as_bytes(), at: 0, last: 0, open: Vec::new() };
+    let mut scan = JsonScan { bytes: text.as_bytes(), at: 0, last: 0, open: Vec::new() };
     let mut expected = Awaited::Value;
     loop {
         scan.at = scan.behind_space(scan.at);
@@ -51,7 +51,7 @@ pub(super) fn stop(text: &str) -> Option<Stop> {
     }
 }
 
-struct Scan<'a> {
+struct JsonScan<'a> {
     bytes: &'a [u8],
     at: usize,
     last: usize,
@@ -67,7 +67,7 @@ enum Halt {
     At(usize, Awaited),
 }
 
-impl Scan<'_> {
+impl JsonScan<'_> {
     fn behind_space(&self, at: usize) -> usize {
         at + self.bytes[at..].iter().take_while(|byte| b" \t\r\n".contains(byte)).count()
     }

@@ -88,7 +88,7 @@ const OBJECTS: &[&str] = &[
 ];
 
 /// Where JSON ends, as the rows of the tables see it.
-struct Place<'a> {
+struct StopContext<'a> {
     text: &'a str,
     stop: Stop,
     /// From the place on.
@@ -102,7 +102,7 @@ struct Place<'a> {
 }
 
 /// A kind of slip: what it explains, where it is that.
-type Explain = fn(&Place<'_>) -> Option<String>;
+type Explain = fn(&StopContext<'_>) -> Option<String>;
 
 /// The kinds of slips, the more certain first.
 const SLIPS: &[Explain] = &[
@@ -128,7 +128,7 @@ const SLIPS: &[Explain] = &[
 /// What stands at the place where a text stops being JSON, and what to write.
 pub(super) fn explain(text: &str, stop: Stop) -> Option<String> {
     let rest = text.get(stop.at..)?;
-    let place = Place {
+    let place = StopContext {
         text,
         stop,
         rest,
@@ -151,7 +151,7 @@ fn word(rest: &str) -> &str {
     rest[..end].trim_end()
 }
 
-fn within_a_text(place: &Place<'_>) -> Option<String> {
+fn within_a_text(place: &StopContext<'_>) -> Option<String> {
     let here = &place.here;
     let escape: String = place.rest.chars().take(2).collect();
     Some(match place.stop.expected {
@@ -182,7 +182,7 @@ fn within_a_text(place: &Place<'_>) -> Option<String> {
     })
 }
 
-fn trailing_comma(place: &Place<'_>) -> Option<String> {
+fn trailing_comma(place: &StopContext<'_>) -> Option<String> {
     let is_end = place.rest.starts_with(['}', ']']);
     let comma = || here(place.text, place.text[..place.stop.at].trim_end().len() - 1);
     match place.before {
@@ -198,7 +198,7 @@ fn trailing_comma(place: &Place<'_>) -> Option<String> {
 }
 
 /// `12900,5`: a name is expected behind the comma.
-fn decimal_comma(place: &Place<'_>) -> Option<String> {
+fn decimal_comma(place: &StopContext<'_>) -> Option<String> {
     if place.stop.expected != Awaited::Name || place.before != Some(',') {
         return None;
     }
@@ -223,20 +223,20 @@ fn decimal_comma(place: &Place<'_>) -> Option<String> {
 }
 
 /// `{{price}}`: the second bracket stands where a name is expected.
-fn placeholder(place: &Place<'_>) -> Option<String> {
+fn placeholder(place: &StopContext<'_>) -> Option<String> {
     let is_placeholder =
         place.stop.expected == Awaited::Name && place.before == Some('{') && place.rest.starts_with('{');
     let here = || here(place.text, place.stop.at - 1);
     is_placeholder.then(|| format!("Placeholder of a template {}: it was not replaced by its value.", here()))
 }
 
-fn missing_value(place: &Place<'_>) -> Option<String> {
+fn missing_value(place: &StopContext<'_>) -> Option<String> {
     let is_missing = place.before == Some(':') && place.rest.starts_with([',', '}', ']']);
     is_missing
         .then(|| format!("A value is missing {}, behind the colon; write null, or leave the field out.", place.here))
 }
 
-fn object_as_text(place: &Place<'_>) -> Option<String> {
+fn object_as_text(place: &StopContext<'_>) -> Option<String> {
     let object = OBJECTS.iter().find(|object| place.rest.starts_with(**object) || place.word.contains("=HASH(0x"))?;
     let shown = if object.starts_with("object ") { "[object Object]" } else { place.word };
     Some(format!(
@@ -245,7 +245,7 @@ fn object_as_text(place: &Place<'_>) -> Option<String> {
     ))
 }
 
-fn behind_the_end(place: &Place<'_>) -> Option<String> {
+fn behind_the_end(place: &StopContext<'_>) -> Option<String> {
     if place.stop.expected != Awaited::End {
         return None;
     }
@@ -259,7 +259,7 @@ fn behind_the_end(place: &Place<'_>) -> Option<String> {
     })
 }
 
-fn known_word(place: &Place<'_>) -> Option<String> {
+fn known_word(place: &StopContext<'_>) -> Option<String> {
     if place.stop.expected != Awaited::Value {
         return None;
     }
@@ -269,7 +269,7 @@ fn known_word(place: &Place<'_>) -> Option<String> {
 }
 
 /// A number that JSON writes in another way.
-fn number_slip(place: &Place<'_>) -> Option<String> {
+fn number_slip(place: &StopContext<'_>) -> Option<String> {
     if place.stop.expected != Awaited::Value {
         return None;
     }
@@ -304,7 +304,7 @@ fn number_slip(place: &Place<'_>) -> Option<String> {
 }
 
 /// What stands behind a number that was complete: `12 900`, `110kW`, `2019-05-03`.
-fn behind_a_number(place: &Place<'_>) -> Option<String> {
+fn behind_a_number(place: &StopContext<'_>) -> Option<String> {
     let last = place.text.get(place.stop.last..)?;
     let is_number = last.starts_with(|letter: char| letter == '-' || letter.is_ascii_digit());
     let is_sign = place.rest.starts_with(['"', '{', '[', '}', ']', '/', '#', ';']);
@@ -330,7 +330,7 @@ fn behind_a_number(place: &Place<'_>) -> Option<String> {
 }
 
 /// A quote that ends a text within it.
-fn quote_within_a_text(place: &Place<'_>) -> Option<String> {
+fn quote_within_a_text(place: &StopContext<'_>) -> Option<String> {
     let last_is_text = place.text.get(place.stop.last..)?.starts_with('"');
     let is_letter = place.rest.starts_with(|letter: char| letter.is_alphanumeric() || "!?.%-(".contains(letter));
     let quote = place.text[..place.stop.at].trim_end().len().checked_sub(1)?;
@@ -340,12 +340,12 @@ fn quote_within_a_text(place: &Place<'_>) -> Option<String> {
     })
 }
 
-fn missing_comma(place: &Place<'_>) -> Option<String> {
+fn missing_comma(place: &StopContext<'_>) -> Option<String> {
     let is_missing = place.stop.expected == Awaited::Comma && place.rest.starts_with(['"', '{', '[']);
     is_missing.then(|| format!("A comma is missing {}, before the next item.", place.here))
 }
 
-fn wrong_bracket(place: &Place<'_>) -> Option<String> {
+fn wrong_bracket(place: &StopContext<'_>) -> Option<String> {
     let (open, close) = match place.stop.within? {
         b'{' => ('{', '}'),
         _ => ('[', ']'),
@@ -355,19 +355,19 @@ fn wrong_bracket(place: &Place<'_>) -> Option<String> {
         .then(|| format!("{found} {} closes what {open} opened; write {close} first.", place.here))
 }
 
-fn sign(place: &Place<'_>) -> Option<String> {
+fn sign(place: &StopContext<'_>) -> Option<String> {
     let (_, says) = SIGNS.iter().find(|(sign, _)| place.rest.starts_with(sign))?;
     let word: String = place.rest.chars().take(6).collect();
     Some(says.replace("{here}", &place.here).replace("{word}", &word))
 }
 
-fn control_character(place: &Place<'_>) -> Option<String> {
+fn control_character(place: &StopContext<'_>) -> Option<String> {
     let found = place.rest.chars().next().filter(|found| found.is_control())?;
     Some(format!("Control character U+{:04X} {}, outside of a text; remove it.", u32::from(found), place.here))
 }
 
 /// A name or value without quotes.
-fn unquoted(place: &Place<'_>) -> Option<String> {
+fn unquoted(place: &StopContext<'_>) -> Option<String> {
     let (word, here) = (place.word, &place.here);
     if word.is_empty() || !matches!(place.stop.expected, Awaited::Name | Awaited::Value) {
         return None;
@@ -385,7 +385,7 @@ fn unquoted(place: &Place<'_>) -> Option<String> {
 }
 
 /// What was expected, where nothing known stands there.
-fn expected(place: &Place<'_>) -> Option<String> {
+fn expected(place: &StopContext<'_>) -> Option<String> {
     let what = match (place.stop.expected, place.stop.within) {
         (Awaited::Value, _) => "a value",
         (Awaited::Name, _) => "a name in double quotes",

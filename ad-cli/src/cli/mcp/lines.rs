@@ -27,12 +27,12 @@ const SKIPPED: u64 = 64 * 1024;
 
 /// The client at the other end.
 #[derive(Debug)]
-pub(super) struct Lines<W> {
+pub(super) struct LineTransport<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     out: Arc<Mutex<W>>,
 }
 
-impl Lines<Stdout> {
+impl LineTransport<Stdout> {
     /// Reads stdin in a task of its own, and logs refused lines to `log`.
     pub(super) fn stdio(log: Output) -> Self {
         let (sender, messages) = mpsc::channel(1);
@@ -47,7 +47,7 @@ impl Lines<Stdout> {
     }
 }
 
-impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> {
+impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for LineTransport<W> {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {

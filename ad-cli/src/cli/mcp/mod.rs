@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     arguments::{Arguments, Line},
     call::Ended,
-    lines::Lines,
+    lines::LineTransport,
     tools::{Effect, TOOLS, Tool},
 };
 use super::{AFTER_HELP, definition};
@@ -103,7 +103,7 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
     };
     let (running, calls, stop) = (server.running.clone(), server.calls.clone(), server.stop.clone());
     let session = async {
-        let service = server.serve_with_ct(Lines::stdio(context.out), stop.clone()).await?;
+        let service = server.serve_with_ct(LineTransport::stdio(context.out), stop.clone()).await?;
         service.waiting().await.map_err(|error| ServerInitializeError::ConnectionClosed(error.to_string()))
     };
     tokio::pin!(session);

@@ -21,7 +21,7 @@ use crate::{
 const LONGEST_EXAMPLE: usize = 200;
 
 /// A field at a path, and how much of it stands there.
-struct Place {
+struct SentField {
     kind: Option<Kind>,
     inside: Option<&'static Tree>,
     required: bool,
@@ -29,7 +29,7 @@ struct Place {
     is_of_measure: bool,
 }
 
-impl Place {
+impl SentField {
     fn object(required: bool) -> Self {
         Self { kind: None, inside: None, required, is_item: false, is_of_measure: false }
     }
@@ -109,7 +109,7 @@ impl Hints<'_> {
         }
     }
 
-    fn is_valid(&self, place: &Place, value: &Value) -> bool {
+    fn is_valid(&self, place: &SentField, value: &Value) -> bool {
         let Some(kind) = place.kind else { return value.is_object() };
         let category = self.category.map_or(CategoryTable::Unknown, |category| CategoryTable::Known(category.tree()));
         let mut check = Check::new(&self.rulebook.catalogue, self.version, self.mode, category);
@@ -117,20 +117,20 @@ impl Hints<'_> {
     }
 
     /// The field of a path; `None` where it is unknown.
-    fn place(&self, path: &[String]) -> Option<Place> {
+    fn place(&self, path: &[String]) -> Option<SentField> {
         let mut tree = self.ad_table();
         let mut names = path.iter();
         loop {
             match tree.get(names.next()?)? {
                 Node::Branch(branch) if names.len() == 0 => {
                     let required = branch.expected().any(|(_, field)| field.required);
-                    return Some(Place::object(required));
+                    return Some(SentField::object(required));
                 }
                 Node::Branch(branch) => tree = branch,
                 Node::Leaf(field, inside) => {
                     let next = names.next();
                     match (field.kind, next) {
-                        (Kind::CategoryFields, None) => return Some(Place::object(field.required)),
+                        (Kind::CategoryFields, None) => return Some(SentField::object(field.required)),
                         (Kind::CategoryFields, Some(_)) => {
                             tree = self.category?.tree();
                             names = path[1..].iter();
@@ -140,7 +140,7 @@ impl Hints<'_> {
                             names = path[path.len() - names.len() - 1..].iter();
                         }
                         (Kind::Objects { .. }, Some(_)) if names.len() > 0 => tree = inside.as_ref()?,
-                        (Kind::Objects { .. }, Some(_)) => return Some(Place::object(false)),
+                        (Kind::Objects { .. }, Some(_)) => return Some(SentField::object(false)),
                         _ => return of_field(field, inside.as_ref(), next.map(String::as_str)),
                     }
                 }
@@ -235,15 +235,15 @@ impl Hints<'_> {
 }
 
 /// What stands in a field, or at a name or index below it.
-fn of_field(field: &'static Field, inside: Option<&'static Tree>, below: Option<&str>) -> Option<Place> {
+fn of_field(field: &'static Field, inside: Option<&'static Tree>, below: Option<&str>) -> Option<SentField> {
     let place =
-        |kind, is_item| Place { kind: Some(kind), inside, required: field.required, is_item, is_of_measure: false };
+        |kind, is_item| SentField { kind: Some(kind), inside, required: field.required, is_item, is_of_measure: false };
     match (field.kind, below) {
         (kind, None) => Some(place(kind, false)),
         (Kind::List { item, .. }, Some(_)) => Some(place(*item, true)),
         (Kind::Measure { min, .. }, Some("value")) => {
             let kind = Kind::Decimal { min, max: crate::fields::MOST_MEASURED, decimals: None, numeric_text: true };
-            Some(Place { is_of_measure: true, ..place(kind, false) })
+            Some(SentField { is_of_measure: true, ..place(kind, false) })
         }
         _ => None,
     }

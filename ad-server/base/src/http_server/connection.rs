@@ -44,7 +44,8 @@ const RESET_STREAMS: usize = 20;
 
 const BEYOND: Times = Times { answer: TIME_BEYOND, idle: TIME_BEYOND };
 
-/// Extension of a response: what is still to come of the request's body is discarded until the slot is freed with the connection.
+/// Extension of a response: before its connection is closed, the rest of the request's body is read and discarded. The slot counts it
+/// against the limit until then.
 ///
 /// A client that is still sending when its connection is closed does not see the answer (RFC 9112, 9.6).
 #[derive(Debug, Clone)]
