@@ -97,7 +97,7 @@ fn price_details() -> Vec<Rule> {
             .accepts(amount(json!(5)), json!({"price": [{"currency": "SEK"}]}))
             .accepts(amount(json!(5)).by(Who::South), json!({"price": [{"currency": "EUR"}]}))
             .refuses(currency(json!("KRO")), first(&json!({"currency": [says::no_choice("KRO"), MORE]})))
-            .refuses(currency(json!(752)), first(&json!({"currency": [says::NO_TEXT, says::in_quotes("752")]}))),
+            .refuses(currency(json!(752)), first(&json!({"currency": [says::NO_TEXT]}))),
         row("one of each type", "At most one object per type.")
             .accepts(
                 validate("car", &json!({"price": [{"type": "list", "amount": 5}, {"type": "leasing", "amount": 1}]})),

@@ -210,7 +210,7 @@ impl Holds {
                 (json!(1), json!([says::NO_BOOLEAN])),
             ],
             Self::Text(fewest, most) => [
-                Some((json!(7), json!([says::NO_TEXT, says::in_quotes("7")]))),
+                Some((json!(7), json!([says::NO_TEXT, MORE]))),
                 fewest.map(|it| (json!("x".repeat(it - 1)), json!([says::at_least_characters(it)]))),
                 most.map(|it| (json!("x".repeat(it + 1)), json!([says::no_more_characters(it)]))),
             ]
@@ -224,7 +224,7 @@ impl Holds {
                         (json!(most + 1), json!([says::at_most(most)])),
                     ]
                 });
-                let quoted = (json!("4"), json!([says::NO_INTEGER, says::unquoted("4")]));
+                let quoted = (json!("4"), json!([says::NO_INTEGER, MORE]));
                 [json!("four"), json!(4.5), json!(true)]
                     .into_iter()
                     .map(|value| (value, json!([says::NO_INTEGER])))
@@ -270,7 +270,7 @@ impl Holds {
                 (json!("ABS"), json!([says::NO_LIST, says::A_LIST])),
             ],
             Self::Plate(most) => [
-                Some((json!(7), json!([says::NO_TEXT, says::in_quotes("7")]))),
+                Some((json!(7), json!([says::NO_TEXT, MORE]))),
                 most.map(|it| (json!("X".repeat(it + 1)), json!([says::no_more_characters(it)]))),
             ]
             .into_iter()

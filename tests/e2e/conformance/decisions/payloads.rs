@@ -86,7 +86,7 @@ fn fields_and_messages() -> Vec<Rule> {
             )
             .refuses(
                 validate("car", &json!({"price": 1, "image_urls": {}})),
-                json!({"price": [says::NO_LIST, says::A_LIST], "image_urls": [says::NO_LIST, says::A_LIST]}),
+                json!({"price": [says::NO_LIST, says::A_LIST], "image_urls": [says::NO_LIST, MORE]}),
             ),
     ]
 }
