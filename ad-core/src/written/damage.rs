@@ -61,11 +61,19 @@ const WINDOWS: [char; 32] = [
     '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
 ];
 
-/// Most times that a text is decoded.
+/// Length of the longest entity without `&` and `;`, in bytes.
+const LONGEST_NAME: usize = 8;
+
+/// Most times that a text is decoded, and that it is repaired.
 const MOST_TIMES: usize = 3;
 
 /// What has happened to a text, if anything has. Nearly all texts are whole, which is seen without looking at them closely.
 pub fn find(text: &str) -> Option<DamagedText> {
+    find_within(text, MOST_TIMES)
+}
+
+/// The same, where the text is repaired so many times at most: `&amp;amp;amp;` hides one damage behind another without end.
+fn find_within(text: &str, times: usize) -> Option<DamagedText> {
     // Without an end at the first sign, the loop is unrolled.
     if !text.bytes().fold(false, |found, byte| found | SIGNS[usize::from(byte)]) {
         return None;
@@ -84,7 +92,8 @@ pub fn find(text: &str) -> Option<DamagedText> {
         }
         // Several things may have happened to it.
         Some((damage, meant)) => {
-            let meant = find(&meant).and_then(|further| further.meant).unwrap_or(meant);
+            let further = times.checked_sub(1).and_then(|times| find_within(&meant, times)?.meant);
+            let meant = further.unwrap_or(meant);
             Some(DamagedText { damage, meant: Some(meant) })
         }
         None => is_lost.then_some(DamagedText { damage: Damage::Lost, meant: None }),
@@ -152,7 +161,9 @@ fn entities(text: &str) -> Option<String> {
     while let Some(start) = rest.find('&') {
         decoded.push_str(&rest[..start]);
         rest = &rest[start..];
-        let name = rest[1..].find(';').filter(|length| *length <= 8).map(|length| &rest[1..=length]);
+        // The name is short: what is behind it is not searched for each `&`.
+        let end = rest.bytes().take(LONGEST_NAME + 2).position(|byte| byte == b';');
+        let name = end.map(|end| &rest[1..end]);
         if let Some((name, characters)) = name.and_then(|name| Some((name, entity(name)?))) {
             decoded.push_str(&characters);
             count += 1;
@@ -234,6 +245,13 @@ mod tests {
         }
         assert_eq!(find("V\u{fffd}lsk\u{fffd}tt"), Some(DamagedText { damage: Damage::Lost, meant: None }));
         assert_eq!(find("\\N"), Some(DamagedText { damage: Damage::NoValue, meant: None }));
+    }
+
+    #[test]
+    fn a_text_is_repaired_a_few_times_only() {
+        let text = format!("&{}auml;", "amp;".repeat(50_000));
+        let meant = find(&text).and_then(|found| found.meant).unwrap();
+        assert_eq!(meant.len(), text.len() - (MOST_TIMES + 1) * "amp;".len());
     }
 
     #[test]
