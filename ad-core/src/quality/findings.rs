@@ -381,7 +381,8 @@ const MOST_SHOWN: usize = 40;
 fn first_difference(sent: &str, meant: &str) -> (String, String) {
     let same =
         sent.chars().zip(meant.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
-    let start = sent[..same].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let start = sent[..same].char_indices().rev().find(|(_, letter)| letter.is_whitespace());
+    let start = start.map_or(0, |(space, letter)| space + letter.len_utf8());
     let start = if same - start > MOST_SHOWN { same } else { start };
     let word = |text: &str| -> String {
         let word: String = text[start..].chars().take_while(|letter| *letter != ' ').take(MOST_SHOWN).collect();

@@ -3,6 +3,7 @@
 //!
 //! | Module | What it has |
 //! |---|---|
+//! | [`bodies`] | bodies that are not JSON |
 //! | [`full`] | payloads with every field, made from the tables |
 //! | [`kinds`] | checking payloads of every kind |
 //! | [`odd`] | odd values, and payloads that are odd in a few places |
@@ -12,6 +13,7 @@
 //! | [`shortcuts`] | what is quick agrees with what is thorough |
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod bodies;
 mod full;
 mod kinds;
 mod merging;

@@ -82,6 +82,20 @@ fn odd_number() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// What a wrong conversion leaves behind, beside characters of more than one byte.
+const DAMAGED: [&str; 22] = [
+    "&amp;", "&auml;", "&#228;", "&", ";", "\\", "\\n", "\\N", "\\u00e4", "Ã¤", "â‚¬", "\u{fffd}", "\0", "å", "\u{a0}",
+    "\u{3000}", " ", "👍", "x", "Â", "1.000", "km",
+];
+
+/// Texts of some of these pieces.
+pub(crate) fn of_pieces(
+    pieces: &'static [&'static str],
+    count: impl Into<prop::collection::SizeRange>,
+) -> impl Strategy<Value = String> {
+    vec(prop::sample::select(pieces), count).prop_map(|pieces| pieces.concat())
+}
+
 /// Texts that programs stumble over.
 pub(crate) fn odd_text() -> impl Strategy<Value = String> {
     let texts = [
@@ -139,6 +153,7 @@ pub(crate) fn odd_text() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => prop::sample::select(texts.to_vec()).prop_map(str::to_owned),
         2 => any::<String>(),
+        2 => of_pieces(&DAMAGED, 1..8),
         1 => (prop::sample::select(vec!["x", "å", "e\u{301}", "👍"]), prop::sample::select(vec![255, 256, 500, 501, 9_999, 10_001]))
             .prop_map(|(text, times): (&str, usize)| text.repeat(times)),
     ]
