@@ -117,7 +117,7 @@ impl<'a> Target<'a> {
     /// Checks that the ad has one of the revisions.
     fn check_revision(&self, tag: AdTag) -> Result<(), ServiceError> {
         match self.revisions {
-            Some([]) => Err(ServiceError::NoStrongTag(tag)),
+            Some([]) => Err(ServiceError::NoRevisionNamed(tag)),
             Some(revisions) if !revisions.contains(&tag.revision) => Err(ServiceError::PreconditionFailed(tag)),
             _ => Ok(()),
         }
@@ -184,12 +184,9 @@ pub enum ServiceError {
         .0.revision
     )]
     PreconditionFailed(AdTag),
-    /// The request names no revision at all: its tags are weak, or none of this service.
-    #[error(
-        "If-Match has no tag that can match: a weak tag never does, so send it without W/, and a tag is as the header ETag has it, \
-         such as \"{0}\". Nothing was done."
-    )]
-    NoStrongTag(AdTag),
+    /// The request wants a revision of the ad, and names none that can be one.
+    #[error("The request names no revision that the ad can have. Nothing was done.")]
+    NoRevisionNamed(AdTag),
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate {

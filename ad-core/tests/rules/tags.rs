@@ -74,7 +74,7 @@ async fn a_write_on_another_revision_does_nothing() {
             let refused = match answer {
                 Err(ServiceError::PreconditionFailed(tag)) if !revisions.is_empty() => tag,
                 // A weak tag is of no revision.
-                Err(ServiceError::NoStrongTag(tag)) if revisions.is_empty() => tag,
+                Err(ServiceError::NoRevisionNamed(tag)) if revisions.is_empty() => tag,
                 other => panic!("{other:?}"),
             };
             assert_eq!(refused, before);

@@ -205,14 +205,14 @@ impl ApiError {
     #[rustfmt::skip]
     fn row(&self) -> ErrorRow {
         use ServiceError::{
-            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, NoStrongTag, PreconditionFailed, Refused, Store, TooManyRequests, Version,
+            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, NoRevisionNamed, PreconditionFailed, Refused, Store, TooManyRequests, Version,
         };
         match self {
             Self::Service(Invalid(_) | InvalidQuery(_)) => row(Code::ValidationFailed, StatusCode::BAD_REQUEST),
             Self::Service(Refused(denials)) => row(denials.first().map_or(Code::NotAllowed, |it| it.code), StatusCode::BAD_REQUEST),
             Self::Service(Version(error)) => row(error.code(), StatusCode::BAD_REQUEST),
             Self::Service(ServiceError::NotFound | Elsewhere { .. }) | Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
-            Self::Service(PreconditionFailed(tag) | NoStrongTag(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
+            Self::Service(PreconditionFailed(tag) | NoRevisionNamed(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
             Self::Service(Duplicate { .. }) => row(Code::DuplicateSourceId, StatusCode::CONFLICT),
             Self::Service(KeyUsed(_)) => row(Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
@@ -276,6 +276,10 @@ impl ApiError {
             },
             Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
             Self::Service(ServiceError::Duplicate { used_by, .. }) => duplicate_texts(used_by).join(" "),
+            Self::Service(ServiceError::NoRevisionNamed(tag)) => format!(
+                "If-Match has no tag that can match: a weak tag never does, so send it without W/, and a tag is as the header ETag has \
+                 it, such as \"{tag}\". Nothing was done."
+            ),
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
             Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
