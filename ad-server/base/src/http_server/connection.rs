@@ -14,7 +14,7 @@ use hyper_util::{
 };
 use poem::{
     Body, Endpoint, Request, RequestParts, Response,
-    http::uri::Scheme,
+    http::{Version, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
 use tokio::{
@@ -111,7 +111,8 @@ impl Connection {
             let (endpoint, close, discard) = (Arc::clone(&endpoint), Arc::clone(&close), Arc::clone(&discard));
             let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
             async move {
-                let malformed = MalformedRequest::with_headers(request.version(), request.headers());
+                let version = request.version();
+                let malformed = MalformedRequest::with_headers(version, request.headers());
                 let mut request = Request::from((request, local, remote, scheme));
                 if let Some(malformed) = malformed {
                     request.set_data(malformed);
@@ -120,7 +121,10 @@ impl Connection {
                     request.set_data(limit);
                 }
                 let mut response = endpoint.get_response(request).await;
-                keep(&mut response, &discard);
+                // HTTP/2 ends a stream alone, and its connection goes on.
+                if version != Version::HTTP_2 {
+                    keep(&mut response, &discard);
+                }
                 if response.extensions().get::<CloseConnection>().is_some() {
                     close.notify_one();
                     std::future::pending::<()>().await;
