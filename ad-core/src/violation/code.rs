@@ -303,7 +303,7 @@ codes! {
         "The date is so long ago that a program has probably sent it for a date that is not set.",
         "Leave the field out if the date is not known.";
     ImageUnreachable "image_unreachable": "Image cannot be fetched from this address",
-        "The address cannot lead to an image: its host is private or this machine, it has a user name and password or a part behind `#`, it has `&amp;` in the place of `&`,or it is several addresses in one text.",
+        "The address cannot lead to an image: its host is private or this machine, it has a user name and password or a part behind `#`, it has `&amp;` in the place of `&`, or it is several addresses in one text.",
         "Send the public https address of each image as an item of its own.";
     BodyCapitals "body_capitals": "Description in capital letters",
         "The description is in capital letters throughout.",
