@@ -112,6 +112,13 @@ fn sent() -> (Rulebook, Dealer, Map<String, Value>) {
     (rulebook, dealer, numbered(1))
 }
 
+/// The rules, after a car that was refused.
+fn refused_before() -> (Rulebook, Dealer) {
+    let (rulebook, dealer, _) = sent();
+    refused(&rulebook, &dealer, CAR);
+    (rulebook, dealer)
+}
+
 /// A car as it is stored.
 fn checked() -> Content {
     let (rulebook, dealer, payload) = sent();
@@ -126,6 +133,23 @@ fn check(rulebook: &Rulebook, dealer: &Dealer, payload: Map<String, Value>) -> C
     let category = categories::by_vehicle_type("car").expect("cars are a category");
     let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(dealer) };
     rulebook.create(write, payload, SourceId::Required).expect("a valid car")
+}
+
+/// The answer to a car with seven mistakes of different kinds, with hints.
+fn refused(rulebook: &Rulebook, dealer: &Dealer, car: &[u8]) -> String {
+    let mut car: Map<String, Value> = serde_json::from_slice(car).expect("the payload is an object");
+    car.insert("source_id".to_owned(), json!("car-1"));
+    car.insert("Body".to_owned(), json!("A name in capitals."));
+    car.insert("visible".to_owned(), json!("Ja"));
+    let fields = car.get_mut("category_fields").and_then(Value::as_object_mut).expect("a car has fields");
+    fields.insert("model".to_owned(), json!("XC 60"));
+    fields.insert("fuels".to_owned(), json!(["Bensin"]));
+    fields.insert("in_traffic_date".to_owned(), json!("20190503"));
+    fields.insert("engine_power".to_owned(), json!("110 kW"));
+    let category = categories::by_vehicle_type("car").expect("cars are a category");
+    let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(dealer) };
+    let errors = rulebook.create(write, car, SourceId::Required).expect_err("the values are wrong");
+    serde_json::to_string(&errors).expect("errors are JSON")
 }
 
 fn measured(ad: &Map<String, Value>) -> Measured<'_> {
@@ -147,8 +171,16 @@ fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>))
     (rulebook, checked)
 }
 
+// What explaining seven mistakes costs.
+#[library_benchmark(setup = refused_before)]
+#[bench::full_car(config = figures(1_545_074, 2_280))]
+fn refuse((rulebook, dealer): (Rulebook, Dealer)) -> (Rulebook, String) {
+    let errors = refused(&rulebook, &dealer, black_box(CAR));
+    (rulebook, errors)
+}
+
 #[library_benchmark(setup = checked)]
-#[bench::full_car(config = figures(43_886, 12))]
+#[bench::full_car(config = figures(40_727, 12))]
 fn quality(ad: Content) -> (Content, Quality) {
     let quality = measured(black_box(&ad).fields()).quality();
     (ad, quality)
@@ -220,6 +252,6 @@ fn events(setup: Setup) -> Setup {
 
 library_benchmark_group!(
     name = operations,
-    benchmarks = [parse, validate, quality, score, post, patch, get, list, publish, events]
+    benchmarks = [parse, validate, refuse, quality, score, post, patch, get, list, publish, events]
 );
 main!(library_benchmark_groups = operations);

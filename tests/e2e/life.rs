@@ -320,3 +320,28 @@ async fn an_answer_to_a_write_has_the_log_if_it_is_asked_for() {
     let deleted = client.send(Method::DELETE, "/v4/car/logged", None).await.expect(200);
     assert!(deleted.get("log").is_none(), "nobody asked for it: {deleted}");
 }
+
+#[tokio::test]
+async fn an_answer_to_a_write_has_its_warnings_if_they_are_asked_for() {
+    let server = Server::start().await;
+    let client = &server.client;
+    let codes = |answer: &Value| {
+        let warnings = answer["warnings"].as_array().unwrap_or_else(|| panic!("no warnings: {answer}"));
+        warnings
+            .iter()
+            .map(|warning| format!("{} {}", warning["field"], warning["code"]).replace('"', ""))
+            .collect::<Vec<_>>()
+    };
+    let mut car = plain_car(" warned", "WRN001");
+    car["image_urls"] = json!(["https://cdn.example/1.jpg,https://cdn.example/2.jpg"]);
+    car["body"] = json!("VÃ¤lskÃ¶tt");
+    car["price"] = json!([{"type": "list", "amount": 189_900}, {"type": "leasing", "amount": 2_990}]);
+    let created = client.post("/v4/car?include=warnings", &car).await.expect(201);
+    assert_eq!(codes(&created), ["source_id source_id_spaces", "body text_damaged", "image_urls.0 image_unreachable"]);
+    assert_eq!(created.get("quality"), None, "nobody asked for it: {created}");
+    let body =
+        Some(json!({"price": [{"type": "list", "amount": 179_900}], "body": "Välskött"}).to_string().into_bytes());
+    let prefer = [("prefer", "wait=20".to_owned())];
+    let changed = client.send_with(Method::PATCH, "/v4/car/%20warned?include=warnings", &prefer, body).await;
+    assert_eq!(codes(&changed.expect(200)), ["price price_dropped", "image_urls.0 image_unreachable"]);
+}

@@ -188,7 +188,7 @@ async fn every_list_is_answered_from_an_index() {
                     descending,
                     page,
                     fields: None,
-                    included: Included { log, status: false, quality: false },
+                    included: Included { log, status: false, quality: false, warnings: false },
                 };
                 for scope in scopes.repeat(ROUNDS) {
                     explained.store.list(scope, &query).await.unwrap();

@@ -410,7 +410,7 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
             descending: number % 2 == 0,
             page: Page { limit: 4, offset: u64::from(number % 4 == 3) },
             fields: None,
-            included: Included { log: false, status: true, quality: false },
+            included: Included { log: false, status: true, quality: false, warnings: false },
         };
         let page = store.list(Scope::Dealers(&dealers), &query).await.unwrap();
         let rows: Vec<_> = page

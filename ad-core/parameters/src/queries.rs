@@ -84,7 +84,7 @@ impl ToParameters for AdQuery {
         }
         sent.extend(of_page(self.page));
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
-        let Included { log, status, quality } = self.included;
+        let Included { log, status, quality, warnings: _ } = self.included;
         let included = [log.then_some("log"), status.then_some("status"), quality.then_some("quality")];
         let included: Vec<_> = included.into_iter().flatten().collect();
         sent.extend((!included.is_empty()).then(|| ("include", included.join(","))));

@@ -61,8 +61,9 @@ const INCLUDED: &[&str] = &["log", "status", "quality"];
 /// What it adds to the answer of a write.
 const INCLUDE: Parameter = takes(
     "include",
-    Takes::SomeOf(&["log", "quality"]),
-    "Extra fields of the ad in the answer, separated by commas: `log`, the 100 latest entries; `quality`, how good it is",
+    Takes::SomeOf(&["log", "quality", "warnings"]),
+    "Extra fields of the ad in the answer, separated by commas: `log`, the 100 latest entries; `quality`, how good it is; `warnings`, \
+     what is allowed but probably a mistake",
 );
 
 /// Parameters of a list of ads.

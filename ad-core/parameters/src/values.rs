@@ -190,6 +190,7 @@ impl<'a> ParameterValues<'a> {
             log: names.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log")),
             status: names.contains(&"status"),
             quality: names.contains(&"quality"),
+            warnings: names.contains(&"warnings"),
         };
         (fields, included)
     }

@@ -194,15 +194,17 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             dealer_code: Some("d".to_owned()),
             exclude: Exclusions { primary: true, secondary: false },
             fields: None,
-            included: Included { log: false, status: false, quality: false },
+            included: Included { log: false, status: false, quality: false, warnings: false },
         })
     );
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=yes"),
         Err(json!({"exclude_primary": ["Must be true or false."]}))
     );
-    let with_quality =
-        AdParameters { included: Included { log: false, status: false, quality: true }, ..AdParameters::default() };
+    let with_quality = AdParameters {
+        included: Included { log: false, status: false, quality: true, warnings: false },
+        ..AdParameters::default()
+    };
     for parameters in [CREATE_PARAMETERS, WRITE_PARAMETERS, BUMP_PARAMETERS] {
         assert_eq!(parse(parameters, "include=quality"), Ok(with_quality.clone()));
         assert!(parse(parameters, "include=log").is_ok_and(|parsed| parsed.included.log));
@@ -215,7 +217,9 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
     );
     assert_eq!(
         parse(WRITE_PARAMETERS, "include=status"),
-        Err(json!({"include": ["\"status\" is not a valid choice.", "Valid choices: \"log\", \"quality\"."]}))
+        Err(
+            json!({"include": ["\"status\" is not a valid choice.", "Valid choices: \"log\", \"quality\", \"warnings\"."]})
+        )
     );
     assert_eq!(parse(TARGET_PARAMETERS, "include=quality"), Err(json!({"include": ["Unknown parameter."]})));
     assert_eq!(

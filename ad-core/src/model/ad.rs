@@ -15,6 +15,7 @@ use super::{
     quality::{Quality, QualitySummary},
     time::Timestamp,
 };
+use crate::violation::Warning;
 
 names! {
     /// `created` or `deleted` ('States and transitions').
@@ -155,7 +156,7 @@ impl Ad {
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
     pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> AdView<'a> {
-        AdView { ad: self, log, status: None, quality: None, fields: None }
+        AdView { ad: self, log, status: None, quality: None, warnings: None, fields: None }
     }
 }
 
@@ -212,6 +213,7 @@ pub struct AdView<'a> {
     log: Option<&'a [LogEntry]>,
     status: Option<AdStatus>,
     quality: Option<QualityView<'a>>,
+    warnings: Option<&'a [Warning]>,
     fields: Option<&'a [&'static str]>,
 }
 
@@ -238,6 +240,12 @@ impl<'a> AdView<'a> {
     #[must_use]
     pub fn with_quality(self, quality: Option<&'a Quality>) -> Self {
         Self { quality: quality.map(QualityView::Whole), ..self }
+    }
+
+    /// With what is probably a mistake in a write, if it is given.
+    #[must_use]
+    pub fn with_warnings(self, warnings: Option<&'a [Warning]>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// With the ad's quality as lists show it, if it is given.
@@ -287,6 +295,9 @@ impl Serialize for AdView<'_> {
         }
         if let Some(quality) = self.quality {
             map.serialize_entry("quality", &quality)?;
+        }
+        if let Some(warnings) = self.warnings {
+            map.serialize_entry("warnings", warnings)?;
         }
         map.end()
     }

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::names;
-use crate::violation::Code;
+use crate::violation::{Code, Warning};
+
+/// Codes of findings that are warnings too: what was sent is certainly not what was meant.
+const CERTAIN: [Code; 3] = [Code::TextDamaged, Code::ImageUnreachable, Code::DateUnlikely];
 
 /// The quality of an ad.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,16 @@ pub struct Quality {
 }
 
 impl Quality {
+    /// The findings that are certain, as warnings.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let certain = self.findings.iter().filter(|finding| CERTAIN.contains(&finding.code));
+        certain.map(|Finding { field, code, text, .. }| Warning {
+            field: field.clone(),
+            code: *code,
+            message: text.clone(),
+        })
+    }
+
     /// The points that a goal adds to the score, rounded; at least 1, because a light goal is not nothing.
     pub fn points(&self, goal: &GoalStatus) -> u32 {
         let all: u32 = self.goals.iter().map(|goal| u32::from(goal.weight)).sum();

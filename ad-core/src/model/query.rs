@@ -94,6 +94,8 @@ pub struct Included {
     pub status: bool,
     /// `quality`: score and number of findings.
     pub quality: bool,
+    /// `warnings`: what is allowed but probably a mistake in a write.
+    pub warnings: bool,
 }
 
 /// A query for log entries. The default is all of them, oldest first.

@@ -408,7 +408,8 @@ const FIRST_DATE: &str = "1900-01-02";
 
 fn dates(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     for path in ["in_traffic_date", "eu_check_last", "eu_check_next"] {
-        let Some(date) = ad.text(path).filter(|date| *date < FIRST_DATE) else { continue };
+        let date = ad.facts.category_fields.and_then(|fields| fields.get(path)?.as_str());
+        let Some(date) = date.filter(|date| *date < FIRST_DATE) else { continue };
         let text = say!(
             "The date {date} is unlikely: it is what programs send for a date that is not set.",
             "Datumet {date} är osannolikt: så skickar program ett datum som inte är satt."

@@ -22,12 +22,11 @@ use crate::{
     fields::{CategoryTable, Check, FieldErrors, Mode},
     model::{Ad, AdState, ApiVersion, Content, Dealer, get},
     rulebook::merge::merge,
-    violation::{Choices, Code, Violation},
+    violation::{Choices, Code, Violation, Warning},
 };
 
 pub use example::example_text;
 pub use meant::cured;
-pub use warnings::Warning;
 
 /// Checks and normalises payloads by the tables of the categories.
 #[derive(Debug)]

@@ -4,8 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::Warning;
-use crate::violation::Code;
+use crate::violation::{Code, Warning};
 
 /// Maximum number of keys that are reported.
 const MOST: usize = 20;

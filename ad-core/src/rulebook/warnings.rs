@@ -5,19 +5,8 @@ use serde_json::{Map, Value};
 use super::meant::trimmed;
 use crate::{
     categories::{Facts, price, rules},
-    violation::Code,
+    violation::{Code, Warning},
 };
-
-/// A warning about something that is allowed but probably a mistake (decision 7).
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Warning {
-    /// Dotted path of the field, from the ad.
-    pub field: String,
-    /// Identifier for programs, listed in `docs/errors.md`.
-    pub code: Code,
-    /// The probable mistake, in a sentence.
-    pub message: String,
-}
 
 /// The warnings of a valid ad.
 pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {

@@ -10,8 +10,8 @@ use crate::{
     model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, plate},
     ports::{LogEntries, NewAd, Scope, StoreError, Usage},
     quality::{Measured, Quality},
-    rulebook::{CheckedPayload, SourceId, Warning, WriteContext, payload, versions::VersionError},
-    violation::{Code, Violation, nearest},
+    rulebook::{CheckedPayload, SourceId, WriteContext, payload, versions::VersionError},
+    violation::{Code, Violation, Warning, nearest},
 };
 
 /// How many dealers of a group an error names.
@@ -49,20 +49,6 @@ struct CheckedCreate {
     category: &'static Category,
     dealer: Arc<Dealer>,
     checked: CheckedPayload,
-}
-
-/// Codes of findings that are warnings too: what was sent is certainly not what was meant.
-const CERTAIN: [Code; 3] = [Code::TextDamaged, Code::ImageUnreachable, Code::DateUnlikely];
-
-/// Warnings with those that the quality has found.
-pub(super) fn with_certain(mut warnings: Vec<Warning>, quality: &Quality) -> Vec<Warning> {
-    let certain = quality.findings.iter().filter(|finding| CERTAIN.contains(&finding.code));
-    warnings.extend(certain.map(|finding| Warning {
-        field: finding.field.clone(),
-        code: finding.code,
-        message: finding.text.clone(),
-    }));
-    warnings
 }
 
 impl Service {
@@ -113,7 +99,8 @@ impl Service {
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
         let tag = AdTag { revision: 0, n: 1 };
-        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued };
+        let accepted =
+            Accepted { ad, tag, failed_images: Vec::new(), warnings: checked.warnings, request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;
         let ad = &accepted.ad;
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
@@ -158,7 +145,7 @@ impl Service {
             dealer_code: dealer.code.clone(),
             category_id: category.id,
             content: checked.content,
-            warnings: with_certain(checked.warnings, &quality),
+            warnings: checked.warnings.into_iter().chain(quality.warnings()).collect(),
             quality,
         })
     }

@@ -6,6 +6,7 @@ use super::{Service, ServiceError, TaggedAd};
 use crate::{
     model::{Ad, AdTag, FailedImage, RequestOrigin, Timestamp},
     ports::{AnswerKey, KeptAnswer, StoreError, Usage},
+    violation::Warning,
 };
 
 /// A write of a client, besides its payload.
@@ -56,6 +57,8 @@ pub struct Accepted {
     pub tag: AdTag,
     /// The images that the latest `handle_media` could not store.
     pub failed_images: Vec<FailedImage>,
+    /// What is allowed but probably a mistake in what was sent.
+    pub warnings: Vec<Warning>,
     /// What will be done: a queued request, or nothing.
     pub request: Acceptance,
 }

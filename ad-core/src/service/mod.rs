@@ -141,7 +141,7 @@ impl TaggedAd {
     /// The ad as the answer to an accepted write shows it.
     pub fn accepted(self, request: Acceptance) -> Accepted {
         let Self { ad, tag, failed_images, .. } = self;
-        Accepted { ad, tag, failed_images, request }
+        Accepted { ad, tag, failed_images, warnings: Vec::new(), request }
     }
 }
 

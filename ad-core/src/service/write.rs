@@ -16,7 +16,7 @@ use crate::{
         versions::{Conversion, VersionError, conversion},
     },
     status,
-    violation::Code,
+    violation::{Code, Warning},
 };
 
 impl Service {
@@ -41,6 +41,7 @@ impl Service {
             let deleted = stored.intent == AdState::Deleted;
             Ok(Some(Decision {
                 content: Some(checked.content),
+                warnings: checked.warnings,
                 version: converts.then_some((version, category.id)),
                 intent: deleted.then_some(AdState::Created),
                 ..Decision::of(Some(Plan { actions, markets: category.markets() }))
@@ -73,7 +74,7 @@ impl Service {
             dealer_code: ad.dealer_code,
             category_id: ad.category_id,
             content: ad.content,
-            warnings: super::create::with_certain(checked.warnings, &quality),
+            warnings: checked.warnings.into_iter().chain(quality.warnings()).collect(),
             quality,
         })
     }
@@ -233,6 +234,7 @@ struct CheckedUpdate {
 /// The ad as a decision changes it.
 fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
     let mut accepted = TaggedAd::from(stored).accepted(Acceptance::Queued);
+    accepted.warnings = std::mem::take(&mut decision.warnings);
     let Accepted { ad, tag, .. } = &mut accepted;
     ad.updated = updated;
     if let Some((version, category_id)) = decision.version {
@@ -252,6 +254,7 @@ fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Acc
 pub(super) struct Decision {
     pub(super) plan: Option<Plan>,
     pub(super) content: Option<Content>,
+    pub(super) warnings: Vec<Warning>,
     /// New API version and category.
     pub(super) version: Option<(ApiVersion, u16)>,
     pub(super) intent: Option<AdState>,

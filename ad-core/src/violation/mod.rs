@@ -11,6 +11,17 @@ pub use code::{About, Code, reference};
 pub use cure::{Cure, Slip};
 use nearest::quoted;
 
+/// A warning about something that is allowed but probably a mistake (decision 7).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Warning {
+    /// Dotted path of the field, from the ad.
+    pub field: String,
+    /// Identifier for programs, listed in `docs/errors.md`.
+    pub code: Code,
+    /// The probable mistake, in a sentence.
+    pub message: String,
+}
+
 /// The expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {

@@ -237,7 +237,7 @@ impl House {
             descending: false,
             page: Page { limit: 500, offset: 0 },
             fields: None,
-            included: Included { log: true, status: false, quality: false },
+            included: Included { log: true, status: false, quality: false, warnings: false },
         };
         let page = self.kit.service.list(&access(), None, query).await.unwrap();
         page.rows.into_iter().map(|listed| (listed.ad, listed.log)).collect()

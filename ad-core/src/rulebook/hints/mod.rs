@@ -218,24 +218,36 @@ impl<'a> Hints<'a> {
     /// The paths of the fields that may be sent, with those inside of arrays and locations if `inner`.
     fn paths(&self, level: &EnclosingTable, inner: bool) -> Vec<String> {
         let mut found = Vec::new();
-        self.walk(level.root, &level.prefix, "", inner, &mut found);
+        self.walk(level.root, &mut level.prefix.clone(), &mut |path, is_inner| {
+            if inner || !is_inner {
+                found.push(path[level.prefix.len()..].to_owned());
+            }
+        });
         found
     }
 
-    fn walk(&self, tree: &'static Tree, prefix: &str, below: &str, inner: bool, found: &mut Vec<String>) {
+    /// Visits the paths of the fields that may be sent, and whether they are inside of another field. `path` is that of the object.
+    fn walk(&self, tree: &'static Tree, path: &mut String, visit: &mut dyn FnMut(&str, bool)) {
+        let length = path.len();
         for (name, node) in tree.iter() {
-            let path = format!("{below}{name}");
+            path.push_str(name);
             match node {
-                Node::Branch(branch) => self.walk(branch, prefix, &format!("{path}."), inner, found),
-                Node::Leaf(field, _) if self.is_refused(&format!("{prefix}{path}"), field) => {}
+                Node::Branch(branch) => self.walk_below(branch, path, visit),
+                Node::Leaf(field, _) if self.is_refused(path, field) => {}
                 Node::Leaf(_, inside) => {
-                    found.push(path.clone());
-                    if let Some(inside) = inside.as_ref().filter(|_| inner) {
-                        self.walk(inside, prefix, &format!("{path}."), inner, found);
+                    visit(path, false);
+                    if let Some(inside) = inside {
+                        self.walk_below(inside, path, &mut |path, _| visit(path, true));
                     }
                 }
             }
+            path.truncate(length);
         }
+    }
+
+    fn walk_below(&self, tree: &'static Tree, path: &mut String, visit: &mut dyn FnMut(&str, bool)) {
+        path.push('.');
+        self.walk(tree, path, visit);
     }
 
     /// Whether a field must not be sent for this category and version, and so is not suggested.

@@ -56,7 +56,7 @@ pub(super) fn refuse_create(call: &Call<'_>, payload: Result<Payload, ApiError>)
 pub(super) async fn list(call: &Call<'_>, query: AdQuery, mut turn: Turn) -> ApiResult {
     let service = &call.context().service;
     let (page, fields) = (query.page, query.fields.clone());
-    let Included { log: with_log, status: with_status, quality: with_quality } = query.included;
+    let Included { log: with_log, status: with_status, quality: with_quality, warnings: _ } = query.included;
     let list = service.list(call.access(), call.path.base.category(), query).await?;
     turn.has_read();
     let mut qualities = Vec::new();

@@ -15,11 +15,11 @@ use ad_core::{
     fields::FieldErrors,
     not_json,
     rulebook::{
-        Warning, repeated,
+        repeated,
         size::{MOST_LEVELS, deeper_than},
     },
     service::Access,
-    violation::{Code, Violation},
+    violation::{Code, Violation, Warning},
 };
 use ad_parameters::MAX_QUERY;
 use flate2::read::MultiGzDecoder;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use ad_core::{
     lock::locked,
-    model::{Included, LogEntry},
+    model::{Included, LogEntry, Quality},
     service::{Acceptance, Accepted, AnswerWriter, Incoming, Keep, ServiceError, Target},
 };
 use ad_parameters::{AdParameters, FromParameters};
@@ -100,7 +100,7 @@ impl Call<'_> {
         let mut log = None;
         if shown.included.log || waited.is_some() {
             if let Ok((current, entries)) = self.current(&accepted).await {
-                accepted = current;
+                accepted = Accepted { warnings: accepted.warnings, ..current };
                 log = Some(entries).filter(|_| shown.included.log);
             }
         } else if let Some(answer) = locked(&shown.kept).take() {
@@ -165,9 +165,13 @@ impl ShownAd<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let quality = included.quality.then(|| call.context().service.quality(&accepted.ad, &accepted.failed_images));
-        let quality = quality.transpose()?;
-        let body = json_text(&accepted.ad.view(log).with_quality(quality.as_ref()))?;
+        let measured = (included.quality || included.warnings)
+            .then(|| call.context().service.quality(&accepted.ad, &accepted.failed_images))
+            .transpose()?;
+        let certain = measured.iter().flat_map(Quality::warnings);
+        let warnings = included.warnings.then(|| accepted.warnings.iter().cloned().chain(certain).collect::<Vec<_>>());
+        let view = accepted.ad.view(log).with_quality(measured.as_ref().filter(|_| included.quality));
+        let body = json_text(&view.with_warnings(warnings.as_deref()))?;
         Ok(WriteAnswer { status: if creates { StatusCode::CREATED } else { StatusCode::OK }, headers, body })
     }
 }

@@ -96,7 +96,7 @@ async fn every_list_is_answered_from_an_index() {
                         descending,
                         page,
                         fields: None,
-                        included: Included { log, status: true, quality: false },
+                        included: Included { log, status: true, quality: false, warnings: false },
                     };
                     let steps = plan(&temporary.database, scope, &query).await;
                     let faults: Vec<_> = steps.iter().filter_map(|step| fault(step, names_few)).collect();
@@ -140,7 +140,7 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
                 descending,
                 page,
                 fields: None,
-                included: Included { log: false, status: true, quality: false },
+                included: Included { log: false, status: true, quality: false, warnings: false },
             };
             let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
             // The one that is left puts the fifty of the page in order.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use ad_core::{
     catalogue,
     model::{self, Action, ActionState, Level, Severity, Timestamp},
-    rulebook,
-    violation::Code,
+    violation::{self, Code},
 };
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
@@ -61,7 +60,7 @@ answers! {
         findings: u64 => "Number of findings about the ad itself",
     }
 
-    Warning = rulebook::Warning {
+    Warning = violation::Warning {
         field: String,
         code: Of<Code>,
         message: String,

@@ -104,6 +104,10 @@ fn of_every_category() -> Map<String, Value> {
         ("NextPage", link_to("next")),
         ("PreviousPage", link_to("previous")),
         ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
+        (
+            "Warnings",
+            json!({"type": "array", "description": "Allowed, but probably a mistake", "items": reference("Warning")}),
+        ),
         ("Validated", validated(&reference("Content"))),
     ]
     .into_iter()
@@ -116,6 +120,9 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
     let ad = |quality: &str| {
         let mut own = of_categories(categories, category_fields);
         own["properties"]["quality"] = reference(quality);
+        if quality == "Quality" {
+            own["properties"]["warnings"] = reference("Warnings");
+        }
         require(&mut own, ["category_id", "category_fields"]);
         json!({"allOf": [reference("AdBase"), own]})
     };
@@ -174,7 +181,7 @@ fn validated(ad: &Value) -> Value {
     json!({"type": "object", "required": ["valid", "ad", "warnings", "quality"], "properties": {
         "valid": {"type": "boolean", "enum": [true]},
         "ad": ad,
-        "warnings": {"type": "array", "description": "Allowed, but probably unintended", "items": reference("Warning")},
+        "warnings": reference("Warnings"),
         "quality": reference("Quality"),
     }})
 }
