@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::jpeg;
 use crate::model::Validators;
 
 /// SHA-256 checksum, by which an image is stored once.
@@ -68,24 +69,51 @@ impl Image {
     /// # Errors
     /// [`ImageError::Unusable`] when the bytes are neither JPEG nor PNG, have no readable size, or are truncated.
     pub fn new(bytes: Bytes) -> Result<Self, ImageError> {
-        let broken = |what: &str| ImageError::Unusable(what.to_owned());
-        let (format, end): (_, &[u8]) = match imagesize::image_type(&bytes) {
-            Ok(imagesize::ImageType::Jpeg) => (Format::Jpeg, &[0xff, 0xd9]),
-            Ok(imagesize::ImageType::Png) => (Format::Png, b"IEND"),
-            _ => {
-                let what = other_format(&bytes).map(|format| format!("neither JPEG nor PNG, but {format}"));
-                return Err(ImageError::Unusable(what.unwrap_or_else(|| "neither JPEG nor PNG".to_owned())));
-            }
+        let unusable = |what: &str| ImageError::Unusable(what.to_owned());
+        let (format, outline) = if bytes.starts_with(b"\xff\xd8\xff") {
+            (Format::Jpeg, jpeg::outline(&bytes))
+        } else if bytes.starts_with(PNG_SIGNATURE) {
+            (Format::Png, png_outline(&bytes))
+        } else {
+            let what = other_format(&bytes).map(|format| format!("neither JPEG nor PNG, but {format}"));
+            return Err(ImageError::Unusable(what.unwrap_or_else(|| "neither JPEG nor PNG".to_owned())));
         };
-        if !imagesize::blob_size(&bytes).is_ok_and(|size| size.width > 0 && size.height > 0) {
-            return Err(broken("a damaged image: its size cannot be read"));
-        }
-        if !bytes.windows(end.len()).rev().any(|window| window == end) {
-            return Err(broken("a damaged image: it stops before its end"));
+        let outline = outline.filter(|outline| outline.width > 0 && outline.height > 0);
+        let outline = outline.ok_or_else(|| unusable("a damaged image: its size cannot be read"))?;
+        if !outline.is_complete {
+            return Err(unusable("a damaged image: it stops before its end"));
         }
         let checksum = Checksum::of(&bytes);
         Ok(Self { format, bytes, checksum })
     }
+}
+
+/// What a file says about its image, without decoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outline {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// Whether the end mark of the image itself is there: files in its metadata have their own.
+    pub(super) is_complete: bool,
+}
+
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// The outline of a PNG file; `None` if it says no size.
+fn png_outline(file: &[u8]) -> Option<Outline> {
+    const SUM: usize = 4;
+    let mut rest = file.strip_prefix(PNG_SIGNATURE)?;
+    let [width, height] = [8, 12].map(|at| rest.get(at..)?.first_chunk().map(|side| u32::from_be_bytes(*side)));
+    let mut is_complete = false;
+    while let Some((length, behind)) = rest.split_first_chunk()
+        && let Some((kind, data)) = behind.split_first_chunk::<4>()
+        && !is_complete
+    {
+        is_complete = kind == b"IEND";
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        rest = data.get(length.saturating_add(SUM)..).unwrap_or_default();
+    }
+    Some(Outline { width: width?, height: height?, is_complete })
 }
 
 /// What else a file is that is sent as an image now and then.
@@ -193,7 +221,54 @@ pub trait MediaStore: Send + Sync {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, path::Path};
+
     use super::*;
+
+    /// The photos that real tools made.
+    fn photos() -> impl Iterator<Item = (String, Bytes)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/photos");
+        let named = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        let named =
+            named.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap().into()));
+        named.filter(|(name, _)| name.ends_with(".jpg") || name.ends_with(".png"))
+    }
+
+    #[test]
+    fn a_truncated_photo_is_refused_even_if_its_metadata_have_a_whole_one() {
+        let mut count = 0;
+        for (name, file) in photos() {
+            assert!(Image::new(file.clone()).is_ok(), "{name}");
+            // Another picture may follow the one that is shown, or the checksum of the last chunk.
+            let begin = b"\xff\xd9\xff\xd8";
+            let second =
+                file.windows(begin.len()).position(|bytes| bytes == begin).filter(|_| name == "two-pictures.jpg");
+            let end = second.map_or(file.len(), |second| second + 2);
+            let needed = if name.ends_with(".png") { end - 4 } else { end };
+            assert!(Image::new(file.slice(..needed)).is_ok(), "{name}");
+            for cut in (0..needed).rev().step_by(71) {
+                assert!(Image::new(file.slice(..cut)).is_err(), "{name} {cut}");
+            }
+            let last = Image::new(file.slice(..needed - 1)).unwrap_err().to_string();
+            assert_eq!(last, "a damaged image: it stops before its end", "{name}");
+            count += 1;
+        }
+        assert!(count > 30, "{count}");
+    }
+
+    #[test]
+    fn a_png_ends_with_its_own_last_chunk() {
+        let chunk = |kind: &[u8; 4], data: &[u8]| {
+            [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], kind, data, b"sum!"].concat()
+        };
+        let header = chunk(b"IHDR", b"\0\0\0\x04\0\0\0\x03\x08\0\0\0\0");
+        let whole = [PNG_SIGNATURE, &header, &chunk(b"tEXt", b"a PNG ends with IEND"), &chunk(b"IEND", b"")].concat();
+        let outline = |is_complete| Some(Outline { width: 4, height: 3, is_complete });
+        assert_eq!(png_outline(&whole), outline(true));
+        assert_eq!(png_outline(&whole[..whole.len() - 12]), outline(false));
+        let endless = [&whole[..8], &header, b"\xff\xff\xff\xffIDATIEND"].concat();
+        assert_eq!(png_outline(&endless), outline(false));
+    }
 
     #[test]
     fn what_is_sent_in_place_of_an_image_is_named() {

@@ -2,6 +2,7 @@
 //! them for tests and for embedding.
 
 mod event_watch;
+pub mod jpeg;
 mod marketplace;
 mod media;
 mod photos;
