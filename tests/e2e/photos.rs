@@ -7,7 +7,7 @@ use std::{
 
 use ad_tests::{
     BucketServer, ImageHost, Options, Postgres, Server, broken_images, eventually_within,
-    photos::{PATIENCE, jpeg, photo, with_exif},
+    photos::{PATIENCE, jpeg, of_tools, photo, with_exif},
 };
 use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
@@ -200,6 +200,28 @@ async fn each_flaw_of_a_photo_yields_exactly_its_finding() {
     let found = site.findings("car").await;
     assert!(found.contains(&("photo_undecodable".to_owned(), "image_urls.1".to_owned())), "{found:?}");
     assert!(!found.iter().any(|(code, _)| code == "photo_upright"), "it is no longer the first: {found:?}");
+}
+
+#[tokio::test]
+async fn photos_as_real_tools_make_them_are_shown_or_named() {
+    let site = Site::with(&[]).await;
+    let truncated = of_tools("thumbnail.jpg");
+    let files = [
+        ("fill-bytes.jpg", of_tools("fill-bytes.jpg")),
+        ("arithmetic.jpg", of_tools("arithmetic.jpg")),
+        ("cmyk.jpg", of_tools("cmyk-profile.jpg")),
+        ("cut.jpg", truncated[..truncated.len() / 2].to_vec()),
+    ];
+    site.publish("car", &files).await;
+    let photos = site.examined("car").await;
+    let widths: Vec<_> = photos.iter().map(|photo| photo["width"].as_u64()).collect();
+    assert_eq!(widths, [Some(160), None, Some(160)]);
+    let ad = site.server.client.get("/v4/car/car?include=quality").await.expect(200);
+    let findings = ad["quality"]["findings"].as_array().unwrap().iter();
+    let texts: Vec<_> = findings.map(|finding| finding["text"].as_str().unwrap()).collect();
+    let is_said = |name: &str, what: &str| texts.iter().any(|text| text.contains(name) && text.contains(what));
+    assert!(is_said("arithmetic.jpg", "it is of an uncommon kind of JPEG or PNG"), "{texts:?}");
+    assert!(is_said("cut.jpg", "it stops before its end"), "{texts:?}");
 }
 
 #[tokio::test]

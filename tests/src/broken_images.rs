@@ -12,7 +12,7 @@ pub fn hostile() -> Vec<(&'static str, Vec<u8>, usize)> {
     let large = jpeg(&image::RgbImage::from_pixel(5600, 5600, image::Rgb([120, 130, 140])));
     vec![
         ("31 megapixels, for which there is just enough memory", large, 3),
-        ("54 megapixels in a small file", pixels(), 0),
+        ("104 megapixels in a small file", pixels(), 0),
         ("65,535 × 65,535 pixels by its header", lying(), 0),
         ("20,000 scans", scans(20_000), 0),
         ("10,000 frames", frames(10_000), 1),
@@ -33,13 +33,13 @@ pub fn lying() -> Vec<u8> {
     file
 }
 
-/// A PNG of 54 megapixels in a small file.
+/// A PNG of 104 megapixels in a small file.
 ///
 /// # Panics
 /// Never: memory can be written.
 pub fn pixels() -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
-    GrayImage::new(9000, 6000).write_to(&mut file, ImageFormat::Png).expect("it can be encoded");
+    GrayImage::new(10_400, 10_000).write_to(&mut file, ImageFormat::Png).expect("it can be encoded");
     file.into_inner()
 }
 

@@ -1,6 +1,6 @@
 //! Pictures that have what photos have: light and dark parts, edges, EXIF.
 
-use std::time::Duration;
+use std::{fs, path::Path, time::Duration};
 
 use image::{ImageEncoder as _, Rgb, RgbImage, codecs::jpeg::JpegEncoder, imageops};
 use moxcms::ColorProfile;
@@ -37,6 +37,15 @@ pub fn photo(width: u32, height: u32, seed: u32) -> RgbImage {
         }
     }
     image
+}
+
+/// A photo that a real tool has made, or what is expected of them; `tests/data/photos/README.md` says by what.
+///
+/// # Panics
+/// When there is no such file.
+pub fn of_tools(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/photos").join(name);
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// How long examining the photos of an ad takes at most where tests are not optimised, on a busy machine.
@@ -106,6 +115,23 @@ pub fn jpeg(image: &RgbImage) -> Vec<u8> {
 /// When it is too large for one.
 pub fn in_display_p3(image: &RgbImage) -> Vec<u8> {
     with_profile(image, ColorProfile::new_display_p3().encode().expect("it is a valid profile"))
+}
+
+/// The picture as [`in_display_p3`], with the profile in so many parts, as large profiles are stored.
+///
+/// # Panics
+/// When it is too large for one.
+pub fn in_display_p3_in_parts(image: &RgbImage, count: u8) -> Vec<u8> {
+    let profile = ColorProfile::new_display_p3().encode().expect("it is a valid profile");
+    let file = jpeg(image);
+    let mut parts = Vec::new();
+    for (number, part) in (1..).zip(profile.chunks(profile.len().div_ceil(count.into()))) {
+        let segment = [b"ICC_PROFILE\0", &[number, count][..], part].concat();
+        parts.extend([0xff, 0xe2]);
+        parts.extend(u16::try_from(segment.len() + 2).expect("it is short").to_be_bytes());
+        parts.extend(segment);
+    }
+    [&file[..2], &parts, &file[2..]].concat()
 }
 
 /// The picture as a JPEG with a colour profile.

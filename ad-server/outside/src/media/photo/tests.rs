@@ -1,12 +1,12 @@
-use std::io::Cursor;
+use std::{collections::BTreeMap, io::Cursor};
 
 use ad_tests::{
     broken_images,
-    photos::{in_display_p3, jpeg, photo, with_exif, with_profile},
+    photos::{in_display_p3, jpeg, of_tools, photo, with_exif, with_profile},
 };
-use image::{DynamicImage, ImageFormat, Luma, Rgba, RgbaImage};
+use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
 
-use super::*;
+use super::{color::MOST_PROFILE, *};
 
 /// Enough for any photo of these tests.
 const MEMORY: usize = 200_000_000;
@@ -95,10 +95,86 @@ fn a_photo_of_a_wide_gamut_keeps_its_colours() {
     assert!(is_near(left, [128, 128, 128]) && is_near(right, [222, 24, 41]), "{left:?} {right:?}");
     // Profiles that make no sense for the picture count for nothing.
     let of_grey = ColorProfile::new_gray_with_gamma(2.2).encode().unwrap();
-    for profile in [vec![7; 300], of_grey, vec![0; 2 * MOST_PROFILE]] {
+    // A profile that says 200 times where its first tag is.
+    let mut repeating = ColorProfile::new_display_p3().encode().unwrap();
+    let first: Vec<u8> = repeating[132..144].to_vec();
+    repeating.splice(132..132, first.repeat(200 - usize::from(repeating[131])));
+    repeating[131] = 200;
+    for profile in [vec![7; 300], of_grey, vec![0; 2 * MOST_PROFILE], repeating] {
         let (left, right) = left_and_right(with_profile(&image, profile));
         assert!(is_near(left, [128, 128, 128]) && is_near(right, [204, 51, 51]), "{left:?} {right:?}");
     }
+}
+
+/// What becomes of a file: the picture as a browser shows it, or no renditions.
+#[derive(Debug, serde::Deserialize)]
+#[serde(untagged)]
+enum Expected {
+    Shown { size: (u32, u32), quarters: [[u8; 3]; 4] },
+    Not(Undecodable),
+}
+
+#[test]
+fn photos_of_real_tools_look_as_in_a_browser() {
+    let expected: BTreeMap<String, Expected> = serde_json::from_slice(&of_tools("expected.json")).unwrap();
+    assert!(expected.len() > 30);
+    for (name, expected) in expected {
+        let file = of_tools(&name);
+        let format = if name.ends_with("png") { Format::Png } else { Format::Jpeg };
+        match (decode(file, format), expected) {
+            (Ok(decoded), Expected::Shown { size, quarters: expected }) => {
+                assert_eq!((decoded.facts.width, decoded.facts.height), size, "{name}");
+                let shown = quarters(&decoded.renditions.last().unwrap().1);
+                assert!(near(shown, expected), "{name}: {shown:?} {expected:?}");
+            }
+            (Err(reason), Expected::Not(expected)) => assert_eq!(reason, expected, "{name}"),
+            (decoded, expected) => panic!("{name}: {:?} {expected:?}", decoded.map(|decoded| decoded.facts)),
+        }
+    }
+}
+
+/// The place of a marker.
+fn marker(file: &[u8], marker: u8) -> usize {
+    file.windows(2).position(|bytes| bytes == [0xff, marker]).unwrap()
+}
+
+/// A JPEG with other densities of its three components.
+fn with_densities(file: &[u8], densities: [u8; 3]) -> Vec<u8> {
+    let (mut file, frame) = (file.to_vec(), marker(file, 0xc0));
+    (0..3).for_each(|component| file[frame + 11 + 3 * component] = densities[component]);
+    file
+}
+
+#[test]
+fn files_that_the_decoder_gets_wrong_have_no_renditions() {
+    let file = jpeg(&photo(160, 120, 8));
+    let outcome = |densities| Header::read(&with_densities(&file, densities).into(), Format::Jpeg).map(|_| ()).err();
+    for common in [[0x11, 0x11, 0x11], [0x22, 0x11, 0x11], [0x21, 0x11, 0x11], [0x12, 0x11, 0x11], [0x41, 0x11, 0x11]] {
+        assert_eq!(outcome(common), None, "{common:x?}");
+    }
+    for wrong in [[0x11, 0x22, 0x22], [0x11, 0x21, 0x21], [0x12, 0x21, 0x11], [0x11, 0x11, 0x41], [0x41, 0x11, 0x22]] {
+        assert_eq!(outcome(wrong), Some(Undecodable::Unsupported), "{wrong:x?}");
+    }
+    // Arithmetic, lossless and hierarchical codes, and twelve bits.
+    let frame = marker(&file, 0xc0);
+    for (place, value) in [(1, 0xc3), (1, 0xc5), (1, 0xc9), (1, 0xca), (1, 0xcf), (4, 12)] {
+        let mut other = file.clone();
+        other[frame + place] = value;
+        assert_eq!(decode(other, Format::Jpeg).err(), Some(Undecodable::Unsupported), "{place} {value:x}");
+    }
+}
+
+#[test]
+fn a_colour_profile_in_parts_counts_if_no_part_is_missing() {
+    let image = RgbImage::from_pixel(64, 48, image::Rgb([204, 51, 51]));
+    let parts = ad_tests::photos::in_display_p3_in_parts(&image, 3);
+    let red = |file: Vec<u8>| quarters(&decode(file, Format::Jpeg).unwrap().renditions[0].1)[0][0];
+    assert!(red(parts.clone()).abs_diff(222) <= 3, "{}", red(parts.clone()));
+    // A part that says another number is missing.
+    let second = parts.windows(14).position(|bytes| bytes == b"ICC_PROFILE\0\x02\x03").unwrap();
+    let mut missing = parts;
+    missing[second + 12] = 1;
+    assert!(red(missing.clone()).abs_diff(204) <= 3, "{}", red(missing));
 }
 
 #[test]
@@ -198,20 +274,17 @@ fn files_that_exhaust_decoders_have_an_outcome() {
 
 #[test]
 fn a_header_tells_how_much_memory_a_jpeg_needs() {
-    let baseline = jpeg(&photo(640, 480, 8));
-    assert_eq!(coefficients(&baseline, 100), 0);
-    let frame = baseline.windows(2).position(|bytes| bytes == [0xff, 0xc0]).unwrap();
-    let mut progressive = baseline.clone();
-    progressive[frame + 1] = 0xc2;
-    for (density, bytes) in [(0x11, 600), (0x21, 400), (0x22, 300)] {
-        progressive[frame + 11] = density;
-        progressive[frame + 14] = 0x11;
-        progressive[frame + 17] = 0x11;
-        assert_eq!(coefficients(&progressive, 100), bytes, "{density:x}");
+    let image = photo(640, 480, 8);
+    let file = jpeg(&image);
+    let beside = |file: &[u8]| Jpeg::read(file).unwrap().1.beside;
+    let of_file = beside(&file);
+    // The decoder gets no metadata.
+    assert!(of_file < file.len() as u64, "{of_file}");
+    // Two bytes for each coefficient.
+    for (densities, bytes) in [([0x11; 3], 6), ([0x21, 0x11, 0x11], 4), ([0x22, 0x11, 0x11], 3)] {
+        let mut progressive = with_densities(&file, densities);
+        progressive[marker(&file, 0xc0) + 1] = 0xc2;
+        assert_eq!(beside(&progressive), of_file + bytes * 640 * 480, "{densities:x?}");
     }
-    let scan = baseline.windows(2).position(|bytes| bytes == [0xff, 0xda]).unwrap();
-    let mut separate = baseline;
-    separate[scan + 4] = 1;
-    assert!(coefficients(&separate, 100) >= 300);
-    assert_eq!(coefficients(b"\xff\xd8", 100), 600, "nothing is known");
+    assert_eq!(beside(&with_profile(&image, vec![7; 1000])), of_file + 8 * 1000);
 }
