@@ -22,11 +22,13 @@ use crate::{
     fields::{CategoryTable, Check, FieldErrors, Mode},
     model::{Ad, AdState, ApiVersion, Content, Dealer, get},
     rulebook::merge::merge,
-    violation::{Choices, Code, Violation, Warning},
+    violation::{Choices, Code, Violation},
 };
 
 pub use example::example_text;
 pub use meant::cured;
+
+pub use crate::violation::Warning;
 
 /// Checks and normalises payloads by the tables of the categories.
 #[derive(Debug)]
