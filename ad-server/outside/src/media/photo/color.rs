@@ -3,6 +3,8 @@
 use fast_image_resize::PixelType;
 use moxcms::{CmsError, ColorProfile, DataColorSpace, Layout, TransformOptions};
 
+use super::hdr::Curve;
+
 /// Largest colour profile that is applied. Those of cameras have a few kilobytes, those of printing presses up to three megabytes.
 pub(super) const MOST_PROFILE: usize = 4 * 1024 * 1024;
 
@@ -65,11 +67,19 @@ pub(super) fn over_white(pixels: &mut Vec<u8>, colors: Colors) -> Colors {
     opaque
 }
 
+/// Which colours the numbers mean.
+pub(super) struct Profile {
+    /// Whether there are colours brighter than white. The profile is that of the compressed picture then.
+    pub(super) hdr: Option<Curve>,
+    pub(super) profile: ColorProfile,
+}
+
 /// The profile of these bytes. One that is too large or invalid counts for nothing.
-pub(super) fn profile(bytes: &[u8]) -> Option<ColorProfile> {
+pub(super) fn profile(bytes: &[u8]) -> Option<Profile> {
     let tags = bytes.get(128..)?.first_chunk().map(|count| u32::from_be_bytes(*count))?;
     let profile = (bytes.len() <= MOST_PROFILE && tags <= MOST_TAGS).then(|| ColorProfile::new_from_slice(bytes))?;
-    profile.inspect_err(|error| tracing::debug!(%error, "a colour profile cannot be read")).ok()
+    let profile = profile.inspect_err(|error| tracing::debug!(%error, "a colour profile cannot be read")).ok()?;
+    Some(Profile { hdr: None, profile })
 }
 
 /// Bytes of memory that these bytes take as a profile at most: each of its seven tables may be nearly as large as the profile.
@@ -78,7 +88,7 @@ pub(super) fn memory(profile: Option<&[u8]>) -> u64 {
 }
 
 /// Converts an opaque picture to sRGB. A profile of other colours than those of the picture counts for nothing.
-pub(super) fn to_srgb(mut pixels: Vec<u8>, colors: Colors, profile: Option<&ColorProfile>) -> Vec<u8> {
+pub(super) fn to_srgb(mut pixels: Vec<u8>, colors: Colors, profile: Option<&Profile>) -> Vec<u8> {
     match colors {
         Colors::YCbCr => pixels.chunks_exact_mut(3).for_each(to_rgb),
         // Red, green and blue are what is left without cyan, magenta and yellow.
@@ -89,36 +99,34 @@ pub(super) fn to_srgb(mut pixels: Vec<u8>, colors: Colors, profile: Option<&Colo
         Colors::Cmyk => pixels.iter_mut().for_each(|ink| *ink = 255 - *ink),
         _ => {}
     }
-    let layout = match colors.channels() {
-        1 => Layout::Gray,
-        3 => Layout::Rgb,
-        _ => Layout::Rgba,
+    let (mut layout, mut expected) = match colors.channels() {
+        1 => (Layout::Gray, DataColorSpace::Gray),
+        3 => (Layout::Rgb, DataColorSpace::Rgb),
+        _ => (Layout::Rgba, DataColorSpace::Cmyk),
     };
-    let space = profile.map(|profile| profile.color_space);
-    let expected = match layout {
-        Layout::Gray => DataColorSpace::Gray,
-        Layout::Rgb => DataColorSpace::Rgb,
-        _ => DataColorSpace::Cmyk,
-    };
-    let transformed = |pixels: &[u8], layout| {
-        let transformed = transformed(pixels, profile?, layout);
-        transformed.inspect_err(|error| tracing::debug!(%error, "a colour profile cannot be applied")).ok()
-    };
-    if space == Some(expected)
-        && let Some(rgb) = transformed(&pixels, layout)
-    {
-        return rgb;
+    // Many programs store grey pictures with the profile of a screen.
+    if layout == Layout::Gray && profile.is_some_and(|profile| profile.profile.color_space == DataColorSpace::Rgb) {
+        pixels = of_gray(&pixels);
+        (layout, expected) = (Layout::Rgb, DataColorSpace::Rgb);
+    }
+    if let Some(Profile { hdr, profile }) = profile.filter(|profile| profile.profile.color_space == expected) {
+        if let Some(curve) = hdr {
+            curve.compress(&mut pixels);
+        }
+        match transformed(&pixels, profile, layout) {
+            Ok(rgb) => return rgb,
+            Err(error) => tracing::debug!(%error, "a colour profile cannot be applied"),
+        }
     }
     match layout {
-        Layout::Gray => {
-            let rgb: Vec<u8> = pixels.iter().flat_map(|gray| [*gray; 3]).collect();
-            // Many programs store grey pictures with the profile of a screen.
-            let applied = if space == Some(DataColorSpace::Rgb) { transformed(&rgb, Layout::Rgb) } else { None };
-            applied.unwrap_or(rgb)
-        }
+        Layout::Gray => of_gray(&pixels),
         Layout::Rgb => pixels,
         _ => pixels.chunks_exact(4).flat_map(without_profile).collect(),
     }
+}
+
+fn of_gray(pixels: &[u8]) -> Vec<u8> {
+    pixels.iter().flat_map(|gray| [*gray; 3]).collect()
 }
 
 /// The colours of sRGB.
@@ -132,7 +140,7 @@ fn transformed(pixels: &[u8], profile: &ColorProfile, layout: Layout) -> Result<
 
 /// Red, green and blue of lightness and differences (ITU-T T.871).
 fn to_rgb(pixel: &mut [u8]) {
-    let &mut [ref mut first, ref mut second, ref mut third] = pixel else { return };
+    let [first, second, third] = pixel else { return };
     let [light, blue, red] = [*first, *second, *third].map(f32::from);
     let (blue, red) = (blue - 128.0, red - 128.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is rounded and saturates")]

@@ -97,7 +97,7 @@ impl<'a> Header<'a> {
             let segment = segments.next().ok_or(Undecodable::Damaged)?;
             let data = segment.data;
             match segment.marker {
-                0xe0 => is_jfif |= data.starts_with(b"JFIF\0") && data.len() >= 12,
+                0xe0 => is_jfif |= data.starts_with(b"JFIF\0") && data.len() >= 14,
                 0xe1 => exif = exif.or(data.strip_prefix(b"Exif\0\0").filter(|exif| !exif.is_empty())),
                 0xe2 => profile.extend(data.strip_prefix(b"ICC_PROFILE\0")),
                 0xee if data.starts_with(b"Adobe") => adobe = data.get(11).copied().or(adobe),

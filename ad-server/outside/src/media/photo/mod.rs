@@ -5,6 +5,7 @@
 //! keep safe.
 
 mod color;
+mod hdr;
 mod jpeg;
 mod measures;
 mod png;
@@ -19,9 +20,13 @@ use fast_image_resize::{
     images::{Image as Scaled, ImageRef as Source},
 };
 use image::{DynamicImage, RgbImage, codecs::jpeg::JpegEncoder, metadata::Orientation};
-use moxcms::ColorProfile;
 
-use self::{color::Colors, jpeg::Jpeg, measures::measures, png::Png};
+use self::{
+    color::{Colors, Profile},
+    jpeg::Jpeg,
+    measures::measures,
+    png::Png,
+};
 
 /// Most pixels of an image, whatever memory there is.
 const MOST_PIXELS: u64 = 100_000_000;
@@ -51,7 +56,7 @@ struct Head {
     orientation: Orientation,
     colors: Colors,
     /// The profile that says which colours the numbers mean; sRGB without one.
-    profile: Option<ColorProfile>,
+    profile: Option<Profile>,
     /// Bytes of memory that decoding takes beside the pixels.
     beside: u64,
 }

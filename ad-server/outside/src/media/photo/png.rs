@@ -15,7 +15,8 @@ use png::{
 
 use super::{
     Head,
-    color::{self, Colors},
+    color::{self, Colors, Profile},
+    hdr::Curve,
 };
 
 /// Most memory for what a PNG has beside its pixels, such as compressed profiles.
@@ -43,7 +44,7 @@ impl Png {
             height: info.height,
             orientation: orientation.unwrap_or(Orientation::NoTransforms),
             colors,
-            profile: profile(info)?,
+            profile: profile(info),
             beside: file.len() as u64 + color::memory(info.icc_profile.as_deref()),
         };
         Ok((Self(reader), head))
@@ -64,58 +65,42 @@ fn undecodable(error: &DecodingError) -> Undecodable {
 
 /// The profile that a PNG names, in the order in which browsers look for it: code points, an ICC profile, sRGB, and gamma with or without
 /// primaries. `None` is sRGB.
-fn profile(info: &Info<'_>) -> Result<Option<ColorProfile>, Undecodable> {
-    if let Some(points) = &info.coding_independent_code_points
-        && points.is_video_full_range_image
-        && let Some(profile) = of_code_points(points.color_primaries, points.transfer_function)?
-    {
-        return Ok(Some(profile));
+fn profile(info: &Info<'_>) -> Option<Profile> {
+    let points = info.coding_independent_code_points.filter(|points| points.is_video_full_range_image);
+    if let Some(profile) = points.and_then(|points| of_code_points(points.color_primaries, points.transfer_function)) {
+        return Some(profile);
     }
     let profile = info.icc_profile.as_deref().and_then(color::profile);
     if profile.is_some() || info.srgb.is_some() {
-        return Ok(profile);
+        return profile;
     }
-    Ok(info.gama_chunk.and_then(|gamma| of_gamma(gamma.into_value(), info.chrm_chunk.as_ref())))
+    info.gama_chunk.and_then(|gamma| of_gamma(gamma.into_value(), info.chrm_chunk.as_ref()))
 }
 
-/// The profile of code points (ITU-T H.273) that browsers know; `None` for others. Those for brighter than white are not supported: what a
-/// screen shows of them is up to the browser.
-fn of_code_points(primaries: u8, transfer: u8) -> Result<Option<ColorProfile>, Undecodable> {
-    let (Ok(color_primaries), Ok(transfer_characteristics)) =
-        (CicpColorPrimaries::try_from(primaries), TransferCharacteristics::try_from(transfer))
-    else {
-        return Ok(None);
+/// The profile of code points (ITU-T H.273) that browsers know; `None` for others.
+fn of_code_points(primaries: u8, transfer: u8) -> Option<Profile> {
+    use TransferCharacteristics::{
+        Bt601, Bt709, Bt1361, Bt202010bit, Bt202012bit, Iec61966, Log100, Log100sqrt10, Srgb,
     };
-    if color_primaries == CicpColorPrimaries::Xyz {
-        return Err(Undecodable::Unsupported);
+    let color_primaries = CicpColorPrimaries::try_from(primaries).ok()?;
+    let transfer = TransferCharacteristics::try_from(transfer).ok()?;
+    if matches!(transfer, Log100 | Log100sqrt10 | Bt1361) || color_primaries == CicpColorPrimaries::Xyz {
+        return None;
     }
-    let curve = match transfer_characteristics {
-        TransferCharacteristics::Smpte2084 | TransferCharacteristics::Hlg => return Err(Undecodable::Unsupported),
-        TransferCharacteristics::Log100 | TransferCharacteristics::Log100sqrt10 | TransferCharacteristics::Bt1361 => {
-            return Ok(None);
-        }
-        // Those of cameras. Screens show them with another curve (ITU-R BT.1886).
-        TransferCharacteristics::Bt709
-        | TransferCharacteristics::Bt601
-        | TransferCharacteristics::Iec61966
-        | TransferCharacteristics::Bt202010bit
-        | TransferCharacteristics::Bt202012bit => Some(2.4),
-        _ => None,
-    };
+    let hdr = Curve::of(transfer);
     let mut profile = ColorProfile::new_from_cicp(CicpProfile {
         color_primaries,
-        transfer_characteristics,
+        transfer_characteristics: if hdr.is_some() { Srgb } else { transfer },
         matrix_coefficients: MatrixCoefficients::Identity,
         full_range: true,
     });
-    // It has none if primaries or curve are unspecified or reserved.
-    if profile.red_trc.is_none() {
-        return Ok(None);
+    // There is none if primaries or transfer are unspecified or reserved.
+    profile.red_trc.as_ref()?;
+    // The curves of cameras. Screens show them with another one (ITU-R BT.1886).
+    if matches!(transfer, Bt709 | Bt601 | Iec61966 | Bt202010bit | Bt202012bit) {
+        set_gamma(&mut profile, 2.4);
     }
-    if let Some(gamma) = curve {
-        set_gamma(&mut profile, gamma);
-    }
-    Ok(Some(profile))
+    Some(Profile { hdr, profile })
 }
 
 fn set_gamma(profile: &mut ColorProfile, gamma: f32) {
@@ -129,7 +114,7 @@ fn set_gamma(profile: &mut ColorProfile, gamma: f32) {
 const GAMMA_OF_SRGB: f32 = 1.0 / 2.2;
 
 /// The profile of a gamma, with the primaries of sRGB unless others are named.
-fn of_gamma(gamma: f32, primaries: Option<&SourceChromaticities>) -> Option<ColorProfile> {
+fn of_gamma(gamma: f32, primaries: Option<&SourceChromaticities>) -> Option<Profile> {
     let is_srgb = primaries.is_none() && (gamma - GAMMA_OF_SRGB).abs() < 0.001;
     if gamma <= 0.0 || is_srgb {
         return None;
@@ -142,5 +127,11 @@ fn of_gamma(gamma: f32, primaries: Option<&SourceChromaticities>) -> Option<Colo
     }
     set_gamma(&mut profile, 1.0 / gamma);
     // Primaries on one line, or zero, are none.
-    profile.colorant_matrix().v.as_flattened().iter().all(|value| value.is_finite()).then_some(profile)
+    profile
+        .colorant_matrix()
+        .v
+        .as_flattened()
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some(Profile { hdr: None, profile })
 }
