@@ -16,6 +16,7 @@ use ad_core::{
     violation::Code,
 };
 use arc_swap::ArcSwap;
+use tokio::sync::watch;
 
 use ad_server_base::system::SystemClock;
 use ad_server_store::{Database, DirectoryVersion, Hold, HoldTarget, QueueFilter};
@@ -29,6 +30,7 @@ pub struct Directory {
     snapshot: ArcSwap<Snapshot>,
     /// When the last comparison with the database that succeeded began.
     confirmed: ArcSwap<Instant>,
+    changes: watch::Sender<()>,
 }
 
 struct Snapshot {
@@ -73,7 +75,7 @@ impl Directory {
     pub async fn load(database: Database) -> Result<Self, StoreError> {
         let confirmed = ArcSwap::from_pointee(Instant::now());
         let snapshot = ArcSwap::from_pointee(Snapshot::load(&database).await?);
-        Ok(Self { database, snapshot, confirmed })
+        Ok(Self { database, snapshot, confirmed, changes: watch::Sender::default() })
     }
 
     /// Reads it again if it has changed, and returns whether it had.
@@ -91,6 +93,7 @@ impl Directory {
         if changed {
             let (before, now) = (self.snapshot.load_full(), Arc::new(Snapshot::load(&self.database).await?));
             self.snapshot.store(Arc::clone(&now));
+            self.changes.send_replace(());
             if before.paused().any(|held| !now.holds.contains_key(held)) {
                 // Each process does so: one that has not seen the end of the pause yet may have sent requests back to wait.
                 let paused = QueueFilter { code: Some(Code::MarketplacePaused), ..QueueFilter::default() };
@@ -104,6 +107,11 @@ impl Directory {
     /// How long ago the copy was last known to agree with the database.
     pub fn age(&self) -> Duration {
         self.confirmed.load().elapsed()
+    }
+
+    /// Notifies of each change of the copy.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     /// Why an operator has paused a marketplace, if one has.
@@ -175,9 +183,12 @@ mod tests {
         assert_eq!(*directory.group("south"), ["d2".to_owned()]);
         assert!(!directory.is_revoked("t1"));
 
+        let changes = directory.changes();
+        assert!(!directory.refresh().await.unwrap());
+        assert!(!changes.has_changed().unwrap());
         assert!(database.revoke_token("t1", Timestamp::from_millis(2)).await.unwrap());
         assert!(directory.refresh().await.unwrap());
-        assert!(directory.is_revoked("t1"));
+        assert!(changes.has_changed().unwrap() && directory.is_revoked("t1"));
         let revoked = TokenRecord { revoked: Some(Timestamp::from_millis(2)), ..token("t1") };
         assert_eq!(database.tokens().await.unwrap(), [revoked]);
     }

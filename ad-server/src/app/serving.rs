@@ -161,4 +161,8 @@ impl Authenticator for Tokens {
         }
         Ok(())
     }
+
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.directory.changes())
+    }
 }

@@ -51,6 +51,7 @@ use ad_core::{
     service::{Access, Service},
 };
 use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use access_log::RequestFacts;
@@ -86,11 +87,16 @@ pub trait Authenticator: Send + Sync {
     /// What is wrong with the token, for the client's eyes.
     fn authenticate(&self, token: &str) -> Result<Caller, TokenError>;
 
-    /// Checks that the token of a caller is still valid. It is asked twice a second for each open event stream.
+    /// Checks that the token of a caller is still valid. It is asked twice a second for each open event stream and long poll.
     ///
     /// # Errors
     /// What is wrong with the token now.
     fn check(&self, caller: &Caller) -> Result<(), TokenError>;
+
+    /// Notifies of changes of revoked tokens and of dealers, so that event streams see these at once. `None`: they look twice a second.
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        None
+    }
 }
 
 /// What the endpoints of the API use.

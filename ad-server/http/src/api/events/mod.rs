@@ -2,8 +2,9 @@
 
 mod shared;
 mod stream;
+mod validity;
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     fields::FieldErrors,
@@ -44,9 +45,6 @@ const REST: Duration = Duration::from_millis(10);
 
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
-
-/// How often the token of a long poll or stream is checked, and the dealers of a stream.
-const CHECK: Duration = Duration::from_millis(500);
 
 /// Reads events for clients.
 pub struct Events {
@@ -162,8 +160,16 @@ pub(super) async fn answer(call: &Call<'_>, parameters: EventParameters, (): ())
     }
     let wait = parameters.wait.min(limits.waits.longest());
     let reader = EventReader::new(Arc::clone(call.context()), call.caller.clone(), parameters).await?;
-    let _open = if wait.is_zero() { None } else { Some(limits.event_streams.open(&call.caller.jti)?) };
-    events.page(reader, wait, call.request.data::<Coding>().copied()).await
+    let page = events.page(reader, wait, call.request.data::<Coding>().copied());
+    if wait.is_zero() {
+        return page.await;
+    }
+    let _open = limits.event_streams.open(&call.caller.jti)?;
+    tokio::select! {
+        biased;
+        error = validity::ended(&*call.context().authenticator, &call.caller) => Err(ApiError::InvalidToken(error)),
+        page = page => page,
+    }
 }
 
 pub(super) fn waits(request: &Request) -> bool {
@@ -222,12 +228,11 @@ impl EventReader {
         Ok(page)
     }
 
-    /// The next page with an event, or the last one within this time. Fails within a second after the token has become invalid.
+    /// The next page with an event, or the last one within this time.
     async fn wait(&mut self, time: Duration) -> Result<EventPage, ApiError> {
         let until = Instant::now() + time;
         let mut watch = (!time.is_zero()).then(|| self.watch());
         loop {
-            self.check_token()?;
             let begun = Instant::now();
             let page = self.next().await?;
             let Some(watch) = watch.as_mut().filter(|_| page.events.is_empty() && Instant::now() < until) else {
@@ -240,21 +245,12 @@ impl EventReader {
                 sleep(PollInterval::AtOnce.pause_after(begun)).await;
                 watch.changed().await;
             };
-            let mut changed = pin!(changed);
-            loop {
-                tokio::select! {
-                    () = &mut changed => break,
-                    () = sleep_until(until) => return Ok(page),
-                    () = self.context.limits.event_streams.stopped() => return Ok(page),
-                    () = sleep(CHECK) => self.check_token()?,
-                }
+            tokio::select! {
+                () = changed => {}
+                () = sleep_until(until) => return Ok(page),
+                () = self.context.limits.event_streams.stopped() => return Ok(page),
             }
         }
-    }
-
-    /// Refuses a token that has expired or was revoked since.
-    fn check_token(&self) -> Result<(), ApiError> {
-        self.context.authenticator.check(&self.caller).map_err(ApiError::InvalidToken)
     }
 
     /// Whether it reads the events of some ads alone, by whose logs its position does not move past those of others.

@@ -4,13 +4,14 @@ use std::{io, sync::Arc, time::Duration};
 
 use ad_core::ports::{EventWatch, Scope};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use poem::{Body, Response};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    CHECK, EventReader, PollInterval,
+    EventReader, PollInterval,
     shared::{SharedQuery, SharedReads},
+    validity::{self, Changes},
 };
 use crate::api::event_streams::OpenStream;
 
@@ -24,25 +25,33 @@ const COMMENT: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) fn answer(reader: EventReader, reads: Arc<SharedReads>, rhythm: PollInterval, open: OpenStream) -> Response {
-    let watch = reader.watch();
+    let (context, caller) = (Arc::clone(&reader.context), reader.caller.clone());
+    let ended = async move {
+        tokio::select! {
+            () = context.limits.event_streams.stopped() => {}
+            _ = validity::ended(&*context.authenticator, &caller) => {}
+        }
+    };
+    let (watch, changes) = (reader.watch(), Changes::of(&*reader.context.authenticator));
     let stream = EventStream {
         reader,
         reads,
         rhythm,
         watch,
+        changes,
         step: Step::Begin,
         comment_at: Instant::now() + COMMENT,
         _open: open,
     };
     let chunks = stream::unfold(stream, async |mut stream| {
-        let chunk = stream.next().await?;
+        let chunk = stream.next().await;
         Some((Ok::<_, io::Error>(chunk), stream))
     });
     Response::builder()
         .content_type("text/event-stream")
         // Otherwise proxies such as nginx buffer the answer.
         .header("x-accel-buffering", "no")
-        .body(Body::from_bytes_stream(chunks))
+        .body(Body::from_bytes_stream(chunks.take_until(ended)))
 }
 
 struct EventStream {
@@ -50,6 +59,7 @@ struct EventStream {
     reads: Arc<SharedReads>,
     rhythm: PollInterval,
     watch: EventWatch,
+    changes: Changes,
     step: Step,
     comment_at: Instant,
     _open: OpenStream,
@@ -73,26 +83,23 @@ enum WakeReason {
 }
 
 impl EventStream {
-    /// The next piece of the stream; `None` at its end.
-    async fn next(&mut self) -> Option<Bytes> {
+    /// The next piece of the stream.
+    async fn next(&mut self) -> Bytes {
         loop {
             match self.step {
                 Step::Begin => {
                     self.step = Step::Read;
-                    return Some(BEGIN.into());
+                    return BEGIN.into();
                 }
                 Step::Read => {}
-                Step::Retry(pause) => self.pause(pause).await?,
+                Step::Retry(pause) => sleep(pause).await,
                 Step::Wait(pause) => {
-                    self.pause(pause).await?;
-                    if self.wait().await? == WakeReason::ByTime {
+                    sleep(pause).await;
+                    if self.wait().await == WakeReason::ByTime {
                         self.step = Step::Wait(Duration::ZERO);
-                        return Some(self.comment());
+                        return self.comment();
                     }
                 }
-            }
-            if self.reader.check_token().is_err() {
-                return None;
             }
             let begun = Instant::now();
             let piece = self.reads.next(&self.reader.context, &self.wanted()).await;
@@ -105,11 +112,11 @@ impl EventStream {
                 self.reader.query.after = piece.position;
                 if !piece.text.is_empty() {
                     self.comment_at = Instant::now() + COMMENT;
-                    return Some(piece.text);
+                    return piece.text;
                 }
             }
             if Instant::now() >= self.comment_at {
-                return Some(self.comment());
+                return self.comment();
             }
         }
     }
@@ -127,33 +134,20 @@ impl EventStream {
         SharedQuery { scope: caller.scope.clone(), dealers: Arc::clone(dealers), query: query.clone() }
     }
 
-    /// Pauses; `None` when the service is stopped.
-    async fn pause(&self, pause: Duration) -> Option<()> {
-        tokio::select! {
-            () = self.reader.context.limits.event_streams.stopped() => None,
-            () = sleep(pause) => Some(()),
-        }
-    }
-
-    /// Waits for new events, or until it is time for a comment; `None` when the stream is at its end.
-    async fn wait(&mut self) -> Option<WakeReason> {
-        let streams = self.reader.context.limits.event_streams.clone();
+    /// Waits for new events, also of dealers that are new, or until it is time for a comment.
+    async fn wait(&mut self) -> WakeReason {
         loop {
             tokio::select! {
-                () = streams.stopped() => return None,
-                () = self.watch.changed() => return Some(WakeReason::ByEvents),
-                () = sleep_until(self.comment_at) => return Some(WakeReason::ByTime),
-                () = sleep(CHECK) => {}
-            }
-            if self.reader.check_token().is_err() {
-                return None;
+                () = self.watch.changed() => return WakeReason::ByEvents,
+                () = sleep_until(self.comment_at) => return WakeReason::ByTime,
+                () = self.changes.next() => {}
             }
             let EventReader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
             let now = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
             if !Arc::ptr_eq(&now, dealers) && now != *dealers {
                 self.watch = context.store.watch_events(Scope::Dealers(&now));
                 *dealers = now;
-                return Some(WakeReason::ByEvents);
+                return WakeReason::ByEvents;
             }
         }
     }
