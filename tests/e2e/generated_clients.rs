@@ -57,7 +57,7 @@ impl Workshop {
             symlink(modules, dir.path().join("node_modules")).unwrap();
         }
         fs::write(dir.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
-        for config in ["redocly.yaml", "spectral.yaml", "schemathesis.toml"] {
+        for config in ["redocly.yaml", "spectral.yaml", "schemathesis.toml", "schemathesis_hooks.py"] {
             let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(config);
             fs::copy(kept, dir.path().join(config)).unwrap();
         }

@@ -100,6 +100,15 @@ async fn a_lie_in_the_document_is_found() {
     {
         assert_eq!(judge(&world.contract, operation, request, answer), Ok(()));
     }
+    // What is said once for several operations is said of those that can answer it.
+    let list = operation(&world, "list_boat");
+    let validate = operation(&world, "validate_boat");
+    for (operation, bodies_and_keys) in
+        [(&read, [false, false]), (&list, [false, false]), (&validate, [true, false]), (&create, [true, true])]
+    {
+        let described = [413, 422].map(|status| world.contract.response(operation, status).is_some());
+        assert_eq!(described, bodies_and_keys, "{}", operation.id);
+    }
     let mut document = world.contract.document.clone();
     document["paths"]["/v4/boat"]["post"]["responses"].as_object_mut().unwrap().remove("409");
     document["components"]["schemas"]["AdBase"]["properties"].as_object_mut().unwrap().remove("offer_id");

@@ -1,5 +1,5 @@
 //! The status codes and responses of each operation, as [`errors`](crate::api::errors) and the use cases return them there; those that
-//! no operation has more than others are said once, as `default`.
+//! do not depend on what an operation is about are said once for each kind of operation, as `default`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,7 +142,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
 
 /// The responses of an operation on ads.
 pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
-    let mut responses = others();
+    let mut responses = others(operation);
     let success = success(base, operation);
     responses.insert(success.status.to_owned(), referring("responses", &success.name));
     let bad_request = bad_request_name(operation.act, &wrongs(base, operation));
@@ -172,8 +172,9 @@ pub(super) fn tagged(mut response: Value) -> Value {
 }
 
 /// The response that stands for all statuses that an operation does not list.
-pub(super) fn others() -> Map<String, Value> {
-    Map::from_iter([("default".to_owned(), referring("responses", "Error"))])
+pub(super) fn others(operation: &Operation) -> Map<String, Value> {
+    let name = OtherErrors { of_write: operation.is_write(), of_body: operation.takes_body() }.name();
+    Map::from_iter([("default".to_owned(), referring("responses", name))])
 }
 
 /// The successful response of an operation.
@@ -235,7 +236,6 @@ fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
 
 /// Headers that every response may have, and what describes them. They are said once, at the response for other errors, and in the guide.
 const SHARED_HEADERS: &[(&str, &str)] = &[
-    ("Accept-Encoding", "AcceptEncoding"),
     ("Cache-Control", "CacheControl"),
     ("Content-Encoding", "ContentEncoding"),
     ("Link", "Link"),
@@ -294,31 +294,74 @@ pub(super) fn error(description: &str, schema: &Value, examples: &[&str]) -> Val
     response
 }
 
-/// Errors of which no operation has more than others: status, when it is answered, and examples.
-const OTHERS: &[(u16, &str, &[&str])] = &[
-    (401, "no token, or an invalid one", &["NoToken", "InvalidToken"]),
-    (403, "the token lacks the permission", &["Forbidden"]),
-    (408, "the body did not arrive in time", &["Slow", "Trickle"]),
-    (413, "the body is larger than 1 MiB, after decompression if it is compressed", &["TooLarge"]),
-    (415, "the body is in a content coding other than gzip", &["UnsupportedCoding"]),
-    (422, "the `Idempotency-Key` was used for a request with another query or body", &["KeyReused"]),
-    (
-        429,
-        "the ad has too many unfinished requests, the dealer has exceeded the operator's rate limit or quota of unfinished requests, or \
-         too many requests wait (`Prefer: wait`)",
-        &["TooMany", "TooManyUnfinished", "TooManyWaiting"],
-    ),
-    (500, "internal error", &["Internal"]),
-    (
-        503,
-        "the database is unavailable, or the request waited too long because the dealer has too many requests in process",
-        &["Unavailable", "NoMemory", "Crowded"],
-    ),
+/// The errors of a kind of operations that do not depend on what an operation is about.
+#[derive(Debug, Clone, Copy)]
+struct OtherErrors {
+    /// Of operations that are stored as requests, and have idempotency keys.
+    of_write: bool,
+    /// Of operations that read a body.
+    of_body: bool,
+}
+
+/// Which operations can answer an error.
+#[derive(Debug, Clone, Copy)]
+enum AnsweredBy {
+    All,
+    Writes,
+    ReadersOfBodies,
+}
+
+/// Status, when it is answered, examples, and by which operations.
+#[rustfmt::skip]
+const OTHERS: &[(u16, &str, &[&str], AnsweredBy)] = &[
+    (401, "no token, or an invalid one", &["NoToken", "InvalidToken"], AnsweredBy::All),
+    (403, "the token lacks the permission", &["Forbidden"], AnsweredBy::All),
+    (408, "the body did not arrive in time", &["Slow", "Trickle"], AnsweredBy::ReadersOfBodies),
+    (413, "the body is larger than 1 MiB, after decompression if it is compressed", &["TooLarge"], AnsweredBy::ReadersOfBodies),
+    (415, "the body is in a content coding other than gzip", &["UnsupportedCoding"], AnsweredBy::ReadersOfBodies),
+    (422, "the `Idempotency-Key` was used for a request with another query or body", &["KeyReused"], AnsweredBy::Writes),
+    (429, "the dealer has exceeded the operator's rate limit, or has too many lists or event streams open", &["TooMany"], AnsweredBy::All),
+    (429, "the ad or dealer has too many unfinished requests, or too many wait (`Prefer: wait`)", &["TooManyUnfinished", "TooManyWaiting"], AnsweredBy::Writes),
+    (500, "internal error", &["Internal"], AnsweredBy::All),
+    (503, "the database is unavailable, or the dealer has too many requests in process", &["Unavailable", "Crowded"], AnsweredBy::All),
+    (503, "large bodies take up the memory for them", &["NoMemory"], AnsweredBy::ReadersOfBodies),
 ];
 
-fn other_errors() -> String {
-    let lines = OTHERS.iter().map(|(status, when, _)| format!("\n- {status}: {when}"));
-    "Any other error:\n".to_owned() + &lines.collect::<String>()
+impl OtherErrors {
+    fn all() -> [Self; 4] {
+        let of = |of_write, of_body| Self { of_write, of_body };
+        [of(false, false), of(false, true), of(true, false), of(true, true)]
+    }
+
+    /// The name of the response.
+    fn name(self) -> &'static str {
+        match (self.of_write, self.of_body) {
+            (false, false) => "Error",
+            (false, true) => "ErrorOfBody",
+            (true, false) => "ErrorOfWrite",
+            (true, true) => "ErrorOfWriteWithBody",
+        }
+    }
+
+    fn response(self) -> Value {
+        let rows = OTHERS.iter().filter(|(.., by)| match by {
+            AnsweredBy::All => true,
+            AnsweredBy::Writes => self.of_write,
+            AnsweredBy::ReadersOfBodies => self.of_body,
+        });
+        let (mut by_status, mut examples) = (BTreeMap::<u16, Vec<&str>>::new(), Vec::new());
+        for (status, when, shown, _) in rows {
+            by_status.entry(*status).or_default().push(when);
+            examples.extend_from_slice(shown);
+        }
+        let lines = by_status.iter().map(|(status, when)| format!("\n- {status}: {}", when.join("; or ")));
+        let description = "Any other error:\n".to_owned() + &lines.collect::<String>();
+        let mut response = error(&description, &reference("Detail"), &examples);
+        if self.of_body {
+            response["headers"]["Accept-Encoding"] = referring("headers", "AcceptEncoding");
+        }
+        response
+    }
 }
 
 /// The responses that operations share.
@@ -330,12 +373,14 @@ pub(super) fn shared() -> Value {
         "NoSuchRequest": detail("No accepted request of this id in the token's scope", &["NoSuchRequest"]),
         "PreconditionFailed": tagged(detail("The ad was changed meanwhile: `If-Match` does not name its revision", &["PreconditionFailed"])),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
-        "Error": detail(&other_errors(), &OTHERS.iter().flat_map(|(.., examples)| *examples).copied().collect::<Vec<_>>()),
     });
     responses["NotModified"] = tagged(json!({
         "description": "What `If-None-Match` names is current",
         "headers": {"X-Request-Id": referring("headers", "RequestId")},
     }));
+    for others in OtherErrors::all() {
+        responses[others.name()] = others.response();
+    }
     for (name, shared) in SHARED_HEADERS {
         responses["Error"]["headers"][*name] = referring("headers", shared);
     }

@@ -122,7 +122,7 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
 }
 
 fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> Value {
-    let mut answers = responses::others();
+    let mut answers = responses::others(operation);
     let (description, schema) = operation.answer;
     let success = responses::described(description, &reference(schema), examples);
     answers.insert("200".to_owned(), responses::tagged(success));
@@ -134,7 +134,7 @@ fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> 
 }
 
 fn answers(operation: &Operation) -> Value {
-    let mut answers = responses::others();
+    let mut answers = responses::others(operation);
     let status = if operation.act == Act::CreateWebhook { "201" } else { "200" };
     let (description, schema) = operation.answer;
     let mut success = responses::described(description, &reference(schema), &[schema]);
