@@ -20,6 +20,9 @@ use super::{
 /// Fields that have a value in every answer.
 const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images"];
 
+/// Those of them that are answered as they are sent, and share its schema.
+const AS_SENT: &[&str] = &["visible", "dont_publish_on_failed_images"];
+
 /// The kind of an answer about ads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
@@ -89,8 +92,8 @@ fn of_every_category() -> Map<String, Value> {
         ("AdRow", any_of(&all, "AdRow")),
         ("AdPage", page("AdRow", PAGE)),
         ("AdBase", ad_base()),
-        ("Content", any_of(&of_v3, "Content")),
-        ("ContentBase", content_base()),
+        ("AdContent", any_of(&of_v3, "Content")),
+        ("AdContentBase", content_base()),
         (
             "AdStatusWord",
             json!({"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`",
@@ -108,7 +111,7 @@ fn of_every_category() -> Map<String, Value> {
             "Warnings",
             json!({"type": "array", "description": "Allowed, but probably a mistake", "items": reference("Warning")}),
         ),
-        ("Validated", validated(&reference("Content"))),
+        ("Validated", validated(&reference("AdContent"))),
     ]
     .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema))
@@ -174,7 +177,7 @@ fn content_base() -> Value {
 fn content(categories: &[u16], category_fields: &Value) -> Value {
     let mut own = of_categories(categories, category_fields);
     require(&mut own, ["category_id"]);
-    json!({"allOf": [reference("ContentBase"), own]})
+    json!({"allOf": [reference("AdContentBase"), own]})
 }
 
 fn validated(ad: &Value) -> Value {
@@ -205,7 +208,11 @@ fn link_to(which: &str) -> Value {
 /// The name of the schema of a field in answers, which may differ from the one in requests.
 fn name_of_answered(name: &str) -> String {
     let is_written = WRITTEN.iter().any(|row| row.path.split('.').next() == Some(name));
-    if is_written { name_of_written(name, Form::Answer) } else { format!("Ad{}", pascal_case(name)) }
+    match is_written {
+        true if AS_SENT.contains(&name) => name_of_written(name, Form::New),
+        true => name_of_written(name, Form::Answer),
+        false => format!("Ad{}", pascal_case(name)),
+    }
 }
 
 /// The fields of an ad that do not depend on its category.

@@ -170,16 +170,15 @@ impl Group {
     /// The fields that identify the ad: sent for a new one, and unchanged in updates.
     fn identity(&self, field: &Field, shape: BodyKind) -> Option<Value> {
         let ids: Vec<_> = self.categories.iter().map(|category| category.id).collect();
-        let mut schema = match (field.path, shape) {
-            ("category_id", BodyKind::Migrate) => return None,
-            ("category_id", _) => json!({"type": "integer", "enum": ids, "description": self.described()}),
-            _ => fields::property(&Field { nullable: false, ..*field }, Form::New),
-        };
-        let says_which = field.path == "category_id" && shape == BodyKind::MigrateTo;
-        if !says_which && !shape.is_new() {
-            schema["description"] = json!("May be sent, but only unchanged");
+        match (field.path, shape) {
+            ("category_id", BodyKind::Migrate) => None,
+            ("category_id", _) => {
+                let says_which = shape.is_new() || shape == BodyKind::MigrateTo;
+                let description = if says_which { self.described() } else { UNCHANGED.to_owned() };
+                Some(json!({"type": "integer", "enum": ids, "description": description}))
+            }
+            _ => Some(reference(&name_of_identity(field.path, shape.is_new()))),
         }
-        Some(schema)
     }
 
     fn described(&self) -> String {
@@ -194,6 +193,14 @@ fn names(rows: &'static [Field]) -> Vec<&'static str> {
         rows.iter().filter(|row| is_sent(row)).map(|row| row.path.split('.').next().unwrap_or(row.path)).collect();
     names.dedup();
     names
+}
+
+/// The description of a field that identifies an existing ad.
+const UNCHANGED: &str = "May be sent, but only unchanged";
+
+/// The name of the schema of a field that identifies a new ad, or an existing one.
+fn name_of_identity(name: &str, new: bool) -> String {
+    format!("{}{}", if new { "New" } else { "Unchanged" }, pascal_case(name))
 }
 
 /// The name of the schema of common fields, such as `AdBody`.
@@ -255,6 +262,12 @@ pub(super) fn shared(settings: &RuleSettings) -> Map<String, Value> {
                 schemas.insert(name_of_written(row.path, form), schema);
             }
         }
+    }
+    for field in IDENTITY.iter().filter(|field| field.path != "category_id") {
+        let mut schema = fields::property(&Field { nullable: false, ..*field }, Form::New);
+        schemas.insert(name_of_identity(field.path, true), schema.clone());
+        schema["description"] = json!(UNCHANGED);
+        schemas.insert(name_of_identity(field.path, false), schema);
     }
     let rows = WRITTEN.iter().filter(|row| row.path.starts_with("contact."));
     for form in Form::ALL {

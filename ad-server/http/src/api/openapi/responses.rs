@@ -219,11 +219,22 @@ fn schemas_of(wrongs: &[Wrong]) -> BTreeSet<&'static str> {
     wrongs.iter().map(|wrong| wrong.described().0).collect()
 }
 
-fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
+/// The name of the schema of a bad request that is one of these.
+fn name_of_schema(schemas: &BTreeSet<&'static str>) -> &'static str {
+    let names = [
+        ("AdAlreadyV4", "BadMigrate"),
+        ("IncompatibleApiVersion", "BadUpdateOfV3"),
+        ("TrailerCreateDisabled", "BadCreateOfAny"),
+        ("BusinessErrors", "BadWrite"),
+    ];
+    names.into_iter().find(|(of, _)| schemas.contains(of)).map_or("BadRequest", |(_, name)| name)
+}
+
+fn described_bad_request(wrongs: &[Wrong]) -> Value {
     let schemas = schemas_of(wrongs);
     let schema = match schemas.first() {
         Some(only) if schemas.len() == 1 => reference(only),
-        _ => reference(name),
+        _ => reference(name_of_schema(&schemas)),
     };
     let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
     let mut response = error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples);
@@ -386,7 +397,7 @@ pub(super) fn shared() -> Value {
     }
     responses["Duplicate"]["headers"]["Location"] = referring("headers", "Location");
     for (name, wrongs) in bad_requests() {
-        responses[&name] = described_bad_request(&name, &wrongs);
+        responses[&name] = described_bad_request(&wrongs);
     }
     for base in bases() {
         for operation in base.operations().filter(|operation| succeeds(base, operation)) {
@@ -440,10 +451,11 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("AdAlreadyV4", refusal(Code::AdAlreadyV4, json!({"message": text, "suggestion": text}))),
     ];
     let mut schemas: Map<_, _> = fixed.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    for (name, wrongs) in bad_requests() {
-        let several: Vec<_> = schemas_of(&wrongs).into_iter().map(reference).collect();
-        if several.len() > 1 {
-            schemas.insert(name, json!({"oneOf": several}));
+    for wrongs in bad_requests().values() {
+        let of = schemas_of(wrongs);
+        if of.len() > 1 {
+            let several: Vec<_> = of.iter().map(|name| reference(name)).collect();
+            schemas.insert(name_of_schema(&of).to_owned(), json!({"oneOf": several}));
         }
     }
     schemas

@@ -1,73 +1,95 @@
 //! Says once what schemas and paths repeat: a schema of a property or item that stands in several places becomes a component, and
 //! parameters that all operations of a path have become those of the path.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod names;
 
-use ad_core::categories;
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use serde_json::{Map, Value};
 
-use super::{fields::Form, name_of, pascal_case, reference};
+use self::names::{Place, own, unused};
+use super::reference;
 
 /// About the length of a reference.
 const REFERENCE: usize = 50;
 
-/// Longest name of a schema.
-const LONGEST_NAME: usize = 40;
-
-/// Where a schema stands.
-#[derive(Debug, Clone)]
-struct Place {
-    /// The component around it.
-    owner: String,
-    /// Names of the properties down to it.
-    path: Vec<String>,
-}
-
 /// Replaces schemas that stand in several places, apart from their examples, by references to new components.
 pub(super) fn schemas(components: &mut Map<String, Value>) {
+    let mut owners: BTreeMap<_, _> = components.keys().map(|name| (name.clone(), Place::of(name))).collect();
+    // The new components, with what their schemas are.
+    let mut new = BTreeMap::new();
     loop {
-        let mut places = BTreeMap::new();
-        for (owner, schema) in components.iter_mut() {
-            let place = Place { owner: owner.clone(), path: Vec::new() };
-            visit(schema, &place, &mut |schema, place| {
-                places.entry(content(schema).to_string()).or_insert_with(Vec::new).push(place.clone());
-                false
-            });
-        }
-        places.retain(|content, places| (places.len() - 1) * content.len() > (places.len() + 1) * REFERENCE);
-        if places.is_empty() {
+        let by_content =
+            |(name, of): (&String, &String)| (content(&components[name]).to_string(), (name.clone(), of.clone()));
+        let known: BTreeMap<_, (String, String)> = new.iter().map(by_content).collect();
+        let wanted = |content: &String, places: &mut Vec<Place>| match known.get(content) {
+            Some((_, of)) => content.len() > REFERENCE && own(places).as_ref() == Some(of),
+            None => (places.len() - 1) * content.len() > (places.len() + 1) * REFERENCE && own(places).is_some(),
+        };
+        let mut found = places(components, &owners, &|_| false);
+        found.retain(wanted);
+        // Without the places within others that are replaced.
+        let mut found = places(components, &owners, &|content| found.contains_key(content));
+        found.retain(wanted);
+        if found.is_empty() {
             return;
         }
-        let names = names(&places, components);
-        let mut shared = Map::new();
+        let mut by_use: Vec<_> = found.into_iter().collect();
+        by_use.sort_by_key(|(_, places)| (Reverse(places.len()), Place::around(places).shortest_owner()));
+        let (mut shared, mut fresh) = (BTreeMap::new(), Map::new());
+        for (content, places) in by_use {
+            let name = match known.get(&content) {
+                Some((name, _)) => name.clone(),
+                None => unused(&places, |name| !owners.contains_key(name)),
+            };
+            new.entry(name.clone()).or_insert_with(|| own(&places).unwrap_or_default());
+            owners.entry(name.clone()).or_insert_with(|| Place::around(&places));
+            shared.insert(content, name);
+        }
         for (owner, schema) in components.iter_mut() {
-            let place = Place { owner: owner.clone(), path: Vec::new() };
-            visit(schema, &place, &mut |schema, _| {
-                let Some(name) = names.get(&content(schema).to_string()) else { return false };
+            visit(schema, &owners[owner], &mut |schema, _| {
+                let Some(name) = shared.get(&content(schema).to_string()) else { return false };
                 let replaced = std::mem::replace(schema, reference(name));
-                shared.entry(name.clone()).or_insert(replaced);
+                fresh.entry(name.clone()).or_insert(replaced);
                 true
             });
         }
-        components.extend(shared);
+        fresh.retain(|name, _| !components.contains_key(name));
+        components.extend(fresh);
     }
+}
+
+/// The schemas of properties and items by their contents, with their places; what is `replaced` is not looked into.
+fn places(
+    components: &mut Map<String, Value>,
+    owners: &BTreeMap<String, Place>,
+    replaced: &dyn Fn(&String) -> bool,
+) -> BTreeMap<String, Vec<Place>> {
+    let mut places = BTreeMap::new();
+    for (owner, schema) in components.iter_mut() {
+        visit(schema, &owners[owner], &mut |schema, place| {
+            let content = content(schema).to_string();
+            let is_replaced = replaced(&content);
+            places.entry(content).or_insert_with(Vec::new).push(place.clone());
+            is_replaced
+        });
+    }
+    places
 }
 
 /// Shows each schema of a property or item below a schema, except references, until `replaced` says that it is one now.
 fn visit(schema: &mut Value, place: &Place, replaced: &mut impl FnMut(&mut Value, &Place) -> bool) {
     let Some(members) = schema.as_object_mut() else { return };
-    let mut below = |schema: &mut Value, name: &str| {
-        let mut place = place.clone();
-        place.path.push(name.to_owned());
-        if schema.is_object() && schema.get("$ref").is_none() && !replaced(schema, &place) {
-            visit(schema, &place, replaced);
+    let mut below = |schema: &mut Value, place: &Place| {
+        if schema.is_object() && schema.get("$ref").is_none() && !replaced(schema, place) {
+            visit(schema, place, replaced);
         }
     };
     for (name, property) in members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        below(property, name);
+        below(property, &place.property(name));
     }
     if let Some(items) = members.get_mut("items") {
-        below(items, "item");
+        below(items, &place.item());
     }
     for part in members.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
         visit(part, place, replaced);
@@ -86,50 +108,6 @@ fn content(schema: &Value) -> Value {
         (name.clone(), value)
     };
     members.map(content).collect::<Map<_, _>>().into()
-}
-
-/// A name for each content: that of its property, for the one that stands in most places, and with a prefix for the others.
-fn names(places: &BTreeMap<String, Vec<Place>>, components: &Map<String, Value>) -> BTreeMap<String, String> {
-    let mut taken: BTreeSet<_> = components.keys().cloned().collect();
-    let mut by_use: Vec<_> = places.iter().collect();
-    by_use.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
-    let name = |(content, places): (&String, &Vec<Place>)| {
-        let first = &places[0];
-        let property = first.path.iter().rposition(|name| name != "item").unwrap_or(0);
-        let (around, own) = first.path.split_at(property);
-        let (around, own) = (pascal_case(&around.join(" ")), pascal_case(&own.join(" ")));
-        let owner = base(&first.owner);
-        // What only one has is called after it.
-        let is_shared = places.iter().any(|place| base(&place.owner) != owner);
-        let prefixes = [String::new(), around.clone(), owner.to_owned(), format!("{owner}{around}")];
-        let prefixes = prefixes.iter().skip(if is_shared { 0 } else { 2 });
-        let suffix = places.iter().map(|place| form(&place.owner)).min().unwrap_or_default();
-        let numbered = (2..).map(|number| format!("{own}{number}{suffix}"));
-        let candidates =
-            prefixes.map(|prefix| format!("{prefix}{own}{suffix}")).filter(|name| name.len() <= LONGEST_NAME);
-        let name = candidates.chain(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
-        taken.insert(name.clone());
-        (content.clone(), name)
-    };
-    by_use.into_iter().map(name).collect()
-}
-
-/// The suffix of the names of schemas that only updates or answers have.
-fn form(owner: &str) -> &'static str {
-    [Form::Update, Form::Answer]
-        .map(Form::suffix)
-        .into_iter()
-        .find(|suffix| owner.ends_with(suffix))
-        .unwrap_or_default()
-}
-
-/// The name of the vehicle type of a component, or its own name without a suffix.
-fn base(owner: &str) -> &str {
-    let of_v4 = owner.strip_prefix("V3").unwrap_or(owner);
-    let types =
-        categories::typed().map(|(_, category)| name_of(category)).filter(|name| of_v4.starts_with(name.as_str()));
-    let own = owner.strip_suffix(form(owner)).unwrap_or(owner);
-    types.map(|name| name.len()).max().map_or(own, |length| &of_v4[..length])
 }
 
 /// Moves parameters that all operations of a path have to the path.
@@ -170,16 +148,16 @@ mod tests {
             "BoatFieldsUpdate": {"type": "object", "properties": {"engine": power, "year": {"type": "integer"}}},
         });
         super::schemas(schemas.as_object_mut().unwrap());
-        let (color_of, engine_of) = (reference("Color"), reference("BoatEngine"));
+        let (color_of, engine_of) = (reference("BoatOrCarColor"), reference("BoatEngine"));
         assert_eq!(
             schemas,
             json!({
                 "BoatEngine": power,
+                "BoatOrCarColor": color("red"),
                 "BoatFields": {"type": "object", "properties": {"color": color_of, "engine": engine_of}},
                 "BoatFieldsUpdate": {"type": "object", "properties": {"engine": engine_of, "year": {"type": "integer"}}},
                 "CarFields": {"type": "object", "properties": {"color": color_of}},
                 "CarFieldsUpdate": {"type": "object", "properties": {"color": color_of, "year": {"type": "integer"}}},
-                "Color": color("red"),
             })
         );
     }
