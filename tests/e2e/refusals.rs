@@ -1,5 +1,7 @@
 //! Refusals that arrive: before the body has been read, and of requests that the HTTP library cannot read.
 
+mod programs;
+
 use std::{sync::Arc, time::Duration};
 
 use ad_tests::{Options, Server};

@@ -34,7 +34,7 @@ pub enum Tool {
 const CI_RUN: &str = "run .ci/run, which installs it in target/tools";
 
 /// Programs, the arguments with which each shows that it works, and how it is installed.
-const PROGRAMS: [(&str, &str, &str); 21] = [
+const PROGRAMS: [(&str, &str, &str); 22] = [
     ("bash", "--version", "apt-get install bash"),
     ("check-jsonschema", "--version", CI_RUN),
     ("chromedriver", "--version", "apt-get install chromium-driver"),
@@ -50,6 +50,8 @@ const PROGRAMS: [(&str, &str, &str); 21] = [
     ("openapi-ts", "--version", CI_RUN),
     ("openapi-typescript", "--version", CI_RUN),
     ("openssl", "version", "apt-get install openssl"),
+    // It runs nothing, with the modules that Debian keeps apart from it.
+    ("perl", "-MHTTP::Tiny", "apt-get install perl"),
     ("php", "--version", "apt-get install php-cli"),
     ("promtool", "--version", "apt-get install prometheus"),
     ("redocly", "--version", CI_RUN),
