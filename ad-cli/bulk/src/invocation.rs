@@ -25,6 +25,14 @@ impl Surface {
         }
     }
 
+    /// The name of payloads that do not come from a file.
+    pub const fn payloads(self) -> &'static str {
+        match self {
+            Self::CommandLine => "stdin",
+            Self::Tools => "payload",
+        }
+    }
+
     /// An option of every command. Tools have those of the program that serves them.
     pub fn setting(self, name: &str) -> String {
         match self {

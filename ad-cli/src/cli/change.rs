@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct ChangeArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Print the request without sending it
+    /// Show the request without sending it
     #[arg(long, conflicts_with = "wait")]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -72,7 +72,7 @@ enum Command {
     Doctor,
     /// Validate payloads locally
     Validate(commands::validate::ValidateArgs),
-    /// Print a sample payload with an explanation of its fields
+    /// Show a sample payload with an explanation of its fields
     New(commands::new::NewArgs),
     /// Write a sheet to fill in and import
     Template(commands::template::TemplateArgs),

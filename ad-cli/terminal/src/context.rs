@@ -161,7 +161,7 @@ impl Context {
     /// Opens a file of payloads; `-` is stdin.
     pub fn open(&self, path: &Path) -> Result<Source, Failure> {
         let source = match self.stdin().filter(|_| path.as_os_str() == "-") {
-            Some(stdin) => Source::named("stdin", &stdin)?,
+            Some(stdin) => Source::named(self.out.surface().payloads(), &stdin)?,
             None => Source::open(path)?,
         };
         if source.is_utf_16 {

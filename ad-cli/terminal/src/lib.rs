@@ -25,7 +25,7 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use ad_bulk::Surface;
 use clap::{
-    Parser,
+    Arg, Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -55,7 +55,7 @@ pub fn start<L: Parser>(
 ) -> ExitCode {
     let line = match L::try_parse() {
         Ok(line) => line,
-        Err(error) => return show_misuse(&error, Streams::Process).into(),
+        Err(error) => return show_misuse(&error, Streams::Process, &[], L::command()).into(),
     };
     let context = Context::new(global(&line));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -83,22 +83,29 @@ pub async fn run_within<L: Parser>(
     global: impl FnOnce(&L) -> &Global,
     run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
 ) -> u8 {
-    let line = match L::try_parse_from(words) {
+    let words: Vec<_> = words.into_iter().collect();
+    let line = match L::try_parse_from(&words) {
         Ok(line) => line,
-        Err(error) => return show_misuse(&error, streams),
+        Err(error) => return show_misuse(&error, streams, &words, L::command()),
     };
     let context = Context::within(global(&line), streams, Some(folder));
     let result = run(line, &context).await;
     context.ended(result)
 }
 
+/// The name of an argument in tools: that of its option with underscores, or of the value.
+pub fn name_in_tools(argument: &Arg) -> String {
+    argument.get_long().map_or_else(|| argument.get_id().to_string(), |long| long.replace('-', "_"))
+}
+
 /// Prints an error of the command line, and returns its exit code. It quotes arguments, so it is escaped like any text from outside.
-fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
+fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definition: Command) -> u8 {
     let text = error.render().to_string();
     let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
     let exit_code = u8::try_from(error.exit_code()).unwrap_or(1);
-    if let (Surface::Tools, Some(problem)) = (out.surface(), misuse_of_tool(error)) {
-        out.error(&problem, &[]);
+    if out.surface() == Surface::Tools {
+        let problem = misuse_of_tool(error, &command_of(words, definition));
+        out.error(problem.as_deref().unwrap_or_else(|| without_usage(&text)), &[]);
         return exit_code;
     }
     match text.trim_end().strip_prefix("error: ") {
@@ -110,19 +117,28 @@ fn show_misuse(error: &clap::Error, streams: Streams) -> u8 {
     exit_code
 }
 
+/// The command that these words run.
+fn command_of(words: &[String], mut definition: Command) -> Command {
+    definition.build();
+    words.iter().fold(definition, |command, word| command.find_subcommand(word).cloned().unwrap_or(command))
+}
+
+/// An error without how the command is used, which is for people at a terminal.
+fn without_usage(text: &str) -> &str {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    text.split("\n\nUsage:").next().unwrap_or(text).trim_end()
+}
+
 /// The same error about an argument of a tool; `None` for errors that calls of tools do not have.
-fn misuse_of_tool(error: &clap::Error) -> Option<String> {
+fn misuse_of_tool(error: &clap::Error, command: &Command) -> Option<String> {
     let texts = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => vec![text.as_str()],
         Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
         _ => Vec::new(),
     };
-    // An option as `--dealer-code <CODE>`, a value as `<AMOUNT>`.
-    let name = |argument: &str| {
-        let first = argument.split([' ', '=']).next().unwrap_or(argument);
-        first.trim_matches(['-', '<', '>', '[', ']', '.']).replace('-', "_").to_lowercase()
-    };
-    let argument = name(texts(ContextKind::InvalidArg).first()?);
+    // They are shown as `--dealer-code <CODE>` and `<AMOUNT>`.
+    let name = |shown: &str| command.get_arguments().find(|argument| argument.to_string() == shown).map(name_in_tools);
+    let argument = name(texts(ContextKind::InvalidArg).first()?)?;
     let value = || texts(ContextKind::InvalidValue).join(" ");
     match error.kind() {
         ErrorKind::InvalidValue => {
@@ -133,7 +149,7 @@ fn misuse_of_tool(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::ValueValidation => Some(format!("{argument}: {:?}: {}", value(), std::error::Error::source(error)?)),
         ErrorKind::ArgumentConflict => {
-            let other = name(texts(ContextKind::PriorArg).first()?);
+            let other = name(texts(ContextKind::PriorArg).first()?)?;
             Some(format!("{argument} cannot be used with {other}"))
         }
         _ => None,

@@ -27,7 +27,7 @@ pub(super) struct Input {
 impl Input {
     pub(super) fn of(options: &Options<'_>) -> Result<Self, BulkError> {
         let is_stdin = options.file.as_os_str() == "-";
-        let name = if is_stdin { "stdin".to_owned() } else { options.file.display().to_string() };
+        let name = if is_stdin { options.surface.payloads().to_owned() } else { options.file.display().to_string() };
         let kept = || {
             let mut kept = NamedTempFile::new()?;
             io::copy(&mut io::stdin(), &mut kept)?;

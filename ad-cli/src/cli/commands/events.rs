@@ -28,7 +28,7 @@ pub(crate) struct EventsArgs {
     /// Keep printing new events until Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// Print at most so many events
+    /// At most so many events
     #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     #[command(flatten)]

@@ -68,7 +68,7 @@ pub(crate) struct ImportArgs {
     /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_PARALLEL))]
     parallel: u64,
-    /// Validate the file without sending anything
+    /// Validate the payloads without sending anything
     #[arg(long, conflicts_with_all = ["resume", "rejects", "report"])]
     dry_run: bool,
     /// Do not wait for the outcomes

@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without ids, shows how many ads are live, and of those that are not: why, who has to act, and what to do. With ids, shows for each marketplace \
+Without source ids, shows how many ads are live, and of those that are not: why, who has to act, and what to do. With them, shows for each marketplace \
 whether it lists the ad, why not, who has to act, what to do, and when the service tries again.
 
 Examples:
@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     shown: ShownArgs,
-    /// Without ids: details of at most so many ads
+    /// Without source ids: details of at most so many ads
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     most: u32,
 }

@@ -8,6 +8,7 @@ use rmcp::object;
 use serde_json::{Map, Value, json};
 
 use super::tools::{Count, Offered, Payload, Tool};
+use crate::terminal::name_in_tools;
 
 /// The argument with the payloads of a call.
 const PAYLOAD: &str = "payload";
@@ -81,8 +82,9 @@ impl Argument {
         };
         let option = argument.get_long().map(str::to_owned);
         Self {
-            name: name(argument),
-            about: argument.get_help().map(ToString::to_string).unwrap_or_default(),
+            name: name_in_tools(argument),
+            // Several values are an array.
+            about: help(argument).replace(", separated by commas", ""),
             kind,
             several: match (repeated, with_commas) {
                 (true, _) => Several::Repeated,
@@ -140,9 +142,8 @@ impl Argument {
     }
 }
 
-/// The name of an argument: that of its option with underscores.
-fn name(argument: &Arg) -> String {
-    argument.get_long().map_or_else(|| argument.get_id().to_string(), |long| long.replace('-', "_"))
+fn help(argument: &Arg) -> String {
+    argument.get_help().map(ToString::to_string).unwrap_or_default()
 }
 
 impl Arguments {
@@ -150,7 +151,7 @@ impl Arguments {
     pub(super) fn of(tool: &Tool, command: &Command) -> Self {
         let path = ValueParser::path_buf().type_id();
         let is_offered = |argument: &&Arg| {
-            let name = name(argument);
+            let name = name_in_tools(argument);
             let is_chosen = match tool.offered {
                 Offered::Only(names) => names.contains(&name.as_str()),
                 Offered::AllBut(names) => !names.contains(&name.as_str()),
@@ -161,7 +162,13 @@ impl Arguments {
                 && !argument.is_hide_set()
                 && argument.get_value_parser().type_id() != path
         };
-        let given = command.get_arguments().filter(is_offered).map(Argument::of).collect();
+        let mut given: Vec<_> = command.get_arguments().filter(is_offered).map(Argument::of).collect();
+        for argument in &mut given {
+            if let Some((_, about)) = tool.described.iter().find(|(name, _)| *name == argument.name) {
+                (*about).clone_into(&mut argument.about);
+            }
+            argument.required |= tool.required == Some(&argument.name);
+        }
         Self { given, payload: tool.payload }
     }
 

@@ -163,7 +163,9 @@ fn description(tool: &Tool, command: &clap::Command) -> String {
     let about = tool.about.map_or_else(of_command, str::to_owned);
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let explained = help.split("Examples:").next().unwrap_or_default();
-    match tool.note.unwrap_or(explained).trim() {
+    // Its lines end where a terminal does.
+    let paragraphs = tool.note.unwrap_or(explained).trim().split("\n\n").map(|text| text.replace('\n', " "));
+    match paragraphs.collect::<Vec<_>>().join("\n\n").as_str() {
         "" => format!("{about}."),
         note => format!("{about}. {note}"),
     }

@@ -88,6 +88,29 @@ fn payloads_have_one_name_in_every_tool_and_their_former_names_are_accepted() {
     }
 }
 
+/// Files, options and what a terminal shows are nothing that a tool has.
+#[test]
+fn descriptions_speak_of_tools_and_arguments() {
+    const OF_TERMINALS: &[&str] =
+        &["--", "-o ", "ad-cli", " file", "stdin", "terminal", "Print", "print ", "separated by commas", "Ctrl"];
+    for offer in TOOLS.iter().map(Offer::of) {
+        let name = offer.tool.name;
+        let properties = offer.shown.input_schema["properties"].as_object().unwrap();
+        let of_arguments =
+            properties.iter().map(|(argument, schema)| (argument.as_str(), schema["description"].as_str().unwrap()));
+        for (argument, text) in of_arguments.chain([("", offer.shown.description.as_deref().unwrap())]) {
+            assert!(!text.is_empty(), "{name} {argument} has no description");
+            let found: Vec<_> = OF_TERMINALS.iter().filter(|words| text.contains(**words)).collect();
+            assert!(found.is_empty(), "{name} {argument}: {text:?} speaks of {found:?}");
+            assert!(!text.replace("\n\n", "").contains('\n'), "{name} {argument}: {text:?} has lines");
+        }
+        let described = offer.tool.described.iter().map(|(argument, _)| *argument).chain(offer.tool.required);
+        for argument in described {
+            assert!(properties.contains_key(argument), "{name} has no argument {argument}");
+        }
+    }
+}
+
 #[test]
 fn wrong_arguments_are_explained() {
     for (tool, call, reason) in [
@@ -100,6 +123,7 @@ fn wrong_arguments_are_explained() {
         ("delete", json!({"source_ids": []}), "missing argument \"source_ids\""),
         ("get", json!({"source_id": "a\0b"}), "without NUL"),
         ("values", json!({"type": "car", "search": "vol"}), "search requires attribute"),
+        ("photos_check", json!({"ad": []}), "missing argument \"ad\": Source ids of the ads"),
         ("list", json!({"limit": 1.5}), "limit: expected an integer"),
         ("list", json!({"source_id_in": ["a,b"]}), "contains a comma"),
         ("create", json!({"payload": [1]}), "payload: expected an object"),

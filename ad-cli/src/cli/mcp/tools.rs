@@ -49,11 +49,26 @@ pub(super) struct Tool {
     pub(super) about: Option<&'static str>,
     /// What follows the summary, instead of the explanation in its help, which is for people at a terminal.
     pub(super) note: Option<&'static str>,
+    /// Descriptions of arguments, instead of the help of their options: where that speaks of the terminal, or of what `always` changes.
+    pub(super) described: &'static [(&'static str, &'static str)],
+    /// An argument that this tool needs, and its command does not.
+    pub(super) required: Option<&'static str>,
 }
 
 impl Tool {
     const fn new(name: &'static str, command: &'static [&'static str], effect: Effect, offered: Offered) -> Self {
-        Self { name, command, effect, offered, payload: None, always: &[], about: None, note: None }
+        Self {
+            name,
+            command,
+            effect,
+            offered,
+            payload: None,
+            always: &[],
+            about: None,
+            note: None,
+            described: &[],
+            required: None,
+        }
     }
 
     const fn always(self, always: &'static [&'static str]) -> Self {
@@ -66,6 +81,14 @@ impl Tool {
 
     const fn note(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
+    }
+
+    const fn described(self, described: &'static [(&'static str, &'static str)]) -> Self {
+        Self { described, ..self }
+    }
+
+    const fn requires(self, argument: &'static str) -> Self {
+        Self { required: Some(argument), ..self }
     }
 
     const fn payload(self, count: Count, about: &'static str) -> Self {
@@ -93,6 +116,9 @@ const ACT: Offered = Only(&["source_ids", "dealer_code", "dry_run"]);
 
 const PAYLOAD: &str = "The ad. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
 const PAYLOADS: &str = "The ads. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
+const FIELDS: (&str, &str) =
+    ("fields", "Only these fields of the answer, each a dotted path, such as `price.0.amount`");
+const ADS: &[(&str, &str)] = &[("source_ids", "Source ids of the ads")];
 const PERMANENT: &str =
     "Permanent: the source ids can never be used again. Deleted ads remain readable. Takes source ids only, no plates.";
 
@@ -102,17 +128,22 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("status", &["status"], Reads, Only(&["source_ids", "dealer_code", "most"])),
     Tool::new("list", &["list"], Reads, AllBut(&["all"])).always(&["--limit=20"])
         .note("Returns 20 ads unless `limit` says otherwise; `offset` returns the next page. Choose the `fields` that you need: whole ads are \
-            large. Deleted ads are listed with `deleted`, or where `state`, `status` or an id asks for them. Times are UTC."),
+            large. Deleted ads are listed with `deleted`, or where `state`, `status` or an id asks for them. Times are UTC.")
+        .described(&[FIELDS, ("limit", "Page size, 1 to 500; 20 if absent")]),
     Tool::new("get", &["get"], Reads, DEALER),
     Tool::new("log", &["log"], Reads, AllBut(&["follow", "all"])).always(&["--limit=50", "--ordering=-created"])
-        .note("Returns the 50 latest entries, the newest first, unless `limit`, `offset` or `ordering` says otherwise."),
+        .note("Returns the 50 latest entries, the newest first, unless `limit`, `offset` or `ordering` says otherwise.")
+        .described(&[FIELDS, ("ordering", "Order; -created if absent: newest first")]),
     Tool::new("quality", &["quality"], Reads, DEALER_MANY),
     Tool::new("prices", &["prices"], Reads, DEALER),
     Tool::new("summary", &["summary"], Reads, Only(&[])),
     Tool::new("events", &["events"], Reads, AllBut(&["follow"])).always(&["--limit=100"]).about("Show the events of all ads")
         .note("An event is an entry in the log of an ad. Returns 100 events unless `limit` says otherwise, from the oldest on, or from the \
-            cursor `after` on. `notes` contains the cursor for the next call. A type is ad.ACTION.STATE, where * stands for any action or state."),
-    Tool::new("request", &["request"], Reads, Only(&["id"])),
+            cursor `after` on. `notes` contains the cursor for the next call. A type is ad.ACTION.STATE, where * stands for any action or state.")
+        .described(&[FIELDS, ("types", "Only events of these types, such as `ad.publish.done` and `ad.*.error`")]),
+    Tool::new("request", &["request"], Reads, Only(&["id"]))
+        .note("Returns the state of an accepted request, what it waits for, and the latest log entry of each of its actions.")
+        .described(&[("id", "`request_id` in the result of the tool that made the request, or in log entries")]),
     Tool::new("wait", &["wait"], Reads, Only(&["source_id", "dealer_code", "until"])).always(&["--within=60s"])
         .note("Call it after a change: the service accepts a change first and processes it afterwards. Waits for at most a minute."),
     Tool::new("fields", &["fields"], Reads, Only(&["type", "search", "required"])).note("Without `type`, returns the vehicle types."),
@@ -124,7 +155,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("validate", &["validate"], Reads, Only(&["type", "v3", "online"])).payload(Several, PAYLOADS)
         .note("Returns errors and warnings; none for valid payloads. Nothing is stored. A finding names the payload by its `line`, where 1 is the first."),
     Tool::new("photos_check", &["photos", "check"], Reads, Only(&["ad", "dealer_code"])).about("Try to fetch the photos of ads, as the service would")
-        .note("Name the ads in `ad`. The photos are fetched from this computer. Nothing is changed."),
+        .note("The photos are fetched from this computer. Nothing is changed.").requires("ad").described(&[("ad", "Source ids of the ads, or their plates")]),
     Tool::new("photos_check_payloads", &["photos", "check"], Reads, Only(&[])).payload(Several, PAYLOADS)
         .about("Try to fetch the photos of payloads before they are sent, as the service would")
         .note("The photos are fetched from this computer. Nothing is changed."),
@@ -138,17 +169,21 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("update", &["update"], Replaces, Only(&["source_id", "dealer_code", "set", "unset", "if_match", "dry_run"]))
         .payload(Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
         .note("Other fields are unchanged. Give `payload`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
-            PATH may be the name of a field, where only one field has it. `notes` shows each field before and after."),
+            PATH may be the name of a field, where only one field has it. `notes` shows each field before and after.")
+        .described(&[
+            ("set", "Fields to set, each as PATH=VALUE"), ("unset", "Paths of the fields to clear"),
+            ("if_match", "Update only this revision of the ad: the ETag in `notes` of the tool `get`, or *"),
+        ]),
     Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"]))
         .note("Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With `reduced`, the list price \
             stays, and `amount` is the reduced price, which has to be lower."),
     Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
     Tool::new("show", &["show"], Replaces, CHANGE).note("Publishes an ad that was created hidden, or hidden later. To read an ad: tool `get`."),
-    Tool::new("retry", &["retry"], Adds, ACT),
-    Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
-    Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT),
+    Tool::new("retry", &["retry"], Adds, ACT).described(ADS),
+    Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT).described(ADS),
+    Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT).described(ADS),
     Tool::new("bump", &["bump"], Charges, Only(&["source_ids", "dealer_code", "exclude", "dry_run"])).always(&["--yes"])
-        .note("Each bump is charged. The ad must be visible, and the dealer needs permission to bump."),
+        .note("Each bump is charged. The ad must be visible, and the dealer needs permission to bump.").described(ADS),
     Tool::new("pole_position", &["pole-position"], Charges, ACT).always(&["--yes"])
-        .note("Each pole position is charged. Registered vehicles only. Takes source ids only, no plates."),
+        .note("Each pole position is charged. Registered vehicles only. Takes source ids only, no plates.").described(ADS),
 ];

@@ -9,6 +9,15 @@ const CASES: &[(&str, &str, &str)] = &[
         r#"{"source_id": "nope"}"#,
         "error: Not found. No ad in the token's scope has this source_id. To create one, send POST /v4/{vehicle_type}. (GET /v4/ad/nope)\n  help: to search the ads visible to the token: tool `list` with source_id_icontains",
     ),
+    // Errors of arguments have the names of the schema.
+    ("request", r#"{"id": "x"}"#, "error: id: \"x\": invalid character: found `x` at 0"),
+    (
+        "update",
+        r#"{"source_id": "car-1", "if_match": "3"}"#,
+        "error: if_match: \"3\": expected one ETag such as \"3.7\", or *",
+    ),
+    ("wait", r#"{"source_id": "car-1", "until": "sold"}"#, "error: until: \"sold\" is not one of: published, deleted."),
+    ("validate", r#"{"payload": [{}], "type": "car", "v3": true}"#, "error: type cannot be used with v3"),
     (
         "values",
         r#"{"type": "car", "attribute": "model"}"#,
@@ -109,13 +118,13 @@ async fn findings_name_the_tool_that_shows_what_is_allowed() {
     let mut wire = Wire::start(&Cli::new(), "--allow-write").await;
     let mut car = plain_car("car-1", "ABC101");
     car["category_fields"]["brand"] = json!("vovlo");
-    for (tool, notes) in [("create", "nothing was sent"), ("validate", "stdin: 1 payload, 0 valid, 1 with errors")] {
+    for (tool, notes) in [("create", "nothing was sent"), ("validate", "payload: 1 payload, 0 valid, 1 with errors")] {
         wire.call(1, tool, json!({"payload": car})).await;
         let answer = wire.answer().await;
         let structured = &answer["result"]["structuredContent"];
         let finding = &structured["result"][0];
         assert_eq!(finding["command"], "tool `values` with type \"car\" and attribute \"brand\"", "{tool}: {answer}");
-        assert_eq!(structured["notes"], notes, "{tool}");
+        assert_eq!((&structured["notes"], &finding["file"]), (&json!(notes), &json!("payload")), "{tool}");
     }
     wire.call(2, "fields", json!({"type": "car", "search": ["brand"]})).await;
     let fields = wire.answer().await;
