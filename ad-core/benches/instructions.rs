@@ -180,7 +180,7 @@ fn refuse((rulebook, dealer): (Rulebook, Dealer)) -> (Rulebook, String) {
 }
 
 #[library_benchmark(setup = checked)]
-#[bench::full_car(config = figures(40_727, 12))]
+#[bench::full_car(config = figures(43_228, 12))]
 fn quality(ad: Content) -> (Content, Quality) {
     let quality = measured(black_box(&ad).fields()).quality();
     (ad, quality)

@@ -53,7 +53,10 @@ async fn openapi_document_is_valid() {
             parameters.iter().map(|it| (it["in"].to_string(), it["name"].to_string())).collect();
         assert_eq!(distinct.len(), parameters.len(), "{} has a parameter twice", operation.id);
     }
+    let mut without_numbers = BTreeSet::new();
     for name in contract.document["components"]["schemas"].as_object().unwrap().keys() {
+        let is_distinct = without_numbers.insert(name.replace(|mark: char| mark.is_ascii_digit(), ""));
+        assert!(is_distinct, "{name} differs from another by a number only");
         assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && name.len() <= 40, "{name}");
         // Building the validator judges the schema itself.
         contract.mismatch(&format!("/components/schemas/{name}"), &Value::Null);

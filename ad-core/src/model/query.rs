@@ -87,6 +87,7 @@ pub struct AdQuery {
 
 /// What an answer shows of an ad besides its fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the parameter")]
 pub struct Included {
     /// `log`: the 100 latest log entries.
     pub log: bool,

@@ -231,7 +231,7 @@ mod tests {
         let named = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
         let named =
             named.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap().into()));
-        named.filter(|(name, _)| name.ends_with(".jpg") || name.ends_with(".png"))
+        named.filter(|(name, _)| name != "README.md" && name != "expected.json")
     }
 
     #[test]
@@ -244,7 +244,8 @@ mod tests {
             let second =
                 file.windows(begin.len()).position(|bytes| bytes == begin).filter(|_| name == "two-pictures.jpg");
             let end = second.map_or(file.len(), |second| second + 2);
-            let needed = if name.ends_with(".png") { end - 4 } else { end };
+            let is_png = file.starts_with(b"\x89PNG");
+            let needed = if is_png { end - 4 } else { end };
             assert!(Image::new(file.slice(..needed)).is_ok(), "{name}");
             for cut in (0..needed).rev().step_by(71) {
                 assert!(Image::new(file.slice(..cut)).is_err(), "{name} {cut}");

@@ -57,10 +57,7 @@ fn is_punctuation(mark: char) -> bool {
 
 /// Whether any word may be a link. Few descriptions have one, and dividing a text into words takes longer than everything else here.
 fn may_have_link(text: &str) -> bool {
-    // Without an end at the first, the loop is unrolled.
-    let pairs = text.bytes().zip(text.bytes().skip(1));
-    pairs
-        .fold(false, |found, pair| found | (pair == (b'/', b'/')) | ((pair.0 | 0x20 == b'w') & (pair.1 | 0x20 == b'w')))
+    text.as_bytes().windows(2).any(|pair| pair == b"//" || pair.eq_ignore_ascii_case(b"ww"))
 }
 
 fn is_link(word: &str) -> bool {

@@ -34,7 +34,7 @@ use self::{
     lines::LineTransport,
     tools::{Effect, TOOLS, Tool},
 };
-use super::{AFTER_HELP, definition};
+use super::definition;
 use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, wait_for_signal};
 
 /// Calls that run at the same time; others wait.
@@ -42,6 +42,12 @@ const AT_ONCE: u32 = 4;
 
 /// Characters of the arguments of a call in the log.
 const LOGGED: usize = 200;
+
+/// The exit codes that calls have.
+const EXIT_CODES: &str = "\
+0: done. 1: some ads failed, or the ad did not reach the expected state. 2: invalid arguments. 3: rejected by validation, locally or by the \
+service. 4: not authorised: missing, invalid or expired token, or missing permission. 5: the service cannot be reached, did not answer in \
+time, or gave an unexpected answer.";
 
 /// Why a call that the client cancelled, or the end of the server, has no result.
 const CANCELLED: &str = "cancelled; a request that was already sent stays accepted";
@@ -189,7 +195,7 @@ fn output_schema() -> Map<String, Value> {
     object!({
         "type": "object",
         "properties": {
-            "exit_code": {"type": ["integer", "null"], "description": AFTER_HELP},
+            "exit_code": {"type": ["integer", "null"], "description": EXIT_CODES},
             "result": {"description": "The result of the command as JSON; null if there is none"},
             "notes": {"type": "string", "description": "The messages of the command, with hints"},
         },

@@ -13,8 +13,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("request", r#"{"id": "x"}"#, "error: id: \"x\": invalid character: found `x` at 0"),
     (
         "update",
-        r#"{"source_id": "car-1", "if_match": "3"}"#,
-        "error: if_match: \"3\": expected one ETag such as \"3.7\", or *",
+        r#"{"source_id": "car-1", "set": ["visible=true"], "if_match": "\"3"}"#,
+        "error: if_match: \"\\\"3\": expected one ETag such as \"3.7\", or *",
     ),
     ("wait", r#"{"source_id": "car-1", "until": "sold"}"#, "error: until: \"sold\" is not one of: published, deleted."),
     ("validate", r#"{"payload": [{}], "type": "car", "v3": true}"#, "error: type cannot be used with v3"),

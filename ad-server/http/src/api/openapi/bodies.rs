@@ -199,7 +199,7 @@ fn names(rows: &'static [Field]) -> Vec<&'static str> {
 const UNCHANGED: &str = "May be sent, but only unchanged";
 
 /// The name of the schema of a field that identifies a new ad, or an existing one.
-fn name_of_identity(name: &str, new: bool) -> String {
+pub(super) fn name_of_identity(name: &str, new: bool) -> String {
     format!("{}{}", if new { "New" } else { "Unchanged" }, pascal_case(name))
 }
 

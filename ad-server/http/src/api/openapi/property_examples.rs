@@ -2,8 +2,10 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use ad_core::rulebook::example_text;
+use ad_core::{categories::ad_fields::IDENTITY, rulebook::example_text};
 use serde_json::{Map, Value};
+
+use super::bodies::name_of_identity;
 
 /// Adds an example to each property of the document's schemas that is no object of described properties.
 pub(super) fn add(document: &mut Value) {
@@ -18,6 +20,11 @@ pub(super) fn add(document: &mut Value) {
         }
     });
     for_each_property(&mut schemas, &mut |name, property| complete(name, property, &of_name));
+    for (field, new) in IDENTITY.iter().flat_map(|field| [(field, true), (field, false)]) {
+        if let Some(schema) = schemas.get_mut(&name_of_identity(field.path, new)) {
+            complete(field.path, schema, &of_name);
+        }
+    }
     complete_answers(&mut schemas);
     document["components"]["schemas"] = schemas.into();
 }
