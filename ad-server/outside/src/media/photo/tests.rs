@@ -5,6 +5,7 @@ use ad_tests::{
     photos::{in_display_p3, jpeg, of_tools, photo, with_exif, with_profile},
 };
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
+use moxcms::ColorProfile;
 
 use super::{color::MOST_PROFILE, *};
 
