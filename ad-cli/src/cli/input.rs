@@ -16,7 +16,7 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-const TABLES: [&str; 7] = ["csv", "tsv", "txt", "xlsx", "xlsm", "ods", "xml"];
+const TABLES: [&str; 12] = ["csv", "tsv", "txt", "xlsx", "xlsm", "xls", "dbf", "ods", "fods", "xml", "html", "htm"];
 
 /// How the rows of a table become payloads.
 #[derive(Debug, Clone, Default, Args)]

@@ -17,6 +17,9 @@ pub struct Figures {
     /// The currency of the list price; empty if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
+    /// The length of the source id, if it is a number of a file that does not say how numbers are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare_id: Option<usize>,
 }
 
 /// A doubt about a whole column.
@@ -60,7 +63,7 @@ impl Figures {
         let mut prices = ad.get("price").and_then(Value::as_array).into_iter().flatten();
         let list = prices.find(|price| price["type"] == "list");
         let currency = list.map(|price| price["currency"].as_str().unwrap_or_default().to_owned());
-        Self { yearly, currency }
+        Self { yearly, currency, bare_id: None }
     }
 }
 
@@ -93,11 +96,13 @@ pub(super) fn of_rows(counted: &CountedFinding, valid: u64) -> Option<Doubt> {
 pub(super) struct Doubts {
     yearly: EvenSample,
     currencies: BTreeMap<String, u64>,
+    /// The shortest and the longest source id that may have lost zeros.
+    bare_ids: Option<(usize, usize)>,
 }
 
 impl Default for Doubts {
     fn default() -> Self {
-        Self { yearly: EvenSample::new(MOST), currencies: BTreeMap::new() }
+        Self { yearly: EvenSample::new(MOST), currencies: BTreeMap::new(), bare_ids: None }
     }
 }
 
@@ -108,6 +113,10 @@ impl Doubts {
         }
         if let Some(currency) = &figures.currency {
             *self.currencies.entry(currency.clone()).or_default() += 1;
+        }
+        if let Some(length) = figures.bare_id {
+            let (least, most) = self.bare_ids.unwrap_or((length, length));
+            self.bare_ids = Some((least.min(length), most.max(length)));
         }
     }
 
@@ -123,6 +132,16 @@ impl Doubts {
                     YEARLY.0, YEARLY.1
                 ),
                 advice: "Compare some mileages with the vehicles: the unit may be mil (10 km), km, miles or thousands.",
+            });
+        }
+        if let Some((least, most)) = self.bare_ids.filter(|(least, most)| least < most) {
+            doubts.push(Doubt {
+                field: "source_id",
+                message: format!(
+                    "The source ids are numbers of {least} to {most} digits, and this kind of file does not say whether they are shown with \
+                     zeros before them."
+                ),
+                advice: "Compare some with the spreadsheet. If zeros are missing, save it as .xlsx: an id cannot be changed later.",
             });
         }
         if self.currencies.len() > 1 {

@@ -178,6 +178,7 @@ pub(crate) mod tests {
             encoding: "utf-8".to_owned(),
             separator: Some(';'),
             header: Some(true),
+            skip_first: 0,
             rows: None,
             packing: None,
             member: None,

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     finding::{Finding, Severity},
     mapping::{Bound, Mapped},
-    readers::{Row, is_twice_encoded, may_be_damaged},
+    readers::{CellKind, Row, is_twice_encoded, may_be_damaged},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +74,8 @@ impl RowChecker<'_> {
             let measured = Measured::new(category, checked.content.fields(), self.now);
             let (quality, doubts) = rated(&measured);
             verdict.quality = Some(quality);
-            verdict.figures = Some(Figures::of(checked.content.fields(), self.year));
+            let bare_id = bare_id(bound, row);
+            verdict.figures = Some(Figures { bare_id, ..Figures::of(checked.content.fields(), self.year) });
             findings.extend(doubts.into_iter().map(|doubt| doubtful(bound, row, doubt)));
         }
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
@@ -112,6 +113,16 @@ fn rated(measured: &Measured<'_>) -> (RowQuality, Vec<quality::Finding>) {
     findings.dedup();
     let doubts = all.into_iter().filter(|finding| finding.severity == quality::Severity::Warning);
     (RowQuality { score: measured.score(), findings }, doubts.collect())
+}
+
+/// The length of the source id, if it is a number that may have lost zeros.
+fn bare_id(bound: &Bound<'_>, row: Row<'_>) -> Option<usize> {
+    if !row.has_kinds() {
+        return None;
+    }
+    let columns = bound.columns_of("source_id");
+    let column = columns.first().and_then(|name| row.columns().id(name))?;
+    (row.kinds(column).next() == Some(CellKind::BareNumber)).then(|| row.value(column).map(str::len))?
 }
 
 /// A value that is possible, and unlikely.

@@ -29,7 +29,7 @@ pub(crate) struct FileArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Reading the file")]
 pub(crate) struct Reading {
-    /// Encoding: utf-8, utf-16, windows-1252, iso-8859-1, cp850, macintosh, utf-8-twice
+    /// Encoding: utf-8, utf-16, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, koi8-r, cp850, cp858, cp865, macintosh, mac-cyrillic, utf-8-twice
     #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
     /// Column separator of CSV, such as `;` or `tab`
@@ -44,7 +44,7 @@ pub(crate) struct Reading {
     /// File of an archive
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
-    /// Sheet of a spreadsheet [default: the first visible one with data]
+    /// Sheet of a spreadsheet [default: the first visible one with a table]
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
     /// Number of lines before the header

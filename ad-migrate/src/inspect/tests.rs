@@ -155,6 +155,7 @@ fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
         encoding: "utf-8".to_owned(),
         separator: Some(','),
         header: Some(true),
+        skip_first: 0,
         rows: None,
         packing: None,
         member: None,
@@ -254,4 +255,19 @@ fn units_and_currencies_come_from_evidence_or_are_asked() {
         }
         assert!(!draft.mapping.contains(&format!("\nprice.list = {{ from = {:?}", names[5])), "{}", draft.mapping);
     }
+}
+
+#[test]
+fn values_that_an_attribute_names_are_columns() {
+    // As MariaDB and MySQL export a table (-X).
+    let mut reader = Reader::open(&data("../tools/mariadb.xml"), &Settings::default()).unwrap();
+    let draft = inspect(&mut reader, &Catalogue::embedded()).unwrap();
+    for line in [
+        "source_id = { from = \"field\", where = { column = \"field/@name\", is = \"lagernr\" } }",
+        "category_fields.registration_number = { from = \"field\", where = { column = \"field/@name\", is = \"regnr\" } }",
+        "body = { from = \"field\", where = { column = \"field/@name\", is = \"beskrivning\" } }",
+    ] {
+        assert!(draft.mapping.contains(line), "{line}\n{}", draft.mapping);
+    }
+    Mapping::parse(&draft.mapping, &Catalogue::embedded()).unwrap();
 }

@@ -1,5 +1,6 @@
 //! Makes the payload of a row. A field that cannot be made becomes a finding, and the other fields are made all the same.
 
+mod cells;
 mod findings;
 mod lists;
 
@@ -61,6 +62,9 @@ impl<'a> RowMapper<'a> {
     /// Makes the payload of the row, with its findings.
     pub(super) fn run(mut self) -> Mapped {
         let mapping = self.bound.mapping;
+        if self.row.has_kinds() {
+            self.report_conditions();
+        }
         if let Some(plan) = self.plan() {
             self.mapped.category = Some(plan.category);
             self.mapped.payload.insert("category_id".to_owned(), Value::from(plan.category.id));
@@ -163,7 +167,10 @@ impl<'a> RowMapper<'a> {
 
     fn field(&mut self, made: &PlannedEntry) {
         let rule = &self.bound.mapping.rules[made.rule];
-        if rule.when.as_ref().is_some_and(|when| !self.holds(when)) {
+        if rule.when.as_ref().is_some_and(|when| !self.holds(when) && !self.is_unknown(when.column.id)) {
+            return;
+        }
+        if self.reports_cell(made, rule) {
             return;
         }
         if let Some(constant) = &made.constant {

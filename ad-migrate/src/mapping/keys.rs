@@ -62,11 +62,15 @@ pub(crate) const MAPPING: &[Key] = &[
 
 /// Keys of the table `[file]`.
 pub(crate) const FILE: &[Key] = &[
-    key("form", ValueKind::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "fixed"]), "The format"),
+    key(
+        "form",
+        ValueKind::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "xls", "dbf", "xml2003", "html", "fixed"]),
+        "The format",
+    ),
     key(
         "encoding",
         ValueKind::Text,
-        "The encoding: utf-8, utf-16, windows-1252, iso-8859-1, cp850, macintosh or utf-8-twice",
+        "The encoding: utf-8, utf-16, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, koi8-r, cp850, cp858, cp865, macintosh, mac-cyrillic or utf-8-twice",
     ),
     key("separator", ValueKind::Mark, "The separator of CSV"),
     key("quote", ValueKind::Mark, "The quote of CSV"),

@@ -33,7 +33,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::{
     finding::Finding,
-    readers::{ColumnId, Columns, Row, Settings},
+    readers::{CellKind, ColumnId, Columns, Row, Settings},
 };
 use apply::RowMapper;
 use keys::Key;
@@ -316,6 +316,14 @@ impl Bound<'_> {
     /// Whether the conditions of `[rows]` leave the row out.
     pub fn is_skipped(&self, row: Row<'_>) -> bool {
         let RowRules { keep, skip } = &self.mapping.row_rules;
+        // What cannot be known is reported.
+        let is_unknown = |source: SourceId| {
+            let mut kinds = self.resolved[source].iter().flat_map(|column| row.kinds(*column));
+            kinds.any(|kind| kind == CellKind::Formula)
+        };
+        if row.has_kinds() && self.mapping.row_rules.columns().any(is_unknown) {
+            return false;
+        }
         let mut scratch = String::new();
         let mut holds = |when: &When| when.holds(self.value_of(row, when.column.id), &mut scratch);
         !keep.0.iter().all(&mut holds) || skip.0.iter().any(holds)

@@ -1,6 +1,6 @@
 //! A window on the bytes of a file, with its position, for the parsers.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use super::{ReadError, encoding::Charset};
 
@@ -117,17 +117,6 @@ impl Feed {
         }
     }
 
-    /// The bytes that have been read and not skipped; if there are none, reads more.
-    pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.rest().is_empty()
-            && !self.more()
-            && let Some(error) = self.failed.take()
-        {
-            return Err(error);
-        }
-        Ok(self.rest())
-    }
-
     /// Whether the file could not be read to its end, so that the rest may be part of a row.
     pub(super) fn is_cut(&self) -> bool {
         self.failed.is_some()
@@ -151,5 +140,22 @@ impl Read for Feed {
         let read = self.fill_buf()?.read(buffer)?;
         self.skip(read);
         Ok(read)
+    }
+}
+
+impl BufRead for Feed {
+    /// The bytes that have been read and not skipped; if there are none, reads more.
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.rest().is_empty()
+            && !self.more()
+            && let Some(error) = self.failed.take()
+        {
+            return Err(error);
+        }
+        Ok(self.rest())
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.skip(length);
     }
 }

@@ -165,6 +165,10 @@ impl Records for Joined {
         self.inner.columns()
     }
 
+    fn late_notes(&mut self) -> Vec<String> {
+        self.inner.late_notes()
+    }
+
     fn add_column(&mut self, name: &str) -> ColumnId {
         self.inner.add_column(name)
     }

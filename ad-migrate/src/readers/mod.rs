@@ -2,8 +2,8 @@
 //!
 //! A row has values under names: a CSV file's columns (their positions from 1, where there is no header), or the paths of an XML or
 //! JSON record below it, such as `matarstallning/@enhet` and `bilder/bild/@url` (XML) or `technical.odometer.unit` and `photos.href` (JSON).
-//! A path that occurs several times in a record has several values, in order. Everything is streamed, except for the texts of an .xlsx
-//! workbook and all of an .ods one, which their formats keep apart from the rows.
+//! A path that occurs several times in a record has several values, in order. Everything is streamed, except for the texts of .xlsx and .xls,
+//! which are apart from the rows.
 
 mod csv;
 mod detect;
@@ -12,8 +12,10 @@ mod feed;
 mod fixed;
 mod join;
 mod json;
-mod legacy;
+mod markup;
 mod packing;
+mod padding;
+mod pieces;
 mod row;
 mod sheets;
 mod source;
@@ -44,7 +46,7 @@ use packing::Progress;
 pub(crate) use row::row_of_paths;
 #[cfg(test)]
 pub(crate) use row::rows_of;
-pub use row::{Batch, ColumnId, Columns, Row};
+pub use row::{Batch, CellKind, ColumnId, Columns, Row};
 use source::OpenedSource;
 
 use crate::finding::{Finding, Severity};
@@ -55,7 +57,8 @@ use crate::finding::{Finding, Severity};
 pub struct Settings {
     /// Format of the file; `None`: detect it.
     pub form: Option<Form>,
-    /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`), `cp850`, `macintosh`, or
+    /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`), another one of the web such as
+    /// `iso-8859-15`, `windows-1250`, `windows-1251` or `koi8-r`, `cp437`, `cp850`, `cp858`, `cp865`, `macintosh`, `mac-cyrillic`, or
     /// `utf-8-twice` for UTF-8 that was encoded again.
     pub encoding: Option<String>,
     /// What separates the columns of CSV.
@@ -97,14 +100,22 @@ pub enum Form {
     Xml,
     /// A sheet of an Excel workbook.
     Xlsx,
-    /// A sheet of an `OpenDocument` spreadsheet.
+    /// A sheet of an `OpenDocument` spreadsheet, packed or as one XML document.
     Ods,
+    /// A sheet of an Excel workbook of before 2007.
+    Xls,
+    /// A table of dBASE or `FoxPro`.
+    Dbf,
+    /// A sheet of an XML Spreadsheet 2003.
+    Xml2003,
+    /// A table of an HTML page.
+    Html,
     /// Columns at the same characters of each line.
     Fixed,
 }
 
 impl Form {
-    /// `CSV`, `JSON`, `NDJSON`, `XML`, `XLSX`, `ODS` or `FIXED`.
+    /// The name in capitals, such as `CSV` or `XLSX`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
@@ -113,6 +124,10 @@ impl Form {
             Self::Xml => "XML",
             Self::Xlsx => "XLSX",
             Self::Ods => "ODS",
+            Self::Xls => "XLS",
+            Self::Dbf => "DBF",
+            Self::Xml2003 => "XML2003",
+            Self::Html => "HTML",
             Self::Fixed => "FIXED",
         }
     }
@@ -129,6 +144,9 @@ pub struct Detected {
     pub separator: Option<char>,
     /// CSV and spreadsheets: whether there is a header.
     pub header: Option<bool>,
+    /// CSV and spreadsheets: lines above the header that were found to be no data.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub skip_first: usize,
     /// XML and JSON: the path of the records.
     pub rows: Option<String>,
     /// How the file was packed: `gzip` or `zip`.
@@ -139,6 +157,11 @@ pub struct Detected {
     pub sheet: Option<String>,
     /// Inferences, each with its reason, in sentences for people.
     pub notes: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Why a file cannot be read, or not to its end.
@@ -193,6 +216,11 @@ trait Records: Send + std::fmt::Debug {
 
     /// The columns seen so far.
     fn columns(&mut self) -> &mut Arc<Columns>;
+
+    /// What is known about the file when it has been read to its end, in sentences for people.
+    fn late_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Adds a column that is not in the file, before any row is read.
     fn add_column(&mut self, name: &str) -> ColumnId {
@@ -260,9 +288,14 @@ impl Reader {
         Ok(Self { detected, records, has_ended: false, failed: None, progress, opened })
     }
 
-    /// Format, encoding and structure of the file.
+    /// Format, encoding and structure of the file; with what only its end shows, if all rows have been read.
     pub fn detected(&self) -> &Detected {
         &self.detected
+    }
+
+    /// Adds what the rows so far show to what is [detected](Self::detected).
+    pub(crate) fn settle(&mut self) {
+        self.detected.notes.extend(self.records.late_notes());
     }
 
     /// Bytes of the file on the disk that have been read, and all there are (zero where that is not known): for progress.
@@ -285,6 +318,9 @@ impl Reader {
         let mut batch = reuse.unwrap_or_default();
         let filled = self.records.fill(&mut batch);
         self.has_ended = !matches!(filled, Ok(true));
+        if self.has_ended {
+            self.settle();
+        }
         // A file that has changed may have no end where it seems to have one.
         let opened = self.opened.take_if(|_| self.has_ended);
         let filled = match opened.filter(|(path, before)| state(path).as_ref() != Some(before)) {

@@ -26,9 +26,6 @@ const MOST_TIMES: u64 = 250;
 /// Most bytes of an archive's directory.
 const LONGEST_LIST: u32 = 4 << 20;
 
-/// The files of spreadsheets that are kept in memory, and how long they may be: the texts of .xlsx, and all of .ods.
-const MOST_IN_MEMORY: &[(&str, u64)] = &[("xl/sharedStrings.xml", 256 << 20), ("content.xml", 256 << 20)];
-
 /// Most files of an archive that are listed.
 const SHOWN: usize = 10;
 
@@ -78,7 +75,7 @@ pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<
 pub(super) enum Archive {
     /// An archive of files, of which one is read.
     OfFiles(Member),
-    /// A spreadsheet, which can be decompressed safely.
+    /// A spreadsheet.
     Spreadsheet(Form, File),
 }
 
@@ -100,7 +97,6 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
         .map_err(|error| damaged(&error))?;
     refuse(name, &names)?;
     if let Some(form) = spreadsheet(&names).filter(|_| wanted.is_none()) {
-        decompress_all(name, &mut archive)?;
         let mut file = archive.into_inner();
         file.rewind().map_err(|error| damaged(&error))?;
         return Ok(Archive::Spreadsheet(form, file));
@@ -141,26 +137,14 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     Ok(Archive::OfFiles(Member { name: member.clone(), bytes, progress: Progress { read, size }, note }))
 }
 
-/// Decompresses all files of a spreadsheet once, because the library that reads it does not limit them.
-fn decompress_all(name: &str, archive: &mut ZipArchive<File>) -> Result<(), ReadError> {
-    for index in 0..archive.len() {
-        let damaged = |error: &dyn std::fmt::Display| {
-            ReadError::new(format!("The spreadsheet {name} cannot be read: {error}."))
-                .hint("Save or download it again.")
-        };
-        let member = archive.by_index(index).map_err(|error| damaged(&error))?;
-        let packed = Arc::new(AtomicU64::new(member.compressed_size()));
-        let most = MOST_IN_MEMORY.iter().find(|(file, _)| *file == member.name().unwrap_or_default());
-        let most = most.map_or(u64::MAX, |(_, most)| *most);
-        let mut unpacked = Unpacked { inner: member, packing: "zip", packed, bytes: 0 }.take(most);
-        let length = io::copy(&mut unpacked, &mut io::sink()).map_err(|error| damaged(&error))?;
-        if length == most {
-            let message =
-                format!("The spreadsheet {name} has more than {} MiB of data that must be kept in memory.", most >> 20);
-            return Err(ReadError::new(message).hint("Save it as CSV (UTF-8), which may have any size."));
-        }
-    }
-    Ok(())
+/// A file of an archive whose length is limited in proportion to what it is packed in.
+pub(super) fn bounded<R: Read>(file: R, packed: u64) -> impl Read {
+    Unpacked { inner: file, packing: "zip", packed: Arc::new(AtomicU64::new(packed)), bytes: 0 }
+}
+
+/// A path with slashes, as it should be written. Some programs for Windows write backslashes.
+pub(super) fn plain_path(path: &str) -> String {
+    path.replace('\\', "/")
 }
 
 /// Rejects an archive whose directory would take too much memory.
@@ -179,21 +163,30 @@ fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> 
 
 /// Whether the files of an archive are those of a spreadsheet that can be read.
 fn spreadsheet(names: &[String]) -> Option<Form> {
+    let names: Vec<String> = names.iter().map(|name| plain_path(name).to_lowercase()).collect();
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    match (has("xl/workbook.xml") && has("[Content_Types].xml"), has("content.xml") && has("mimetype")) {
+    let has_workbook =
+        names.iter().any(|name| name.strip_suffix(".xml").is_some_and(|name| name.starts_with("xl/workbook")));
+    match (has_workbook && has("[content_types].xml"), has("content.xml")) {
         (true, _) => Some(Form::Xlsx),
-        (_, true) => Some(Form::Ods),
+        (_, true) if has("mimetype") || has("meta-inf/manifest.xml") => Some(Form::Ods),
         _ => None,
     }
 }
 
-/// Rejects Office documents, and names that lead out of the archive.
+/// Archives that are documents which cannot be read: a file of each, what it is, and whether the list of types must be there.
+const DOCUMENTS: &[(&str, &str, bool)] = &[
+    ("xl/workbook.bin", "an Excel workbook (.xlsb)", true),
+    ("word/document.xml", "a Word document (.docx)", true),
+    ("Index/Document.iwa", "a document of Apple's Numbers, Pages or Keynote", false),
+    ("Index.zip", "a document of Apple's Numbers, Pages or Keynote", false),
+];
+
+/// Rejects documents of other programs, and names that lead out of the archive.
 fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
-    let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    for (file, what) in
-        [("xl/workbook.bin", "an Excel workbook (.xlsb)"), ("word/document.xml", "a Word document (.docx)")]
-    {
-        if has(file) && has("[Content_Types].xml") {
+    let has = |wanted: &str| names.iter().any(|name| plain_path(name) == wanted);
+    for (file, what, has_types) in DOCUMENTS {
+        if has(file) && (!has_types || has("[Content_Types].xml")) {
             return Err(ReadError::new(format!("{name} is {what}."))
                 .hint("Save it as .xlsx, or as CSV (UTF-8), in the program that made it."));
         }
@@ -218,7 +211,7 @@ fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
 /// The only data file, or the one that is set.
 fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, Option<String>), ReadError> {
     let is_data = |name: &str| {
-        let file = name.rsplit('/').next().unwrap_or(name);
+        let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
         !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
     };
     let data: Vec<_> = names.iter().enumerate().filter(|(_, name)| is_data(name)).collect();
@@ -227,7 +220,8 @@ fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, 
         list.push_str(", …");
     }
     if let Some(wanted) = wanted {
-        return match names.iter().position(|name| name == wanted) {
+        let is_wanted = |name: &String| plain_path(name) == plain_path(wanted);
+        return match names.iter().position(is_wanted) {
             Some(index) => Ok((index, None)),
             None => Err(ReadError::new(format!("There is no file {} in {name}.", quoted(wanted)))
                 .hint(format!("It has {list}."))),

@@ -18,11 +18,67 @@ impl ColumnId {
     }
 }
 
+/// What a file says about a value besides its text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CellKind {
+    /// A text, or a value of a format without types.
+    #[default]
+    Text,
+    /// A number.
+    Number,
+    /// A number of a file that does not say how it is shown, with how many zeros for example.
+    BareNumber,
+    /// A number of which digits were lost.
+    LossyNumber,
+    /// A date or a time.
+    Date,
+    /// True or false.
+    Boolean,
+    /// A number that is infinite or none.
+    Infinite,
+    /// A formula without a value; the text is empty.
+    Formula,
+    /// What stands instead of a value that could not be computed.
+    Failed,
+}
+
+impl CellKind {
+    /// All but texts, in the order of their discriminants, which begin at 1.
+    const MARKED: [Self; 8] = [
+        Self::Number,
+        Self::BareNumber,
+        Self::LossyNumber,
+        Self::Date,
+        Self::Boolean,
+        Self::Infinite,
+        Self::Formula,
+        Self::Failed,
+    ];
+
+    /// Whether a byte stands for a kind. No text of a spreadsheet has these control characters.
+    pub(super) fn is_mark(byte: u8) -> bool {
+        (1..=8).contains(&byte)
+    }
+
+    /// The byte that stands for the kind before a text; texts have none.
+    pub(super) fn mark(self) -> Option<u8> {
+        (self != Self::Text).then_some(self as u8)
+    }
+
+    /// The kind that a byte stands for.
+    pub(super) fn of_mark(byte: u8) -> Option<Self> {
+        Self::MARKED.get(usize::from(byte.checked_sub(1)?)).copied()
+    }
+}
+
 /// The columns of a CSV file, or the paths seen so far in the records of an XML or JSON one.
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     names: Vec<String>,
     ids: FxHashMap<String, ColumnId>,
+    /// Those that have codes of letters and digits.
+    codes: Vec<ColumnId>,
 }
 
 impl Columns {
@@ -46,6 +102,15 @@ impl Columns {
         (index < self.names.len()).then(|| u32::try_from(index).ok().map(ColumnId))?
     }
 
+    /// Whether most of the first values of a column are texts with letters, so that numbers among them may have been texts.
+    pub fn has_codes(&self, id: ColumnId) -> bool {
+        self.codes.contains(&id)
+    }
+
+    pub(super) fn set_codes(&mut self, codes: Vec<ColumnId>) {
+        self.codes = codes;
+    }
+
     /// Adds a column. If several have the same name, the name finds the first.
     pub(crate) fn add(&mut self, name: &str) -> ColumnId {
         let id = ColumnId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
@@ -58,6 +123,7 @@ impl Columns {
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     column: ColumnId,
+    kind: CellKind,
     start: usize,
     end: usize,
 }
@@ -94,6 +160,8 @@ pub struct Batch {
     cells: Vec<Cell>,
     findings: Vec<Finding>,
     rows: Vec<Span>,
+    /// Whether one of the values is no text.
+    has_kinds: bool,
 }
 
 impl Batch {
@@ -124,6 +192,12 @@ impl Batch {
         self.cells.clear();
         self.findings.clear();
         self.rows.clear();
+        self.has_kinds = false;
+    }
+
+    /// Sets the columns of the file, when the rows are known.
+    pub(crate) fn set_columns(&mut self, columns: Arc<Columns>) {
+        self.columns = columns;
     }
 
     /// Begins a row with its number, from 1, and its first line.
@@ -144,11 +218,17 @@ impl Batch {
         }
     }
 
-    /// Adds a value to the last row.
+    /// Adds a text to the last row.
     pub(crate) fn push(&mut self, column: ColumnId, value: &str) {
+        self.push_of(CellKind::Text, column, value);
+    }
+
+    /// Adds a value to the last row.
+    pub(super) fn push_of(&mut self, kind: CellKind, column: ColumnId, value: &str) {
+        self.has_kinds |= kind != CellKind::Text;
         let start = self.text.len();
         self.text.push_str(value);
-        self.cells.push(Cell { column, start, end: self.text.len() });
+        self.cells.push(Cell { column, kind, start, end: self.text.len() });
         if let Some(row) = self.rows.last_mut() {
             row.in_place &= column.index() == row.cells.1 - row.cells.0;
             row.cells.1 = self.cells.len();
@@ -228,11 +308,25 @@ impl<'a> Row<'a> {
     /// The values of a column: several where a path occurs several times.
     pub fn values(self, column: ColumnId) -> impl Iterator<Item = &'a str> + Clone {
         let batch = self.batch;
+        self.cells_of(column).map(|cell| &batch.text[cell.start..cell.end])
+    }
+
+    fn cells_of(self, column: ColumnId) -> impl Iterator<Item = &'a Cell> + Clone {
         let cells = self.its_cells();
         // In CSV, each value is at the index of its column.
         let cells =
             if self.span.in_place { cells.get(column.index()..=column.index()).unwrap_or_default() } else { cells };
-        cells.iter().filter(move |cell| cell.column == column).map(|cell| &batch.text[cell.start..cell.end])
+        cells.iter().filter(move |cell| cell.column == column)
+    }
+
+    /// What the file says about the values of a column.
+    pub fn kinds(self, column: ColumnId) -> impl Iterator<Item = CellKind> + Clone {
+        self.cells_of(column).map(|cell| cell.kind)
+    }
+
+    /// Whether the file says something about its values.
+    pub fn has_kinds(self) -> bool {
+        self.batch.has_kinds
     }
 
     /// The first value of a column.

@@ -10,10 +10,14 @@ use std::{
 use super::{
     Form, HEAD, ReadError, Settings,
     packing::{self, Archive, Progress},
+    sheets,
 };
 
 /// Bytes from the beginning of a file in which its compression is detected.
 const MAGIC: usize = 512;
+
+/// The beginning of documents of Office before 2007.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0";
 
 /// A file that is being read and decompressed.
 pub(super) struct SourceFile {
@@ -35,7 +39,7 @@ pub(super) struct SourceFile {
 pub(super) struct Workbook {
     /// Name of the file in messages.
     pub(super) name: String,
-    /// Either [`Form::Xlsx`] or [`Form::Ods`].
+    /// [`Form::Xlsx`], [`Form::Ods`], [`Form::Xls`] or [`Form::Dbf`].
     pub(super) form: Form,
     pub(super) file: File,
     pub(super) progress: Progress,
@@ -117,8 +121,16 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<OpenedSource, Rea
         let message = format!("{} is an archive within an archive, which is not supported.", source.name);
         return Err(ReadError::new(message).hint("Unpack the outer one first."));
     }
-    if settings.sheet.is_some() {
-        return Err(ReadError::new(format!("{} is no spreadsheet and has no sheets.", source.name)).hint("Omit sheet."));
+    let form = if source.head.starts_with(COMPOUND) {
+        Some(Form::Xls)
+    } else {
+        sheets::is_dbf(&source.head).then_some(Form::Dbf)
+    };
+    if let Some(form) = form {
+        let SourceFile { name, head, rest, progress, .. } = source;
+        let file = spool(Box::new(behind(head, 0, rest)));
+        let file = file.map_err(|error| ReadError::io(&error, &format!("Cannot read {name}")))?;
+        return Ok(OpenedSource::Workbook(Workbook { name, form, file, progress }));
     }
     Ok(OpenedSource::Text(source))
 }
@@ -140,7 +152,7 @@ impl Packing {
     }
 }
 
-/// Copies stdin to a file, because the directory of an archive is at its end.
+/// Copies a stream to a file, because an archive or an old document can only be read as a file.
 fn spool(mut input: Box<dyn Read + Send>) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut input.by_ref().take(packing::MOST_UNPACKED), &mut file)?;

@@ -124,6 +124,7 @@ fn an_archive_within_an_archive_is_refused() {
 #[test]
 fn what_is_no_stock_is_told_for_what_it_is() {
     let workbook = zip(&[("[Content_Types].xml", b"<x/>"), ("xl/workbook.bin", b"<x/>")]);
+    let numbers = zip(&[("Index/Document.iwa", b"x"), ("Metadata/Properties.plist", b"x")]);
     let mut tar = vec![b'x'; 600];
     tar[257..262].copy_from_slice(b"ustar");
     for (bytes, what) in [
@@ -136,7 +137,18 @@ fn what_is_no_stock_is_told_for_what_it_is() {
             "FILE is an Office document of the old format (such as .xls) or with a password, and neither CSV, XML, JSON nor a spreadsheet.",
         ),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "FILE is a JPEG image, and neither CSV, XML, JSON nor a spreadsheet."),
-        (b"<!DOCTYPE html><html>", "FILE is an HTML page."),
+        (b"<!DOCTYPE html><html>", "FILE is an HTML page without a table of data."),
+        (
+            b"ID;PWXL;N;E\r\nP;PGeneral\r\nC;Y1;X1;K\"Nr\"\r\nE\r\n",
+            "FILE is a SYLK spreadsheet (.slk), which is not read.",
+        ),
+        (b"TABLE\r\n0,1\r\n\"EXCEL\"\r\n", "FILE is a DIF spreadsheet (.dif), which is not read."),
+        (b"MIME-Version: 1.0\r\nX-Document-Type: Workbook\r\n", "FILE is a web archive (.mht), which is not read."),
+        (
+            b"\x09\x04\x06\x00\x00\x00\x10\x00",
+            "FILE is an Excel sheet of before 1995, and neither CSV, XML, JSON nor a spreadsheet.",
+        ),
+        (&numbers, "FILE is a document of Apple's Numbers, Pages or Keynote."),
         (b"a\0b\0\0c;1\n\x01\x02", "FILE is a binary file, and neither CSV, XML, JSON nor a spreadsheet."),
         (&tar, "FILE is a tar archive, and neither CSV, XML, JSON nor a spreadsheet."),
         (&workbook, "FILE is an Excel workbook (.xlsb)."),
@@ -171,4 +183,12 @@ fn a_file_that_grows_while_it_is_read_is_noticed() {
 fn a_reader_can_go_to_another_thread() {
     fn is_send<T: Send>() {}
     is_send::<Reader>();
+}
+
+#[test]
+fn names_with_backslashes_are_paths() {
+    let archive = zip(&[("export\\", b""), ("export\\.hidden", b"x"), ("export\\stock.csv", CSV.as_bytes())]);
+    assert_eq!(read(&archive).rows, ROWS);
+    let settings = Settings { member: Some("export/stock.csv".to_owned()), ..Settings::default() };
+    assert_eq!(read_with(&archive, &settings).rows, ROWS);
 }

@@ -70,13 +70,14 @@ impl Writer<'_> {
     }
 
     fn file_table(&self, text: &mut Vec<String>) {
-        let Detected { form, encoding, separator, header, rows, member, sheet, .. } = self.detected;
+        let Detected { form, encoding, separator, header, skip_first, rows, member, sheet, .. } = self.detected;
         text.push("\n[file]".to_owned());
         let settings = [
             ("form", Some(quoted(&form.name().to_lowercase()))),
             // A spreadsheet has no encoding that could be another one.
             ("encoding", sheet.is_none().then(|| quoted(encoding))),
             ("separator", separator.map(|separator| quoted(&separator.to_string()))),
+            ("skip_first", (*skip_first > 0).then(|| skip_first.to_string())),
             ("header", header.map(|header| header.to_string())),
             ("rows", rows.as_deref().map(quoted)),
             ("sheet", sheet.as_deref().map(quoted)),

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use super::{Column, Texts};
+use super::{Column, SourceId, Texts};
 use crate::mapping::fold::{fold_into, folded};
 
 #[derive(Debug, Clone, Deserialize)]
@@ -108,4 +108,11 @@ pub(in crate::mapping) struct RowRules {
     pub(in crate::mapping) keep: Conditions,
     /// Conditions none of which may hold.
     pub(in crate::mapping) skip: Conditions,
+}
+
+impl RowRules {
+    /// The columns of all conditions.
+    pub(in crate::mapping) fn columns(&self) -> impl Iterator<Item = SourceId> {
+        self.keep.0.iter().chain(&self.skip.0).map(|when| when.column.id)
+    }
 }

@@ -1,7 +1,9 @@
 //! CSV: rows of cells under the names of a header, or under their positions. Errors are reported with their row, and the next row is read.
 //! [`shape`] detects separator, quotes and header; [`scan`] finds the ends of cells.
 
+mod clean;
 mod data;
+mod preamble;
 mod scan;
 mod second;
 mod shape;
@@ -10,18 +12,20 @@ mod tests;
 
 use std::{borrow::Cow, sync::Arc};
 
+use ad_core::lock::locked;
+use clean::Cleaner;
 pub(super) use scan::Dialect;
 use scan::{CellSpan, QuoteError, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
-    Batch, ColumnId, Columns, Detected, LONGEST_ROW, ReadError, Records, Settings, error, feed::Feed, foreign_text,
-    quoted, too_long,
+    Batch, CellKind, ColumnId, Columns, Detected, LONGEST_ROW, ReadError, Records, Settings, error, feed::Feed,
+    foreign_text, quoted, sheets::LateNotes, too_long,
 };
 use crate::finding::Finding;
 
 /// How rows of a spreadsheet are written for [`Csv`]: separated by control characters that no cell can contain.
-pub(super) const SHEET: Dialect = Dialect { separator: 0x1F, quote: 0, line_end: 0x1E };
+pub(super) const SHEET: Dialect = Dialect { separator: 0x1F, quote: 0, line_end: 0x1E, escape: 0 };
 
 /// What a cell of a spreadsheet has if its formula cannot be computed.
 const FORMULA_ERRORS: &[&str] =
@@ -44,8 +48,10 @@ pub(super) struct Csv {
     number: u64,
     /// The cells of the last row that was cut.
     cells: Vec<CellSpan>,
-    /// Whether the rows are those of a spreadsheet.
-    is_sheet: bool,
+    /// Of the rows of a spreadsheet: what is said about it at its end.
+    sheet: Option<LateNotes>,
+    /// Takes guards and escapes off texts.
+    cleaner: Cleaner,
     /// Lines at the end that are no rows.
     skip_last: usize,
     /// The line of the header; empty without one.
@@ -78,13 +84,19 @@ impl Csv {
     ///
     /// # Errors
     /// When it has too many columns.
-    pub(super) fn of_sheet(feed: Feed, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
+    pub(super) fn of_sheet(
+        feed: Feed,
+        notes: LateNotes,
+        settings: &Settings,
+        detected: &mut Detected,
+    ) -> Result<Self, ReadError> {
         let shape = Shape::of_sheet(&feed, settings);
-        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, settings, detected)? })
+        Ok(Self { sheet: Some(notes), ..Self::of_shape(feed, shape, settings, detected)? })
     }
 
     fn of_shape(mut feed: Feed, shape: Shape, settings: &Settings, detected: &mut Detected) -> Result<Self, ReadError> {
         detected.header = Some(shape.has_header);
+        detected.skip_first = shape.skipped;
         detected.notes.extend(shape.notes);
         if shape.names.len() > MOST_COLUMNS {
             let count = shape.names.len();
@@ -95,6 +107,8 @@ impl Csv {
         for name in &shape.names {
             columns.add(name);
         }
+        let codes = shape.codes.iter().enumerate().filter(|(_, has_codes)| **has_codes);
+        columns.set_codes(codes.filter_map(|(index, _)| columns.at(index)).collect());
         feed.line_end = shape.dialect.line_end;
         feed.skip(shape.skip);
         let mut csv = Self {
@@ -104,7 +118,8 @@ impl Csv {
             width: shape.width,
             number: 0,
             cells: Vec::new(),
-            is_sheet: false,
+            sheet: None,
+            cleaner: shape.cleaner,
             skip_last: settings.skip_last,
             header: Vec::new(),
             begins_with_data: false,
@@ -175,14 +190,18 @@ impl Csv {
     }
 
     /// Adds the last row that was cut to the batch.
-    fn push(&self, found: RowEnd, batch: &mut Batch) {
+    fn push(&mut self, found: RowEnd, batch: &mut Batch) {
         let text = &self.feed.rest()[..found.length];
-        let mut foreign = None;
+        let is_sheet = self.sheet.is_some();
+        let (mut foreign, mut failed) = (None, Vec::new());
         // Nearly always the whole row is valid, and its cells need not be checked one by one.
         let all = if self.feed.charset.is_utf_8() || text.is_ascii() { std::str::from_utf8(text).ok() } else { None };
+        let may_have_escapes = memchr::memchr(b'\\', text).is_some();
         for (at, cell) in self.cells.iter().enumerate() {
             let Some(column) = self.columns.at(at) else { break };
-            let value = if let Some(value) = all.and_then(|all| all.get(cell.start..cell.end)) {
+            let mut cell = *cell;
+            let kind = if is_sheet { cell.take_mark(text) } else { CellKind::Text };
+            let mut value = if let Some(value) = all.and_then(|all| all.get(cell.start..cell.end)) {
                 Cow::Borrowed(value)
             } else {
                 let (value, is_foreign) = self.feed.charset.text(&text[cell.start..cell.end]);
@@ -191,14 +210,21 @@ impl Csv {
                 }
                 value
             };
-            if self.is_sheet && FORMULA_ERRORS.contains(&&*value) {
-                batch.error(self.formula_error(column, &value));
-            } else if cell.is_doubled {
-                let quote = char::from(self.dialect.quote);
-                batch.push(column, &value.replace(&format!("{quote}{quote}"), &quote.to_string()));
-            } else {
-                batch.push(column, &value);
+            if kind == CellKind::Failed || (is_sheet && value.starts_with('#') && FORMULA_ERRORS.contains(&&*value)) {
+                failed.push((column, value.into_owned()));
+                continue;
             }
+            if cell.is_doubled {
+                let quote = char::from(self.dialect.quote);
+                value = value.replace(&format!("{quote}{quote}"), &quote.to_string()).into();
+            }
+            if kind == CellKind::Text {
+                value = self.cleaner.cleaned(at, value, may_have_escapes);
+            }
+            batch.push_of(kind, column, &value);
+        }
+        for (column, value) in failed {
+            batch.error(self.formula_error(column, &value));
         }
         if let Some((cell, value)) = foreign {
             let place = format!("Column {} contains bytes", quoted(self.columns.name(cell)));
@@ -210,6 +236,14 @@ impl Csv {
         if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw)).or_else(|| self.check_width(text)) {
             batch.error(error);
         }
+    }
+
+    /// The text of a cell of a row.
+    fn text<'a>(&self, row: &'a [u8], mut cell: CellSpan) -> Cow<'a, str> {
+        if self.sheet.is_some() {
+            cell.take_mark(row);
+        }
+        self.feed.charset.text(&row[cell.start..cell.end]).0
     }
 
     /// An error in the quotes of a row.
@@ -268,15 +302,11 @@ impl Csv {
         if surplus.iter().all(|cell| text[cell.start..cell.end].trim_ascii().is_empty()) {
             return None;
         }
-        let shown: Vec<_> = surplus
-            .iter()
-            .take(SHOWN)
-            .map(|cell| quoted(&self.feed.charset.text(&text[cell.start..cell.end]).0))
-            .collect();
+        let shown: Vec<_> = surplus.iter().take(SHOWN).map(|cell| quoted(&self.text(text, *cell))).collect();
         let more = if surplus.len() > SHOWN { ", …" } else { "" };
         let shown = shown.join(", ");
         let message = format!("The row has {has} columns instead of {expected}: {shown}{more} at its end is too many.");
-        let advice = if self.is_sheet {
+        let advice = if self.sheet.is_some() {
             "Give the columns a name in the header of the sheet, or remove the cells.".to_owned()
         } else {
             format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator))
@@ -316,6 +346,15 @@ impl Records for Csv {
 
     fn columns(&mut self) -> &mut Arc<Columns> {
         &mut self.columns
+    }
+
+    fn late_notes(&mut self) -> Vec<String> {
+        let name = |index: usize| self.columns.at(index).map_or("", |column| self.columns.name(column));
+        let mut notes = self.cleaner.take_notes(name);
+        if let Some(of_sheet) = &self.sheet {
+            notes.append(&mut locked(of_sheet));
+        }
+        notes
     }
 
     fn add_column(&mut self, name: &str) -> ColumnId {

@@ -4,7 +4,9 @@
 //! Here, a quote must be closed before a separator or the end of a line. Otherwise the row ends with the line of the opening quote, with
 //! an error, and the next line is the next row. A test ensures that both read valid quoting alike.
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2_iter};
+
+use crate::readers::CellKind;
 
 /// Longest cell in quotes; beyond it, the quote is not closed.
 pub(super) const LONGEST_CELL: usize = 1024 * 1024;
@@ -21,6 +23,8 @@ pub(in crate::readers) struct Dialect {
     pub(super) quote: u8,
     /// The end of lines; a carriage return before it belongs to it.
     pub(in crate::readers) line_end: u8,
+    /// Before separators, quotes and line ends that belong to a text; zero if nothing is.
+    pub(super) escape: u8,
 }
 
 /// The position of a cell in the text of its row, without its quotes.
@@ -30,6 +34,15 @@ pub(super) struct CellSpan {
     pub(super) end: usize,
     /// Whether quotes in it are doubled.
     pub(super) is_doubled: bool,
+}
+
+impl CellSpan {
+    /// Takes off the byte that says what a cell of a spreadsheet is.
+    pub(super) fn take_mark(&mut self, row: &[u8]) -> CellKind {
+        let kind = row[self.start..self.end].first().and_then(|byte| CellKind::of_mark(*byte));
+        self.start += usize::from(kind.is_some());
+        kind.unwrap_or_default()
+    }
 }
 
 /// An error in the quotes of a row.
@@ -54,7 +67,7 @@ impl Dialect {
     /// Finds the cells of the first row of a text; `None` if it may continue after the text.
     pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         cells.clear();
-        let line = memchr(self.line_end, text).or(is_all.then_some(text.len()))?;
+        let line = self.end_of_line(text, 0).or(is_all.then_some(text.len()))?;
         if self.quote == 0 || memchr(self.quote, &text[..line]).is_none() {
             let end = self.before_return(text, line);
             self.split(text, 0, end, cells);
@@ -63,12 +76,27 @@ impl Dialect {
         self.quoted_row(text, is_all, cells)
     }
 
+    /// The end of the line with the byte at a position.
+    fn end_of_line(self, text: &[u8], from: usize) -> Option<usize> {
+        let mut ends = memchr_iter(self.line_end, &text[from..]).map(|at| from + at);
+        ends.find(|at| !self.is_escaped(text, *at))
+    }
+
+    /// Whether a byte belongs to a text, whatever it usually means.
+    fn is_escaped(self, text: &[u8], at: usize) -> bool {
+        let is_escape = |byte: &&u8| **byte == self.escape;
+        self.escape != 0 && text[..at].iter().rev().take_while(is_escape).count() % 2 == 1
+    }
+
     /// Cells between separators, without any quotes.
     fn split(self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<CellSpan>) {
         let from = start;
         for at in memchr_iter(self.separator, &text[from..end]) {
             if cells.len() == MOST_CELLS {
                 break;
+            }
+            if self.is_escaped(text, from + at) {
+                continue;
             }
             cells.push(CellSpan { start, end: from + at, is_doubled: false });
             start = from + at + 1;
@@ -84,7 +112,7 @@ impl Dialect {
                 if let Ok(found) = self.quoted(text, at, is_all)? {
                     found
                 } else {
-                    let line = at + memchr(self.line_end, rest).or(is_all.then_some(rest.len()))?;
+                    let line = self.end_of_line(text, at).or(is_all.then_some(text.len()))?;
                     let end = self.before_return(text, line);
                     let Some(found) = self.within_line(text, at, end) else {
                         flaw = flaw.or(Some((QuoteError::Open, cells.len(), at)));
@@ -95,7 +123,8 @@ impl Dialect {
                     found
                 }
             } else {
-                let end = at + memchr2(self.separator, self.line_end, rest).or(is_all.then_some(rest.len()))?;
+                let mut ends = memchr2_iter(self.separator, self.line_end, rest).map(|end| at + end);
+                let end = ends.find(|end| !self.is_escaped(text, *end)).or(is_all.then_some(text.len()))?;
                 let is_last = text.get(end) != Some(&self.separator);
                 let cell_end = if is_last { self.before_return(text, end).max(at) } else { end };
                 (CellSpan { start: at, end: cell_end, is_doubled: false }, end)
@@ -121,6 +150,7 @@ impl Dialect {
                 return Some(Err(()));
             }
             match self.behind(text, close) {
+                _ if self.is_escaped(text, close) => at = close + 1,
                 _ if text.get(close + 1) == Some(&self.quote) => (at, is_doubled) = (close + 2, true),
                 Some(behind) if behind < text.len() || is_all => {
                     return Some(Ok((CellSpan { start: open + 1, end: close, is_doubled }, behind)));

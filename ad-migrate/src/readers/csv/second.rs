@@ -60,19 +60,19 @@ impl Csv {
     }
 
     fn ends_at(&self, what: &str) -> ReadError {
-        let place = if self.is_sheet { "sheet" } else { "file" };
+        let place = if self.sheet.is_some() { "sheet" } else { "file" };
         ReadError::new(format!("{what}, but only one table per {place} can be read."))
             .hint(format!("Move each table to a {place} of its own."))
     }
 
     /// Whether one of the cells that were cut last has data.
     pub(super) fn has_data(&self, text: &[u8]) -> bool {
-        self.cells.iter().any(|cell| data(self.feed.charset.text(&text[cell.start..cell.end]).0.trim()).is_some())
+        self.cells.iter().any(|cell| data(self.text(text, *cell).trim()).is_some())
     }
 
     /// The cells that were cut last, without empty ones at the end.
     fn texts(&self, text: &[u8]) -> Vec<String> {
-        let text = |cell: &super::CellSpan| self.feed.charset.text(&text[cell.start..cell.end]).0.trim().to_owned();
+        let text = |cell: &super::CellSpan| self.text(text, *cell).trim().to_owned();
         let mut texts: Vec<_> = self.cells.iter().map(text).collect();
         texts.truncate(texts.iter().rposition(|text| !text.is_empty()).map_or(0, |last| last + 1));
         texts

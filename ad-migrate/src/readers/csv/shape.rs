@@ -4,10 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     SHEET,
+    clean::Cleaner,
     data::data,
-    scan::{CellSpan, Dialect},
+    scan::{CellSpan, Dialect, RowEnd},
 };
-use crate::readers::{ReadError, Settings, encoding::Charset, feed::Feed, quoted};
+use crate::readers::{CellKind, ReadError, Settings, encoding::Charset, feed::Feed, quoted};
 
 /// In order of preference. The comma is last, because texts and amounts contain it, too.
 const SEPARATORS: &[u8] = b"\t;|,";
@@ -23,6 +24,12 @@ pub(super) struct Shape {
     pub(super) width: Width,
     /// Bytes before the first row of data or header.
     pub(super) skip: usize,
+    /// Lines above the header that were found.
+    pub(super) skipped: usize,
+    /// Whether each column has codes of letters and digits.
+    pub(super) codes: Vec<bool>,
+    /// Takes guards and escapes off texts.
+    pub(super) cleaner: Cleaner,
     pub(super) notes: Vec<String>,
 }
 
@@ -38,8 +45,12 @@ pub(super) struct Width {
 }
 
 /// The texts of the first rows.
-struct Sample {
-    rows: Vec<Vec<String>>,
+pub(super) struct Sample {
+    pub(super) rows: Vec<Vec<String>>,
+    /// Where each begins.
+    pub(super) starts: Vec<usize>,
+    /// Of each column, the texts with letters and all values.
+    texts: Vec<(usize, usize)>,
 }
 
 impl Shape {
@@ -47,8 +58,7 @@ impl Shape {
     pub(super) fn find(feed: &Feed, settings: &Settings) -> Result<Self, ReadError> {
         let (head, charset) = (feed.rest(), feed.charset);
         let mut notes = Vec::new();
-        let line_end =
-            if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() { b'\r' } else { b'\n' };
+        let line_end = line_end(head);
         let (announced, announced_length) = announced(head);
         let skip = announced_length + lines(&head[announced_length..], settings.skip_first, line_end);
         let text = &head[skip..];
@@ -67,7 +77,11 @@ impl Shape {
         if separator == quote {
             return Err(ReadError::new(format!("The separator and the quote are both {}.", sign(quote))));
         }
-        let dialect = Dialect { separator, quote, line_end };
+        let mut dialect = Dialect { separator, quote, line_end, escape: 0 };
+        if has_escapes(text, feed.is_all(), dialect) {
+            dialect.escape = b'\\';
+            notes.push("Escapes: \\ before a separator, a quote or a line break makes it part of the text.".to_owned());
+        }
         Ok(Self::of_rows(feed, skip, dialect, settings, notes))
     }
 
@@ -81,8 +95,18 @@ impl Shape {
     }
 
     /// The header and the width of rows, which are after the bytes to skip.
-    fn of_rows(feed: &Feed, skip: usize, dialect: Dialect, settings: &Settings, mut notes: Vec<String>) -> Self {
-        let sample = Sample::read(&feed.rest()[skip..], feed.is_all(), dialect, feed.charset);
+    fn of_rows(feed: &Feed, mut skip: usize, dialect: Dialect, settings: &Settings, mut notes: Vec<String>) -> Self {
+        let mut sample = Sample::read(&feed.rest()[skip..], feed.is_all(), dialect, feed.charset);
+        let mut skipped = 0;
+        if settings.header.is_none()
+            && settings.skip_first == 0
+            && let Some(lines) = sample.take_preamble(&mut notes)
+        {
+            let length = sample.starts.first().copied().unwrap_or_default();
+            skipped = lines_in(&feed.rest()[skip..skip + length], dialect.line_end);
+            debug_assert!(skipped >= lines, "each row has a line");
+            skip += length;
+        }
         let has_header = match settings.header {
             Some(has_header) => has_header,
             None => sample.has_header(&mut notes),
@@ -97,8 +121,49 @@ impl Shape {
         } else {
             (1..=width.expected).map(|position| position.to_string()).collect()
         };
-        Self { dialect, names, has_header, width, skip, notes }
+        let data = &sample.rows[usize::from(has_header).min(sample.rows.len())..];
+        let cleaner = Cleaner::new(data, dialect.escape != 0);
+        let codes = sample.texts.iter().map(|(texts, all)| texts * 2 >= *all && *texts > 0).collect();
+        Self { dialect, names, has_header, width, skip, skipped, codes, cleaner, notes }
     }
+}
+
+/// The byte that ends lines. Line breaks in quotes may be others.
+fn line_end(text: &[u8]) -> u8 {
+    let (mut is_quoted, mut returns, mut feeds) = (false, 0, 0);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => feeds += 1,
+            b'\r' if !is_quoted && text.get(at + 1) != Some(&b'\n') => returns += 1,
+            _ => {}
+        }
+    }
+    let has = |byte: u8| memchr::memchr(byte, text).is_some();
+    if (returns > 0 && feeds == 0) || (has(b'\r') && !has(b'\n')) { b'\r' } else { b'\n' }
+}
+
+/// Whether more rows have the usual number of cells, and fewer errors, if a backslash makes what follows it part of the text.
+fn has_escapes(text: &[u8], is_all: bool, dialect: Dialect) -> bool {
+    if memchr::memchr(b'\\', text).is_none() {
+        return false;
+    }
+    let wrong = |dialect: Dialect| {
+        let mut widths = Vec::new();
+        let mut flaws = 0;
+        each_row(text, is_all, dialect, |_, found, cells| {
+            widths.push(cells.len());
+            flaws += usize::from(found.flaw.is_some());
+        });
+        let (_, usual) = most_often(widths.iter().copied());
+        widths.len() - usual + flaws
+    };
+    wrong(Dialect { escape: b'\\', ..dialect }) < wrong(dialect)
+}
+
+/// The number of lines of a text.
+fn lines_in(text: &[u8], line_end: u8) -> usize {
+    memchr::memchr_iter(line_end, text).count()
 }
 
 /// The length of the first lines of a text.
@@ -154,9 +219,9 @@ fn is_edge(byte: u8) -> bool {
 fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mut Vec<String>) -> u8 {
     let mut best: Option<(u64, u8, usize, usize, usize)> = None;
     for separator in SEPARATORS {
-        let dialect = Dialect { separator: *separator, quote, line_end };
+        let dialect = Dialect { separator: *separator, quote, line_end, escape: 0 };
         let mut widths = Vec::new();
-        each_row(text, is_all, dialect, |_, cells| widths.push(cells.len()));
+        each_row(text, is_all, dialect, |_, _, cells| widths.push(cells.len()));
         let (width, rows) = most_often(widths.iter().copied());
         if width < 2 {
             continue;
@@ -177,13 +242,14 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
     }
 }
 
-fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], &[CellSpan])) {
+/// Shows the first rows that are not empty, with the rest of the text from their beginning.
+fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], RowEnd, &[CellSpan])) {
     let mut cells = Vec::new();
     let mut rows = 0;
     while rows < ROWS && !text.is_empty() {
         let Some(found) = dialect.row(text, is_all, &mut cells) else { break };
         if cells.iter().any(|cell| !text[cell.start..cell.end].trim_ascii().is_empty()) {
-            show(text, &cells);
+            show(text, found, &cells);
             rows += 1;
         }
         text = &text[found.length..];
@@ -199,16 +265,29 @@ fn most_often(widths: impl Iterator<Item = usize>) -> (usize, usize) {
 }
 
 impl Sample {
-    fn read(text: &[u8], is_all: bool, dialect: Dialect, charset: Charset) -> Self {
-        let mut rows = Vec::new();
-        each_row(text, is_all, dialect, |text, cells| {
-            rows.push(cells.iter().map(|cell| charset.text(&text[cell.start..cell.end]).0.trim().to_owned()).collect());
+    fn read(all: &[u8], is_all: bool, dialect: Dialect, charset: Charset) -> Self {
+        let mut sample = Self { rows: Vec::new(), starts: Vec::new(), texts: Vec::new() };
+        each_row(all, is_all, dialect, |text, _, cells| {
+            let mut row = Vec::with_capacity(cells.len());
+            sample.texts.resize(sample.texts.len().max(cells.len()), (0, 0));
+            for (cell, (texts, values)) in cells.iter().zip(&mut sample.texts) {
+                let mut cell = *cell;
+                let kind = if dialect == SHEET { cell.take_mark(text) } else { CellKind::Text };
+                let value = charset.text(&text[cell.start..cell.end]).0.trim().to_owned();
+                let is_text = kind == CellKind::Text && value.contains(char::is_alphabetic);
+                // The first row may be a header.
+                *texts += usize::from(is_text && !sample.rows.is_empty());
+                *values += usize::from(!value.is_empty() && !sample.rows.is_empty());
+                row.push(value);
+            }
+            sample.rows.push(row);
+            sample.starts.push(all.len() - text.len());
         });
-        Self { rows }
+        sample
     }
 
     /// Whether the first row is a header: its cells do not look like data, and do not recur below.
-    fn has_header(&self, notes: &mut Vec<String>) -> bool {
+    pub(super) fn has_header(&self, notes: &mut Vec<String>) -> bool {
         let Some((first, rest)) = self.rows.split_first() else { return false };
         let looking = |row: &[String]| row.iter().filter(|cell| data(cell).is_some()).count();
         let below = most_often(rest.iter().map(|row| looking(row))).0;
@@ -239,6 +318,11 @@ impl Sample {
         };
         notes.push(format!("No header: {without}. Columns are numbered from 1."));
         false
+    }
+
+    /// The sample from a row on.
+    pub(super) fn below(&self, at: usize) -> Self {
+        Self { rows: self.rows[at..].to_vec(), starts: self.starts[at..].to_vec(), texts: self.texts.clone() }
     }
 
     fn widest(&self) -> usize {

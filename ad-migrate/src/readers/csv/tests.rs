@@ -203,7 +203,7 @@ proptest! {
             writer.write_record(row).unwrap();
         }
         let text = writer.into_inner().unwrap();
-        let dialect = Dialect { separator: b';', quote: b'"', line_end: b'\n' };
+        let dialect = Dialect { separator: b';', quote: b'"', line_end: b'\n', escape: 0 };
         let (mut at, mut cells, mut read) = (0, Vec::new(), Vec::new());
         while at < text.len() {
             // As if all of it, or only that much, had come.
@@ -309,5 +309,51 @@ fn rows_behind_an_empty_line_belong_to_the_table() {
     ] {
         let rows = text.lines().skip(1).filter(|line| !line.is_empty()).count();
         assert_eq!(rows_and_error(text, &Settings::default()), (rows, None), "{text}");
+    }
+}
+
+#[test]
+fn a_header_is_found_below_titles_and_comments() {
+    let table = "Nr;Regnr;Märke;Pris\n1;ABC123;Kia;100\n2;DEF456;Saab;200\n";
+    let rows = ["Nr=1; Regnr=ABC123; Märke=Kia; Pris=100", "Nr=2; Regnr=DEF456; Märke=Saab; Pris=200"];
+    for (above, lines) in [
+        ("Lagerlista 2026-11-28;;\n", 1),
+        ("#TYPE System.Management.Automation.PSCustomObject\n", 1),
+        ("Bilfirman AB\n\nSkapad;2026-11-28\n\"Två\nrader\";;\n\n", 6),
+    ] {
+        let seen = read(format!("{above}{table}"));
+        let expected: Vec<_> =
+            (1..).zip(rows).map(|(number, row)| format!("{number}@{} {row}", number + lines + 1)).collect();
+        assert_eq!(seen.rows, expected, "{above}: {:#?}", seen.reader.detected().notes);
+        assert_eq!((seen.reader.detected().skip_first, seen.reader.detected().header), (lines, Some(true)));
+        // As a draft sets it.
+        let settings = Settings { skip_first: lines, header: Some(true), ..Settings::default() };
+        assert_eq!(read_with(format!("{above}{table}"), &settings).rows, expected, "{above}");
+    }
+    for text in [
+        // Data above, no names below, and texts only.
+        "1;;\nLagernr;Regnr;Pris\n",
+        "Volvo;;\n1;ABC123;100\n2;DEF456;200\n",
+        "Volvo;;\nSaab;9-3;Bensin\nKia;Niro;El\n",
+    ] {
+        assert_eq!(read(text).reader.detected().skip_first, 0, "{text}");
+    }
+    let settings = Settings { header: Some(false), ..Settings::default() };
+    assert_eq!(read_with(format!("Titel;;\n{table}"), &settings).rows.len(), 4);
+}
+
+#[test]
+fn lines_end_with_cr_where_lf_is_in_cells_only() {
+    let seen = read("a;b\rx1;\"one\ntwo\"\rx2;3\r");
+    assert_eq!(seen.rows, ["1@2 a=x1; b=one\ntwo", "2@3 a=x2; b=3"]);
+    let seen = read("a;b\nx1;\"one\rtwo\"\nx2;3\n");
+    assert_eq!(seen.rows, ["1@2 a=x1; b=one\rtwo", "2@3 a=x2; b=3"]);
+}
+
+#[test]
+fn what_fills_a_file_up_is_no_row() {
+    for end in [&b"\x1a"[..], b"\r\n\x1a", b"\0\0\0\0", b"\n\0\0\x1a"] {
+        let seen = read([b"a;b\r\nx1;1\r\nx2;2", end].concat());
+        assert_eq!((seen.rows.len(), seen.messages.len()), (2, 0), "{end:?}: {:?}", seen.rows);
     }
 }

@@ -6,10 +6,13 @@ use ad_core::written::number;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS, number_text};
+use crate::readers::{Batch, CellKind, Columns, LONGEST_PATH, MOST_PATHS, number_text};
 
 /// Deepest value of a record.
 const DEEPEST: usize = 32;
+
+/// Longest number with a decimal point that is kept as it is written: its digits, the point and a sign.
+const MOST_DIGITS: usize = 17;
 
 #[derive(Debug)]
 pub(super) struct Flat<'a> {
@@ -38,19 +41,25 @@ impl Flat<'_> {
             Some(b'n') => Ok(()),
             Some(b'"') => {
                 let text: Text<'_> = serde_json::from_str(text)?;
-                self.push(&text.0)
+                self.push(CellKind::Text, &text.0)
             }
-            Some(b'-' | b'0'..=b'9')
-                if text.contains(['e', 'E']) || (text.contains('.') && number::has_two_readings(text)) =>
-            {
-                // It has an exponent, or could be read as another number.
-                self.push(&number_text(serde_json::from_str(text)?))
-            }
-            _ => self.push(text),
+            Some(b'-' | b'0'..=b'9') => self.number(text),
+            _ => self.push(CellKind::Text, text),
         }
     }
 
-    fn push(&mut self, value: &str) -> Result<(), serde_json::Error> {
+    fn number(&mut self, text: &str) -> Result<(), serde_json::Error> {
+        let has_exponent = text.contains(['e', 'E']);
+        // More digits than a program computes with are not what anybody wrote.
+        let is_rounded = text.contains('.') && (text.len() > MOST_DIGITS || number::has_two_readings(text));
+        if !has_exponent && !is_rounded {
+            return self.push(CellKind::Text, text);
+        }
+        let kind = if has_exponent { CellKind::Number } else { CellKind::Text };
+        self.push(kind, &number_text(serde_json::from_str(text)?))
+    }
+
+    fn push(&mut self, kind: CellKind, value: &str) -> Result<(), serde_json::Error> {
         let column = match self.columns.id(self.path) {
             Some(column) => column,
             None if self.columns.names().len() >= MOST_PATHS => {
@@ -63,7 +72,7 @@ impl Flat<'_> {
         if !self.batch.has_room(value) {
             return Err(serde_json::Error::custom("it has more values than any record may have"));
         }
-        self.batch.push(column, value);
+        self.batch.push_of(kind, column, value);
         Ok(())
     }
 }

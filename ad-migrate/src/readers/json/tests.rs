@@ -131,3 +131,11 @@ fn any_name_may_stand_anywhere_in_the_path() {
     let seen = read_with(r#"{"a": {"cars": [{"x": 1}]} "b": 1}"#, &of("*.cars"));
     assert!(seen.error.unwrap().to_string().contains("expected ,, found"));
 }
+
+#[test]
+fn numbers_of_more_digits_than_programs_compute_with_are_rounded() {
+    let seen = read(
+        "[{\"a\": 129900.49999999999999, \"b\": 0.1, \"c\": 12345678901234567890, \"d\": 1.1e3, \"e\": 129900.50}]",
+    );
+    assert_eq!(seen.rows, ["1@1 a=129900.5; b=0.1; c=12345678901234567890; d=1100; e=129900.50"]);
+}

@@ -1,110 +1,123 @@
-//! Spreadsheets: the rows of one sheet, read by [`calamine`] and written as [`SHEET`](super::csv::SHEET), so that header, width and names of columns
-//! are detected as in CSV. A thread reads the sheet while its rows are used.
+//! Spreadsheets: the rows of one sheet, written as [`SHEET`](super::csv::SHEET), so that header, width and names of columns are detected as in
+//! CSV. A thread reads the sheet while its rows are used.
 //!
-//! Formulas count by their last value, and dates as ISO 8601. The rows of an .xlsx sheet are streamed; its texts are in memory, because the
-//! format keeps them apart. An .ods file is in memory as a whole.
+//! A value is what the spreadsheet shows, as far as that matters: numbers with the zeros that their format shows, dates as ISO 8601, formulas
+//! by their last value. What the file says about the type of a value goes with it ([`CellKind`](super::CellKind)), because a number in a column of
+//! plates was none. Sheets are read as streams; only the texts of
+//! .xlsx and .xls, which are apart from the cells, are kept.
+//!
+//! Everything passes [`cells::Cells`], where what a file may have is bounded.
 
-mod rows;
+mod cells;
+mod dbf;
+mod document;
+mod html;
+mod notes;
+mod ods;
+mod package;
+mod parser;
+mod strings;
 #[cfg(test)]
 mod tests;
+mod value;
+mod xls;
+mod xlsx;
+mod xml2003;
 
-use std::{fmt, fs::File, io::BufReader};
-
-use ad_core::violation::nearest;
-use calamine::{DataType, Dimensions, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
-use quick_xml::events::{BytesStart, Event};
-use rows::Rows;
-use zip::ZipArchive;
-
-use super::{
-    Detected, Form, LOOK, ReadError, Records, Settings, csv::Csv, encoding, feed::Feed, packing::CountedRead, quoted,
-    source::Workbook,
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
 };
 
-/// Most cells of an .ods file, with their repetitions.
-const MOST_CELLS: u64 = 20_000_000;
+use ad_core::violation::nearest;
+use cells::{At, Glance, Rows, Shown};
+pub(super) use dbf::is_dbf;
+pub(super) use document::Document;
+pub(super) use value::of_formula;
 
-/// Sheets and merged cells that a message lists.
+use super::{
+    Detected, Form, LOOK, ReadError, Records, Settings, csv::Csv, encoding, feed::Feed, quoted, source::Workbook,
+};
+
+/// Sheets that a message lists.
 const SHOWN: usize = 5;
 
-type Input = BufReader<CountedRead<File>>;
+/// Most sheets that are looked at to find the one with the table.
+const LOOKED_AT: usize = 50;
 
-/// Opens a sheet.
+/// Notes about a sheet that are known at its end.
+pub(super) type LateNotes = Arc<Mutex<Vec<String>>>;
+
+/// A file with sheets.
+trait Book: Send {
+    /// The sheets, in the order of the file.
+    fn sheets(&self) -> &[SheetName];
+
+    /// Reads the cells of a sheet. It may be called several times.
+    fn read(&mut self, index: usize, out: &mut dyn cells::Cells) -> Result<(), cells::Stopped>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SheetName {
+    name: String,
+    is_hidden: bool,
+}
+
+/// Opens a sheet of a workbook.
 ///
 /// # Errors
 /// When the file is damaged or encrypted, or has no such sheet.
 pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
     let Workbook { name, form, .. } = &workbook;
-    if let Some(set) = settings.form.filter(|set| set != form) {
+    let (name, form) = (name.clone(), *form);
+    let size = workbook.file.metadata().map_or(0, |metadata| metadata.len());
+    if let Some(set) = settings.form.filter(|set| *set != form) {
         let message = format!("{name} is a spreadsheet ({}), but its format is set to {}.", form.name(), set.name());
         return Err(ReadError::new(message).hint("Omit form; the format is detected."));
     }
-    let mut detected = Detected { form: *form, encoding: "utf-8".to_owned(), ..Detected::default() };
-    let wanted = settings.sheet.as_deref();
-    let begin = if *form == Form::Ods { ods } else { xlsx };
-    let rows = begin(workbook, wanted, &mut detected)?;
+    let mut detected = Detected { form, encoding: "utf-8".to_owned(), ..Detected::default() };
+    // The names of a database are no guess.
+    let header = settings.header.or((form == Form::Dbf).then_some(true));
+    let settings = &Settings { header, ..settings.clone() };
+    let book: Box<dyn Book> = match form {
+        Form::Ods => Box::new(ods::Ods::open(workbook)?),
+        Form::Xls => Box::new(xls::Xls::open(workbook)?),
+        Form::Dbf => Box::new(dbf::Dbf::open(workbook, settings.encoding.as_deref())?),
+        _ => Box::new(xlsx::Xlsx::open(workbook)?),
+    };
+    let records = of_book(&name, size, book, settings, &mut detected)?;
+    Ok((detected, records))
+}
+
+/// Opens a sheet of a document of text.
+pub(super) fn of_document(
+    name: &str,
+    document: Document,
+    settings: &Settings,
+    detected: &mut Detected,
+) -> Result<Box<dyn Records>, ReadError> {
+    let size = document.size();
+    let book: Box<dyn Book> = match detected.form {
+        Form::Ods => Box::new(ods::Ods::flat(document)?),
+        Form::Html => Box::new(html::Html::open(document)?),
+        _ => Box::new(xml2003::Xml2003::open(document)?),
+    };
+    of_book(name, size, book, settings, detected)
+}
+
+fn of_book(
+    name: &str,
+    size: u64,
+    mut book: Box<dyn Book>,
+    settings: &Settings,
+    detected: &mut Detected,
+) -> Result<Box<dyn Records>, ReadError> {
+    let index = choose(name, book.as_mut(), settings.sheet.as_deref(), detected)?;
+    let (rows, notes) = Rows::begin(book, index, size);
     // The thread writes UTF-8.
     let mut feed = Feed::new(Box::new(rows), encoding::find(b"", None, None)?.charset);
     feed.look(LOOK);
-    let csv = Csv::of_sheet(feed, settings, &mut detected)?;
-    Ok((detected, Box::new(csv)))
-}
-
-/// Begins to read a sheet of an .xlsx file.
-fn xlsx(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
-    let Workbook { name, file, progress, .. } = workbook;
-    let unread = |error| unreadable(&name, &error);
-    let mut book: Xlsx<Input> =
-        Xlsx::new(BufReader::new(CountedRead { inner: file, read: progress.read })).map_err(unread)?;
-    let sheets = book.sheets_metadata().to_vec();
-    let sheet = choose(&name, &sheets, wanted, detected, |sheet| {
-        let mut cells = book.worksheet_cells_reader(sheet).map_err(unread)?;
-        while let Some(cell) = cells.next_cell().map_err(unread)? {
-            if !cell.get_value().is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    })?;
-    let merged = book.merge_cells_by_sheet_name(&sheet).unwrap_or_default();
-    if !merged.is_empty() {
-        detected.notes.push(merged_note(&format!("merged cells: {}", shown(merged.iter().map(range_name)))));
-    }
-    Ok(Rows::begin(move |out| {
-        let mut cells = book.worksheet_cells_reader(&sheet).map_err(|error| out.unreadable(&error))?;
-        while let Some(cell) = cells.next_cell().map_err(|error| out.unreadable(&error))? {
-            let (row, column) = cell.get_position();
-            out.cell(row, column, cell.get_value())?;
-        }
-        Ok(())
-    }))
-}
-
-/// Reads an .ods file, and begins to write the rows of a sheet.
-fn ods(workbook: Workbook, wanted: Option<&str>, detected: &mut Detected) -> Result<Rows, ReadError> {
-    let Workbook { name, file, progress, .. } = workbook;
-    let unread = |error| unreadable(&name, &error);
-    let (cells, merged) = scan_ods(&name, &file)?;
-    if cells > MOST_CELLS {
-        let message = format!("The spreadsheet {name} has more than {MOST_CELLS} cells.");
-        return Err(ReadError::new(message).hint("Save it as .xlsx or CSV, which may have any size."));
-    }
-    let mut book: Ods<Input> =
-        Ods::new(BufReader::new(CountedRead { inner: file, read: progress.read })).map_err(unread)?;
-    let sheets = book.sheets_metadata().to_vec();
-    let has_data = |sheet: &str| Ok(book.worksheet_range(sheet).is_ok_and(|range| !range.is_empty()));
-    let sheet = choose(&name, &sheets, wanted, detected, has_data)?;
-    if merged > 0 {
-        detected.notes.push(merged_note(&format!("{merged} cells of the file are merged")));
-    }
-    let range = book.worksheet_range(&sheet).map_err(unread)?;
-    Ok(Rows::begin(move |out| {
-        let (top, left) = range.start().unwrap_or_default();
-        for (row, column, value) in range.used_cells() {
-            out.cell(index(row) + top, index(column) + left, value)?;
-        }
-        Ok(())
-    }))
+    Ok(Box::new(Csv::of_sheet(feed, notes, settings, detected)?))
 }
 
 fn unreadable(name: &str, error: &dyn fmt::Display) -> ReadError {
@@ -112,60 +125,71 @@ fn unreadable(name: &str, error: &dyn fmt::Display) -> ReadError {
         .hint("Open and save it again, as .xlsx without a password, or as CSV (UTF-8).")
 }
 
-fn index(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-/// The sheet that is set, or the first visible one with data.
-fn choose(
-    name: &str,
-    sheets: &[Sheet],
-    wanted: Option<&str>,
-    detected: &mut Detected,
-    mut has_data: impl FnMut(&str) -> Result<bool, ReadError>,
-) -> Result<String, ReadError> {
-    let sheets = || sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
-    let is_hidden = |sheet: &Sheet| sheet.visible != SheetVisible::Visible;
+/// The sheet that is set, or the first visible one with a table; without tables, the first with data.
+fn choose(name: &str, book: &mut dyn Book, wanted: Option<&str>, detected: &mut Detected) -> Result<usize, ReadError> {
+    let sheets = book.sheets().to_vec();
     let all = || {
-        shown(sheets().map(|sheet| {
-            let hidden = if is_hidden(sheet) { " (hidden)" } else { "" };
+        shown(sheets.iter().map(|sheet| {
+            let hidden = if sheet.is_hidden { " (hidden)" } else { "" };
             format!("{}{hidden}", quoted(&sheet.name))
         }))
     };
-    let found = if let Some(wanted) = wanted {
-        let found = sheets().find(|sheet| sheet.name == wanted);
-        let found = found.or_else(|| sheets().find(|sheet| sheet.name.to_lowercase() == wanted.to_lowercase()));
-        let found = found.ok_or_else(|| {
+    let index = if let Some(wanted) = wanted {
+        let found = sheets.iter().position(|sheet| sheet.name == wanted);
+        let found =
+            found.or_else(|| sheets.iter().position(|sheet| sheet.name.to_lowercase() == wanted.to_lowercase()));
+        let index = found.ok_or_else(|| {
             let error = ReadError::new(format!("{name} has no sheet {}.", quoted(wanted)));
-            let meant = nearest::did_you_mean(wanted, sheets().map(|sheet| sheet.name.as_str()));
+            let meant = nearest::did_you_mean(wanted, sheets.iter().map(|sheet| sheet.name.as_str()));
             error.hint(meant.unwrap_or_else(|| format!("It has {}.", all())))
         })?;
-        if !has_data(&found.name)? {
-            return Err(ReadError::new(format!("The sheet {} of {name} is empty.", quoted(&found.name)))
+        if Glance::of(book, index)? == Shown::Nothing {
+            return Err(ReadError::new(format!("The sheet {} of {name} is empty.", quoted(&sheets[index].name)))
                 .hint(format!("The file has {}.", all())));
         }
-        found.name.clone()
+        let others = sheets.iter().enumerate().filter(|(other, sheet)| sheet.is_hidden && *other != index);
+        let others = shown(others.map(|(_, sheet)| quoted(&sheet.name)));
+        if !others.is_empty() {
+            detected.notes.push(format!("Hidden sheets, which are not read: {others}."));
+        }
+        index
     } else {
-        let mut found = None;
-        for sheet in sheets().filter(|sheet| !is_hidden(sheet)) {
-            if found.is_none() && has_data(&sheet.name)? {
-                found = Some(sheet.name.clone());
+        let mut first: Option<(usize, Shown)> = None;
+        for (index, _) in sheets.iter().enumerate().filter(|(_, sheet)| !sheet.is_hidden).take(LOOKED_AT) {
+            let mut has = Glance::of(book, index)?;
+            if detected.form == Form::Html && has == Shown::Cells {
+                // Pages are laid out with tables.
+                has = Shown::Nothing;
+            }
+            if has > first.map_or(Shown::Nothing, |(_, has)| has) {
+                let before = first.replace((index, has));
+                if let Some((before, _)) = before {
+                    let before = quoted(&sheets[before].name);
+                    detected.notes.push(format!("Sheet {before} is not read: it has cells, but no table."));
+                }
+            }
+            if has == Shown::Table {
+                break;
             }
         }
-        let found = found.ok_or_else(|| {
+        let (index, _) = first.ok_or_else(|| {
+            if detected.form == Form::Html {
+                return ReadError::new(format!("{name} is an HTML page without a table of data."))
+                    .hint("A login or error page may have been saved instead of the file; fetch it again.");
+            }
             let error = ReadError::new(format!("{name} has no visible sheet with data."));
             error.hint(format!("It has {}; to read a hidden sheet, set its name: --sheet NAME.", all()))
         })?;
-        detected.notes.push(if sheets().nth(1).is_none() {
-            format!("Sheet {}: it is the only one.", quoted(&found))
+        let found = quoted(&sheets[index].name);
+        detected.notes.push(if sheets.len() == 1 {
+            format!("Sheet {found}: it is the only one.")
         } else {
-            let (found, all) = (quoted(&found), all());
-            format!("Sheet {found}: the first visible one with data, of {all}. Set sheet to read another one.")
+            format!("Sheet {found}: the first visible one with data, of {}. Set sheet to read another one.", all())
         });
-        found
+        index
     };
-    detected.sheet = Some(found.clone());
-    Ok(found)
+    detected.sheet = Some(sheets[index].name.clone());
+    Ok(index)
 }
 
 /// The first of several texts.
@@ -174,47 +198,15 @@ fn shown(texts: impl Iterator<Item = String> + Clone) -> String {
     texts.take(SHOWN).collect::<Vec<_>>().join(", ") + more
 }
 
-fn merged_note(what: &str) -> String {
-    format!(
-        "The sheet has merged cells ({what}): the first cell of each has the value, and the others are empty. If several rows share a value, \
-         unmerge the cells in the spreadsheet and fill each row."
-    )
-}
-
 /// A range as spreadsheets write it, such as `A1:C2`.
-fn range_name(range: &Dimensions) -> String {
-    let name = |(row, column): (u32, u32)| {
-        let (mut letters, mut rest) = (String::new(), column + 1);
+fn range_name(first: At, last: At) -> String {
+    let name = |At { row, column }: At| {
+        let (mut letters, mut rest) = (String::new(), u64::from(column) + 1);
         while rest > 0 {
             letters.insert(0, char::from(b'A' + u8::try_from((rest - 1) % 26).unwrap_or_default()));
             rest = (rest - 1) / 26;
         }
-        format!("{letters}{}", row + 1)
+        format!("{letters}{}", u64::from(row) + 1)
     };
-    format!("{}:{}", name(range.start), name(range.end))
-}
-
-/// Counts the cells of an .ods file with their repetitions, which a small file can state in any number, and its merged cells.
-fn scan_ods(name: &str, file: &File) -> Result<(u64, u64), ReadError> {
-    let failed = |error: &dyn fmt::Display| unreadable(name, error);
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| failed(&error))?;
-    let content = archive.by_name("content.xml").map_err(|error| failed(&error))?;
-    let mut reader = quick_xml::Reader::from_reader(BufReader::new(content));
-    let (mut cells, mut merged, mut buffer) = (0_u64, 0_u64, Vec::new());
-    let number = |start: &BytesStart<'_>, name: &str| {
-        let attribute = start.try_get_attribute(name).ok().flatten();
-        attribute.and_then(|it| std::str::from_utf8(&it.value).ok()?.parse::<u64>().ok()).unwrap_or(1)
-    };
-    loop {
-        buffer.clear();
-        match reader.read_event_into(&mut buffer).map_err(|error| failed(&error))? {
-            Event::Eof => return Ok((cells, merged)),
-            Event::Start(start) | Event::Empty(start) if start.name().as_ref() == b"table:table-cell" => {
-                cells = cells.saturating_add(number(&start, "table:number-columns-repeated").min(1 << 14));
-                let spanned = ["table:number-columns-spanned", "table:number-rows-spanned"];
-                merged += u64::from(spanned.iter().any(|name| number(&start, name) > 1));
-            }
-            _ => {}
-        }
-    }
+    format!("{}:{}", name(first), name(last))
 }

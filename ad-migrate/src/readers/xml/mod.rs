@@ -6,11 +6,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    borrow::Cow,
-    io::{self, BufRead, Read},
-    sync::Arc,
-};
+use std::{borrow::Cow, sync::Arc};
 
 pub(super) use find::declared_encoding;
 use quick_xml::{
@@ -20,7 +16,7 @@ use quick_xml::{
 };
 use record::Record;
 
-use super::{Batch, Columns, Detected, LONGEST_PATH, ReadError, Records, Settings, feed::Feed, short};
+use super::{Batch, Columns, Detected, LONGEST_PATH, ReadError, Records, Settings, feed::Feed, pieces::Pieces, short};
 
 /// Deepest nesting of elements that is read.
 const DEEPEST: usize = 64;
@@ -31,13 +27,10 @@ const LONGEST_NAME: usize = LONGEST_PATH;
 /// Most elements that may be open at a time, in records that are not read to their end too: their names are kept.
 const MOST_OPEN: usize = 10_000;
 
-/// Longest tag or text, in bytes.
-const LONGEST_PIECE: usize = 16 * 1024 * 1024;
-
 /// The records of an XML document.
 #[derive(Debug)]
 pub(super) struct Xml {
-    reader: Reader<Pieces>,
+    reader: Reader<Pieces<Feed>>,
     buffer: Vec<u8>,
     /// The names of elements down to the record; `*` is any name.
     rows: Vec<String>,
@@ -56,36 +49,6 @@ enum XmlStep {
     End,
 }
 
-/// A file whose tags and texts have a limited length.
-#[derive(Debug)]
-struct Pieces {
-    feed: Feed,
-    left: usize,
-}
-
-impl Read for Pieces {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(buffer)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-impl BufRead for Pieces {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.left == 0 {
-            return Err(io::Error::other(format!("a tag or text is longer than {} MiB", LONGEST_PIECE >> 20)));
-        }
-        let available = self.feed.fill_buf()?;
-        Ok(&available[..available.len().min(self.left)])
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.left = self.left.saturating_sub(length);
-        self.feed.skip(length);
-    }
-}
-
 impl Xml {
     /// Finds the records.
     ///
@@ -102,7 +65,7 @@ impl Xml {
         }
         detected.rows = Some(rows.join("/"));
         let record = Record::new(feed.charset);
-        let mut reader = Reader::from_reader(Pieces { feed, left: LONGEST_PIECE });
+        let mut reader = Reader::from_reader(Pieces::new(feed));
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         // A record with mismatched tags is reported, and reading continues.
@@ -201,7 +164,7 @@ impl Xml {
     }
 
     fn at_end(&mut self, batch: &mut Batch) -> Result<(), ReadError> {
-        let line = self.reader.get_ref().feed.place().line;
+        let line = self.reader.get_ref().inner().place().line;
         let within = if self.record.is_open() { Some(&self.record.name) } else { self.outer.last() };
         let Some(within) = within else { return Ok(()) };
         let message = format!("The file ends in line {line} within <{within}>: it has been cut off.");
@@ -246,8 +209,7 @@ fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (Cow<'a, st
 impl Records for Xml {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
-            self.reader.get_mut().left = LONGEST_PIECE;
-            let line = self.reader.get_ref().feed.place().line;
+            let line = self.reader.get_mut().begin().place().line;
             let mut buffer = std::mem::take(&mut self.buffer);
             buffer.clear();
             let step = match self.reader.read_event_into(&mut buffer) {

@@ -1,12 +1,21 @@
-//! Encodings that no decoder of the web has: DOS code page 850, and UTF-8 that was encoded twice. Both are converted to UTF-8 while they
+//! Encodings that no decoder of the web has: code pages of DOS, and UTF-8 that was encoded twice. Both are converted to UTF-8 while they
 //! are read.
 
 use std::io::Read;
 
 use ad_files::Transcoded;
 
-/// The upper half of DOS code page 850.
-const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
+/// The upper half of DOS code page 437, of the first PCs.
+pub(super) const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
+
+/// The upper half of DOS code page 850, of Western Europe.
+pub(super) const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
+
+/// The upper half of DOS code page 858: 850 with the euro.
+pub(super) const CP858: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
+
+/// The upper half of DOS code page 865, of Norway and Denmark.
+pub(super) const CP865: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø₧ƒáíóúñÑªº¿⌐¬½¼¡«¤░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
 /// A byte that is never in UTF-8.
 const NOT_TEXT: u8 = 0xFF;
@@ -14,7 +23,8 @@ const NOT_TEXT: u8 = 0xFF;
 /// An encoding that is converted to UTF-8 while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Legacy {
-    Cp850,
+    /// A code page by its upper half.
+    Dos(&'static str),
     /// UTF-8 that was taken for windows-1252 and encoded again.
     Twice,
 }
@@ -23,8 +33,8 @@ impl Legacy {
     /// The bytes of a file, converted to UTF-8.
     pub(super) fn converted(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         match self {
-            Self::Cp850 => {
-                let table: Vec<char> = CP850.chars().collect();
+            Self::Dos(upper_half) => {
+                let table: Vec<char> = upper_half.chars().collect();
                 Box::new(Transcoded::with(rest, move |block, text| {
                     for byte in block {
                         match table.get(usize::from(byte.wrapping_sub(0x80))).filter(|_| !byte.is_ascii()) {
@@ -57,11 +67,6 @@ impl Legacy {
             }
         }
     }
-}
-
-/// The letter of a byte of DOS code page 850.
-pub(super) fn cp850(byte: u8) -> Option<char> {
-    CP850.chars().nth(usize::from(byte.checked_sub(0x80)?))
 }
 
 /// The byte of windows-1252 that a letter was made from, also where windows-1252 defines none.
@@ -110,10 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_code_page_has_128_letters() {
-        assert_eq!(CP850.chars().count(), 128);
-        assert_eq!(text(Legacy::Cp850, b"M\x94rkbl\x86 \x84\x8e\x8f\x99\x9b\xe1"), "Mörkblå äÄÅÖøß");
-        assert_eq!(cp850(0x86), Some('å'));
+    fn a_code_page_has_128_letters() {
+        for table in [CP437, CP850, CP858, CP865] {
+            assert_eq!(table.chars().count(), 128);
+        }
+        for table in [CP850, CP858, CP865] {
+            assert_eq!(text(Legacy::Dos(table), b"M\x94rkbl\x86 \x84\x8e\x8f\x99\x9b\xe1"), "Mörkblå äÄÅÖøß");
+        }
+        assert_eq!(text(Legacy::Dos(CP858), b"5 \xd5"), "5 €");
     }
 
     #[test]

@@ -1,23 +1,25 @@
 //! Detects the encoding of a file, and decodes its texts. UTF-16 is converted while it is read, because the parsers need ASCII bytes.
 
+mod guess;
+mod legacy;
+
 use std::{borrow::Cow, io::Read};
 
 use ad_files::{Malformed, Transcoded};
-use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
-
-use super::{
-    ReadError,
-    legacy::{self, Legacy},
+use encoding_rs::{
+    Encoding, ISO_8859_15, KOI8_R, MACINTOSH, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1252, X_MAC_CYRILLIC, X_USER_DEFINED,
 };
+use legacy::Legacy;
 
-/// The encodings that can be set.
-const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252, iso-8859-1, cp850, macintosh or utf-8-twice";
+use super::ReadError;
+
+/// The encodings that can be set; others of the web, too.
+const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, koi8-r, cp437, \
+                     cp850, cp858, cp865, macintosh, mac-cyrillic or utf-8-twice";
 
 /// A byte that is never in UTF-8; it replaces invalid UTF-16.
 const NOT_TEXT: u8 = 0xFF;
-
-/// Bytes that windows-1252 does not define.
-const UNDEFINED: &[u8] = &[0x81, 0x8D, 0x8F, 0x90, 0x9D];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charset {
@@ -44,9 +46,16 @@ const fn legacy(name: &'static str, legacy: Legacy) -> Charset {
     Charset { name, encoding: UTF_8, legacy: Some(legacy) }
 }
 
-const CP850: Charset = legacy("cp850", Legacy::Cp850);
 const TWICE: Charset = legacy("utf-8-twice", Legacy::Twice);
+const CP850: Charset = legacy("cp850", Legacy::Dos(legacy::CP850));
+const CP858: Charset = legacy("cp858", Legacy::Dos(legacy::CP858));
 const MAC: Charset = charset("macintosh", MACINTOSH);
+const MAC_CYRILLIC: Charset = charset("mac-cyrillic", X_MAC_CYRILLIC);
+const LATIN_1: Charset = charset("iso-8859-1", WINDOWS_1252);
+const LATIN_9: Charset = charset("iso-8859-15", ISO_8859_15);
+const CENTRAL: Charset = charset("windows-1250", WINDOWS_1250);
+const CYRILLIC: Charset = charset("windows-1251", WINDOWS_1251);
+const KOI8: Charset = charset("koi8-r", KOI8_R);
 
 /// Detects the encoding of a file from its beginning.
 ///
@@ -77,10 +86,10 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
     } else if let Some(name) = declared.filter(|name| !name.to_ascii_lowercase().starts_with("utf-16")) {
         // A declaration in single bytes that names UTF-16 is wrong.
         let charset = named(name, head).ok_or_else(|| {
-            let message = format!("The XML declaration names the encoding {name:?}, which cannot be read.");
+            let message = format!("The file says that its encoding is {name:?}, which cannot be read.");
             ReadError::new(message).hint(format!("Save the file as UTF-8, or set the encoding: {NAMES}."))
         })?;
-        let mut note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        let mut note = format!("Encoding {}: the file says so.", charset.name);
         if !charset.is_utf_8()
             && let (1.., 0) = sequences(head)
         {
@@ -88,7 +97,7 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         }
         (charset, note)
     } else {
-        guess(head)
+        guess::guess(head)
     };
     Ok(DetectedEncoding { charset, mark, note: Some(note) })
 }
@@ -113,11 +122,21 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
         "utf-16be" => of(UTF_16BE),
         "windows-1252" | "cp1252" => of(WINDOWS_1252),
         // As browsers read it: only control characters differ.
-        "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
+        "iso-8859-1" | "latin-1" | "latin1" => LATIN_1,
+        "latin-9" | "latin9" => LATIN_9,
+        "cp437" | "ibm437" => legacy("cp437", Legacy::Dos(legacy::CP437)),
         "cp850" | "ibm850" | "dos" => CP850,
+        "cp858" | "ibm858" | "cp00858" | "ibm00858" => CP858,
+        "cp865" | "ibm865" => legacy("cp865", Legacy::Dos(legacy::CP865)),
         "macintosh" | "mac" | "mac-roman" | "macroman" => MAC,
+        "mac-cyrillic" | "maccyrillic" => MAC_CYRILLIC,
         "utf-8-twice" => TWICE,
-        _ => return None,
+        name => {
+            let encoding = Encoding::for_label(name.as_bytes())?;
+            let known = [LATIN_9, CENTRAL, CYRILLIC, KOI8].into_iter().find(|known| known.encoding == encoding);
+            let is_of_texts = ![REPLACEMENT, X_USER_DEFINED].contains(&encoding) && encoding.is_ascii_compatible();
+            known.or_else(|| is_of_texts.then(|| charset(encoding.name(), encoding)))?
+        }
     })
 }
 
@@ -139,45 +158,6 @@ fn unmarked_utf_16(head: &[u8]) -> Option<Charset> {
     }
 }
 
-fn guess(head: &[u8]) -> (Charset, String) {
-    if head.is_ascii() {
-        let note =
-            "Encoding utf-8: the beginning of the file has plain ASCII only, which is the same in most encodings.";
-        return (of(UTF_8), note.to_owned());
-    }
-    let (good, bad) = sequences(head);
-    if bad == 0 {
-        return (of(UTF_8), format!("Encoding utf-8: all of the first {} bytes are valid UTF-8.", head.len()));
-    }
-    if good > bad {
-        let note = format!(
-            "Encoding utf-8: {good} letters of the beginning are valid UTF-8, though {bad} bytes are not; rows with such bytes are reported."
-        );
-        return (of(UTF_8), note);
-    }
-    if let Some(charset) = detect_legacy(head) {
-        let note = format!(
-            "Encoding {}: the file is not valid UTF-8, and only so its letters make words. If letters look wrong, set the encoding.",
-            charset.name
-        );
-        return (charset, note);
-    }
-    match head.iter().find(|byte| UNDEFINED.contains(byte)) {
-        None => {
-            let note = "Encoding windows-1252: the beginning of the file is not valid UTF-8; windows-1252 is the usual alternative.";
-            (of(WINDOWS_1252), note.to_owned())
-        }
-        Some(byte) => {
-            let note = format!(
-                "Encoding iso-8859-1: the file is not valid UTF-8 and has bytes such as 0x{byte:02X} that windows-1252 does not define. \
-                 It is read as browsers read ISO-8859-1: as windows-1252, and such bytes as control characters. If letters look wrong, \
-                 save the file as UTF-8."
-            );
-            (charset("iso-8859-1", WINDOWS_1252), note)
-        }
-    }
-}
-
 /// UTF-8 of which nearly all letters beyond ASCII were encoded twice.
 fn detect_double_encoding(head: &[u8]) -> Option<(Charset, String)> {
     if head.is_ascii() || sequences(head).1 > 0 {
@@ -189,40 +169,6 @@ fn detect_double_encoding(head: &[u8]) -> Option<(Charset, String)> {
          \"Ã¤\" for \"ä\". It is decoded twice; if this is wrong, set encoding = \"utf-8\"."
     );
     (twice > once * 10).then_some((TWICE, note))
-}
-
-/// Letters of the languages of stock files.
-const LETTERS: &str = "åäöÅÄÖæøÆØüÜßéèêëàâçîïôûùÉÈÀÇñ";
-
-/// The encoding of DOS or of old Macs, if letters beyond ASCII make words only in it.
-fn detect_legacy(head: &[u8]) -> Option<Charset> {
-    let of_1252 = score(head, |byte| single(WINDOWS_1252, byte));
-    let candidates = [(score(head, legacy::cp850), CP850), (score(head, |byte| single(MACINTOSH, byte)), MAC)];
-    let (best, charset) = candidates.into_iter().max_by_key(|(score, _)| *score)?;
-    (best > 0 && best > of_1252).then_some(charset)
-}
-
-fn single(encoding: &'static Encoding, byte: u8) -> Option<char> {
-    encoding.decode_without_bom_handling(&[byte]).0.chars().next()
-}
-
-/// How many bytes beyond ASCII are likely letters in their words, less those that are not.
-fn score(head: &[u8], letter_of: impl Fn(u8) -> Option<char>) -> i64 {
-    let table: Vec<(bool, bool)> = (0x80..=0xFF)
-        .map(|byte| letter_of(byte).map_or((false, false), |letter| (LETTERS.contains(letter), letter.is_uppercase())))
-        .collect();
-    let mut score = 0;
-    for window in head.windows(3) {
-        let [before, byte, after] = [window[0], window[1], window[2]];
-        if byte.is_ascii() || !(before.is_ascii_alphabetic() || after.is_ascii_alphabetic()) {
-            continue;
-        }
-        let (is_usual, is_capital) = table[usize::from(byte - 0x80)];
-        // A capital letter does not follow a small one.
-        let fits = is_usual && !(is_capital && before.is_ascii_lowercase());
-        score += if fits { 1 } else { -1 };
-    }
-    score
 }
 
 /// Counts letters of several bytes in UTF-8, and invalid bytes, except for a letter that the end of the text truncates.
@@ -258,12 +204,27 @@ impl Charset {
         }
     }
 
+    /// Decodes bytes of a file that has not been converted.
+    pub(super) fn decoded(self, bytes: &[u8]) -> String {
+        match self.legacy {
+            Some(Legacy::Dos(upper_half)) => {
+                let letter = |byte: &u8| match byte.checked_sub(0x80) {
+                    None => char::from(*byte),
+                    Some(at) => upper_half.chars().nth(usize::from(at)).unwrap_or(char::REPLACEMENT_CHARACTER),
+                };
+                bytes.iter().map(letter).collect()
+            }
+            _ => self.encoding.decode_without_bom_handling(bytes).0.into_owned(),
+        }
+    }
+
     /// The bytes of a file, without its mark, in an encoding that contains ASCII.
     pub(super) fn bytes(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         match self.legacy {
             Some(legacy) => legacy.converted(rest),
-            None if [UTF_16LE, UTF_16BE, MACINTOSH].contains(&self.encoding) => self.converted(rest),
-            None => Box::new(rest),
+            // Nearly all files have one of these two, and are read as they are.
+            None if [UTF_8, WINDOWS_1252].contains(&self.encoding) => Box::new(rest),
+            None => self.converted(rest),
         }
     }
 
