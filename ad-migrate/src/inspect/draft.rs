@@ -134,9 +134,17 @@ impl Writer<'_> {
     fn from(&self, index: usize) -> String {
         if self.detected.form == Form::Csv && self.detected.header == Some(false) {
             (index + 1).to_string()
+        } else if let Some((values, ..)) = self.seen.pairs.of(index) {
+            quoted(values)
         } else {
             quoted(&self.seen.names[index])
         }
+    }
+
+    /// The condition that selects the values of a column, if an attribute names them.
+    fn condition(&self, index: usize) -> Option<String> {
+        let (_, names, name) = self.seen.pairs.of(index)?;
+        Some(format!("where = {{ column = {}, is = {} }}", quoted(names), quoted(name)))
     }
 
     fn samples(&self, index: usize) -> String {
@@ -163,7 +171,7 @@ impl Writer<'_> {
         let mut line = DraftEntry {
             field: found.field,
             from: self.from(index),
-            options: Vec::new(),
+            options: self.condition(index).into_iter().collect(),
             is_sure: found.is_sure(),
             question: None,
             notes: vec![about],
@@ -229,6 +237,7 @@ impl Writer<'_> {
     fn add(&mut self, field: &'static str, index: usize, options: Vec<String>, note: &str) {
         if is_target(self.category, field) {
             let (from, notes) = (self.from(index), vec![note.to_owned()]);
+            let options = self.condition(index).into_iter().chain(options).collect();
             self.lines.push(DraftEntry { field, from, options, is_sure: true, question: None, notes });
         }
     }

@@ -6,6 +6,7 @@ mod draft;
 mod guess;
 mod look;
 mod names;
+mod pairs;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 use crate::readers::{Batch, Detected, ReadError, Reader};
 use column::ColumnStatistics;
 use look::Terms;
+use pairs::Pairs;
 
 /// Rows that are analysed, from the beginning.
 const ROWS: u32 = 5000;
@@ -73,9 +75,13 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
     let mut reuse: Option<Batch> = None;
     while seen.rows < ROWS {
         let Some(batch) = reader.next(reuse.take())? else { break };
-        seen.add(&batch);
+        match seen.pairs.expanded(&batch) {
+            Some(expanded) => seen.add(&expanded),
+            None => seen.add(&batch),
+        }
         reuse = Some(batch);
     }
+    reader.settle();
     Ok(seen.draft(reader.detected()))
 }
 
@@ -86,11 +92,13 @@ struct SeenFile {
     names: Vec<String>,
     columns: Vec<ColumnStatistics>,
     rows: u32,
+    /// The columns that an attribute names.
+    pairs: Pairs,
 }
 
 impl SeenFile {
     fn new(catalogue: &Catalogue) -> Self {
-        Self { terms: Terms::new(catalogue), names: Vec::new(), columns: Vec::new(), rows: 0 }
+        Self { terms: Terms::new(catalogue), names: Vec::new(), columns: Vec::new(), rows: 0, pairs: Pairs::default() }
     }
 
     fn add(&mut self, batch: &Batch) {
