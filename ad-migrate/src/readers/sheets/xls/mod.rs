@@ -8,7 +8,7 @@ mod sheet;
 
 use std::{
     fs::File,
-    io::{self, BufReader, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
 };
 
 use cfb::CompoundFile;
@@ -55,13 +55,14 @@ pub(super) struct Xls {
 
 impl Xls {
     pub(super) fn open(workbook: Workbook) -> Result<Self, ReadError> {
-        let Workbook { name, file, .. } = workbook;
+        let Workbook { name, mut file, .. } = workbook;
         let no_book = || {
             // A document of Word, an encrypted workbook, or a damaged file.
             let what = "an Office document of the old format (such as .xls) or with a password";
             ReadError::new(format!("{name} is {what}, and neither CSV, XML, JSON nor a spreadsheet."))
                 .hint("Save or export it as .xlsx, or as CSV in UTF-8, without a password; CSV may be in gzip or zip.")
         };
+        fill_up(&mut file).map_err(|error| unreadable(&name, &error))?;
         let book = CompoundFile::open(file).map_err(|_| no_book())?;
         let stream = ["/Workbook", "/Book"].into_iter().find(|name| book.is_stream(name)).ok_or_else(no_book)?;
         let charset = encoding::find(b"", Some("windows-1252"), None)?.charset;
@@ -112,6 +113,22 @@ impl Xls {
         self.formats = styles.iter().map(format).collect();
         Ok(())
     }
+}
+
+/// Makes a file as long as its last sector of the allocation table has entries: SheetJS writes entries beyond the end, which `cfb` does not accept.
+/// The file is a copy.
+fn fill_up(file: &mut File) -> io::Result<()> {
+    let mut head = [0; 48];
+    file.rewind()?;
+    if file.read(&mut head)? == head.len() && matches!(u16_at(&head, 30)?, 9 | 12) {
+        let size = 1_u64 << u16_at(&head, 30)?;
+        let covered = size / 4 * size;
+        let (length, full) = (file.metadata()?.len(), u64::from(u32_at(&head, 44)?).saturating_mul(covered) + size);
+        if (length..length + covered).contains(&full) {
+            file.set_len(full)?;
+        }
+    }
+    file.rewind()
 }
 
 fn code_page(number: u16) -> Option<Charset> {

@@ -148,7 +148,8 @@ impl Sheet<'_> {
     fn formula(&mut self, data: &[u8], at: At) -> io::Result<Option<Value<'static>>> {
         let (result, flags): ([u8; 8], _) = (bytes(data, 6)?, u16_at(data, 14)?);
         let length = usize::from(u16_at(data, 20)?);
-        let formula = formula(data.get(22..22 + length).unwrap_or_default(), self.texts).unwrap_or_default();
+        let tokens = data.get(22..22 + length).unwrap_or_default();
+        let formula = formula(tokens, self.texts).unwrap_or_default();
         let stored = match result {
             [0, .., 0xFF, 0xFF] => {
                 self.formula = Some((at, formula));
@@ -156,6 +157,8 @@ impl Sheet<'_> {
             }
             [1, _, value, .., 0xFF, 0xFF] => Some(truth(value, false)),
             [2, _, value, .., 0xFF, 0xFF] => Some(truth(value, true)),
+            // xlwt writes an empty text as the result of every formula.
+            [3, .., 0xFF, 0xFF] if is_number(tokens) => None,
             [3, .., 0xFF, 0xFF] => Some((CellKind::Text, "".into())),
             // A program that does not compute asks Excel to do it, and writes zero.
             result if flags & 3 != 0 && f64::from_le_bytes(result) == 0.0 => None,
@@ -199,6 +202,19 @@ fn truth(value: u8, is_error: bool) -> Value<'static> {
         (CellKind::Failed, name.into())
     } else {
         (CellKind::Boolean, if value == 0 { "false" } else { "true" }.into())
+    }
+}
+
+/// Functions whose results are numbers: COUNT, SUM, AVERAGE, MIN, MAX, INT, ROUND and PRODUCT.
+const OF_NUMBERS: [u16; 8] = [0, 4, 5, 6, 7, 25, 27, 183];
+
+/// Whether the result of a formula is a number: its last operation is one of arithmetic, or such a function.
+fn is_number(tokens: &[u8]) -> bool {
+    let call = tokens.len().checked_sub(4).map_or(&[][..], |at| &tokens[at..]);
+    match (tokens, call) {
+        ([0x1E | 0x1F, ..], _) | ([.., 0x03..=0x07 | 0x12..=0x14], _) | (_, [0x19, 0x10, ..]) => true,
+        (_, [0x22 | 0x42 | 0x62, _, low, high]) => OF_NUMBERS.contains(&u16::from_le_bytes([*low, *high])),
+        _ => false,
     }
 }
 
