@@ -115,7 +115,7 @@ impl Xls {
     }
 }
 
-/// Makes a file as long as its last sector of the allocation table has entries: SheetJS writes entries beyond the end, which `cfb` does not accept.
+/// Makes a file as long as its last sector of the allocation table has entries: `SheetJS` writes entries beyond the end, which `cfb` does not accept.
 /// The file is a copy.
 fn fill_up(file: &mut File) -> io::Result<()> {
     let mut head = [0; 48];

@@ -212,7 +212,7 @@ const OF_NUMBERS: [u16; 8] = [0, 4, 5, 6, 7, 25, 27, 183];
 fn is_number(tokens: &[u8]) -> bool {
     let call = tokens.len().checked_sub(4).map_or(&[][..], |at| &tokens[at..]);
     match (tokens, call) {
-        ([0x1E | 0x1F, ..], _) | ([.., 0x03..=0x07 | 0x12..=0x14], _) | (_, [0x19, 0x10, ..]) => true,
+        ([0x1E | 0x1F, ..] | [.., 0x03..=0x07 | 0x12..=0x14], _) | (_, [0x19, 0x10, ..]) => true,
         (_, [0x22 | 0x42 | 0x62, _, low, high]) => OF_NUMBERS.contains(&u16::from_le_bytes([*low, *high])),
         _ => false,
     }
