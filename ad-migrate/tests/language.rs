@@ -14,14 +14,17 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_default()
 }
 
-/// The examples of the page, each as a whole mapping.
+/// The examples of the pages, each as a whole mapping.
 fn examples() -> Vec<String> {
-    let page = read("mappings/README.md");
+    let page = read("mappings/README.md") + &read("src/cli/feeds.md");
     let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
     let whole = |(block, _): (&str, &str)| {
         let mut text = block.to_owned();
         for (table, example) in [("[vehicle]", "type = 'car'"), ("[fields]", "source_id = 'Nr'")] {
-            if !text.lines().any(|line| line.trim_start().starts_with(table)) {
+            let has_it = |line: &str| {
+                line.trim_start().starts_with(table) || line.starts_with("[fields.") && table == "[fields]"
+            };
+            if !text.lines().any(has_it) {
                 text = format!("{text}\n{table}\n{example}\n");
             }
         }

@@ -1,4 +1,6 @@
-//! Texts as they are compared: in lower case, without accents, spaces and punctuation.
+//! Texts as they are compared: in lower case, without accents, spaces and punctuation; or exactly.
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// Puts a text into `into` as it is compared: lower-case letters without accents and digits, and nothing else, so that
 /// `Mörk-grå` and `mork gra` are equal.
@@ -21,6 +23,28 @@ pub fn fold_into(text: &str, into: &mut String) {
 pub fn folded(text: &str) -> String {
     let mut into = String::with_capacity(text.len());
     fold_into(text, &mut into);
+    into
+}
+
+/// Puts a text into `into` as it is compared exactly: in lower case and without outer space. Letters whose accents are characters of their own
+/// are the same letters.
+pub fn exact_into(text: &str, into: &mut String) {
+    into.clear();
+    let text = text.trim();
+    if text.is_ascii() {
+        into.push_str(text);
+        into.make_ascii_lowercase();
+    } else if is_nfc(text) {
+        into.extend(text.chars().flat_map(char::to_lowercase));
+    } else {
+        into.extend(text.nfc().flat_map(char::to_lowercase));
+    }
+}
+
+/// A text as it is compared exactly.
+pub fn exact(text: &str) -> String {
+    let mut into = String::with_capacity(text.len());
+    exact_into(text, &mut into);
     into
 }
 
@@ -63,5 +87,13 @@ mod tests {
         assert_eq!(folded("Weiß"), "weiss");
         assert_eq!(folded("-"), "");
         assert_eq!(words("Automat, 8-växlad"), ["automat", "8", "vaxlad"]);
+    }
+
+    #[test]
+    fn an_exact_text_differs_in_case_and_outer_space_only() {
+        assert_eq!(exact(" SÅLD\u{a0}"), exact("Sa\u{30a}ld"));
+        for (one, other) in [("1", "-1"), ("Såld", "Sald"), ("a b", "ab"), ("+", ""), ("1.0", "10")] {
+            assert_ne!(exact(one), exact(other));
+        }
     }
 }

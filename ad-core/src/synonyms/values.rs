@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
 use super::{
-    fold::{fold_into, folded, words},
+    fold::{exact, exact_into, fold_into, folded, words},
     languages::Language,
 };
 
@@ -137,10 +137,18 @@ pub fn builtin_map(name: &str, vehicle_type: &str, language: Language) -> ValueM
 /// A term, and the values that it stands for.
 pub type MapEntry = (Box<str>, Box<[Box<str>]>);
 
+/// By term: the texts that it stands for.
+type Terms = FxHashMap<Box<str>, Box<[Box<str>]>>;
+
 /// A map as it is asked: terms as they are compared, each with the texts that it stands for.
 #[derive(Debug, Default)]
 pub struct ValueMap {
-    terms: FxHashMap<Box<str>, Box<[Box<str>]>>,
+    /// Terms that a mapping defines itself: `-1` is not `1`.
+    exact: Terms,
+    /// Terms of the built-in maps, in any spelling.
+    terms: Terms,
+    /// Terms that mean several things, of which the language does not say one.
+    unclear: FxHashSet<Box<str>>,
     matching: Option<TermMatching>,
 }
 
@@ -158,7 +166,7 @@ impl Builtin {
 
     /// The map for a vehicle type in a language, with the entries whose value is allowed there.
     pub fn map(&self, vehicle_type: &str, language: Language, mut is_allowed: impl FnMut(&str) -> bool) -> ValueMap {
-        let mut map = ValueMap { terms: FxHashMap::default(), matching: Some(self.matching()) };
+        let mut map = ValueMap { matching: Some(self.matching()), ..ValueMap::default() };
         let of_language = self.file.languages.get(language.code().unwrap_or_default());
         // The terms of the language come first, then those of the vehicle type.
         let terms = of_language.into_iter().flat_map(|sections| entries(sections, vehicle_type));
@@ -170,13 +178,12 @@ impl Builtin {
                 map.terms.entry(folded(term).into()).or_insert(values);
             }
         }
-        for term in unclear {
-            map.terms.remove(folded(term).as_str());
-        }
-        if language == Language::Unknown {
-            for (term, _) in self.file.languages.values().flat_map(|sections| entries(sections, vehicle_type)) {
-                map.terms.remove(folded(term).as_str());
-            }
+        let of_all = self.file.languages.values().flat_map(|sections| entries(sections, vehicle_type));
+        let contested = of_all.filter(|_| language == Language::Unknown).map(|(term, _)| term);
+        for term in unclear.into_iter().chain(contested) {
+            let term = folded(term);
+            map.terms.remove(term.as_str());
+            map.unclear.insert(term.into());
         }
         map
     }
@@ -236,15 +243,33 @@ impl Builtin {
 }
 
 impl ValueMap {
-    /// The map that a mapping file defines itself.
+    /// The map that a mapping file defines itself, whose terms are compared exactly.
     pub fn from_entries(entries: impl Iterator<Item = MapEntry>) -> Self {
-        Self { terms: entries.map(|(term, values)| (folded(&term).into(), values)).collect(), matching: None }
+        Self { exact: entries.map(|(term, values)| (exact(&term).into(), values)).collect(), ..Self::default() }
     }
 
     /// What a text stands for, where it is one of the terms.
     pub fn find(&self, text: &str, scratch: &mut String) -> Option<&[Box<str>]> {
+        if !self.exact.is_empty() {
+            exact_into(text, scratch);
+            if let Some(values) = self.exact.get(scratch.as_str()) {
+                return Some(values);
+            }
+        }
+        if self.terms.is_empty() {
+            return None;
+        }
         fold_into(text, scratch);
         self.terms.get(scratch.as_str()).map(|values| &**values)
+    }
+
+    /// Whether a text is a term that means several things, of which the language does not say one.
+    pub fn is_unclear(&self, text: &str, scratch: &mut String) -> bool {
+        if self.unclear.is_empty() {
+            return false;
+        }
+        fold_into(text, scratch);
+        self.unclear.contains(scratch.as_str())
     }
 
     /// What a text stands for, whether it is a term or has one in it.
@@ -255,7 +280,7 @@ impl ValueMap {
 
     /// What a text stands for that has a term in it, or several.
     pub fn find_within(&self, text: &str) -> Option<Vec<Box<str>>> {
-        let matching = self.matching.as_ref()?;
+        let matching = self.matching.as_ref().filter(|_| !is_address(text))?;
         let parts: Vec<&str> = parts(text).collect();
         if parts.len() == 1 {
             return self.part(text, matching);
@@ -274,7 +299,9 @@ impl ValueMap {
     /// Only the entries that stand for one value.
     #[must_use]
     pub fn single_valued(mut self) -> Self {
-        self.terms.retain(|_, values| values.len() == 1);
+        for terms in [&mut self.exact, &mut self.terms] {
+            terms.retain(|_, values| values.len() == 1);
+        }
         if let Some(matching) = &mut self.matching {
             matching.several = false;
         }
@@ -287,7 +314,7 @@ impl ValueMap {
         for (term, values) in other.terms {
             self.terms.entry(term).or_insert(values);
         }
-        Self { matching: other.matching, ..self }
+        Self { matching: other.matching, unclear: other.unclear, ..self }
     }
 
     fn part(&self, text: &str, matching: &TermMatching) -> Option<Vec<Box<str>>> {
@@ -327,7 +354,7 @@ impl ValueMap {
 
     /// All values that it has.
     pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.terms.values().flatten().map(|value| &**value)
+        self.exact.values().chain(self.terms.values()).flatten().map(|value| &**value)
     }
 }
 
@@ -337,6 +364,11 @@ fn entries<'a>(sections: &'a Sections, vehicle_type: &'a str) -> impl Iterator<I
     let terms =
         |(value, terms): (&'a String, &'a Vec<String>)| terms.iter().map(move |term| (term.as_str(), value.as_str()));
     sections.flat_map(|section| section.iter()).flat_map(terms)
+}
+
+/// Whether a text has an e-mail or web address in it, whose words are parts of a name: `camille@auto.example` is no gearbox.
+fn is_address(text: &str) -> bool {
+    text.contains('@') || text.contains("://") || text.contains("www.")
 }
 
 /// The parts of a text that names several things.
@@ -486,6 +518,9 @@ mod tests {
             ("gearbox", "Hydramatic?"),
             ("gearbox", "Manuell eller automat"),
             ("gearbox", "Typ A"),
+            ("gearbox", "camille@auto.example"),
+            ("gearbox", "www.automat.example"),
+            ("fuel", "https://diesel.example"),
         ] {
             assert_eq!(says(name, "car", text), None, "{name}: {text}");
         }

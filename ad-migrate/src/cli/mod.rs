@@ -81,7 +81,7 @@ impl Command {
 
 /// docs/ad-migrate.md: the help of every command on one page.
 pub fn markdown() -> String {
-    ad_terminal::reference_page(include_str!("introduction.md"), Cli::command())
+    ad_terminal::reference_page(include_str!("introduction.md"), Cli::command()) + include_str!("feeds.md")
 }
 
 /// Runs the command line of the process.

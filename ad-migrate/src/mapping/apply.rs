@@ -2,28 +2,29 @@
 
 mod cells;
 mod findings;
+mod gather;
 mod lists;
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use ad_core::{fields::Kind, synonyms::placeholders::is_zeros, written::number};
+use ad_core::{fields::Kind, synonyms::placeholders::is_zeros};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{BadValue, With, price, short, unknown_unit},
+    convert::{BadValue, Cure, With, price, short, unknown_unit},
     html,
     plan::{Plan, PlannedEntry},
-    rule::{Fallback, Rule, SourceId, TemplatePart, When, extracted},
+    rule::{Beside, Fallback, Rule, TemplatePart, extracted},
     target, units,
     vehicle::Vehicle,
 };
 use crate::{
     finding::{Finding, Severity},
-    readers::{ColumnId, Row},
+    readers::{BesideValues, ColumnId, PlacedText, Row},
 };
-use lists::{check_images, has_scheme, remove_repeated};
+use lists::{Between, check_images, each_item, has_scheme, remove_repeated};
 
 /// What must be encoded when a file name becomes part of an address.
 const IN_ADDRESSES: &AsciiSet = &CONTROLS
@@ -40,13 +41,20 @@ const IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'^')
     .add(b'|');
 
+/// Two columns, and the values of the second one that belong to those of the first one.
+type BesideColumn<'a> = ((ColumnId, ColumnId), BesideValues<'a>);
+
 /// The state while a row is mapped.
 #[derive(Debug)]
 pub(super) struct RowMapper<'a> {
     bound: &'a Bound<'a>,
     row: Row<'a>,
     /// The texts of the current entry.
-    cells: Vec<(ColumnId, &'a str)>,
+    cells: Vec<PlacedText<'a>>,
+    /// The one of them that is converted; nothing where it is made of several.
+    cell: Option<PlacedText<'a>>,
+    /// The values of columns beside others, as far as they were needed.
+    beside: Vec<BesideColumn<'a>>,
     /// The values of the current field.
     values: Vec<Value>,
     scratch: String,
@@ -55,8 +63,8 @@ pub(super) struct RowMapper<'a> {
 
 impl<'a> RowMapper<'a> {
     pub(super) fn new(bound: &'a Bound<'a>, row: Row<'a>) -> Self {
-        let (cells, values, mapped) = (Vec::new(), Vec::new(), Mapped::default());
-        Self { bound, row, cells, values, scratch: String::with_capacity(32), mapped }
+        let (cells, cell, beside, values, mapped) = (Vec::new(), None, Vec::new(), Vec::new(), Mapped::default());
+        Self { bound, row, cells, cell, beside, values, scratch: String::with_capacity(32), mapped }
     }
 
     /// Makes the payload of the row, with its findings.
@@ -65,23 +73,36 @@ impl<'a> RowMapper<'a> {
         if self.row.has_kinds() {
             self.report_conditions();
         }
+        if let Some(when) = self.bound.unclear(self.row) {
+            self.report_unclear(when);
+        }
         if let Some(plan) = self.plan() {
             self.mapped.category = Some(plan.category);
             self.mapped.payload.insert("category_id".to_owned(), Value::from(plan.category.id));
-            plan.fields.iter().for_each(|made| self.field(made));
+            self.fields(plan.fields.iter());
         } else if let Some(plan) = mapping.plans.first() {
             // Without a vehicle type, the fields that identify the ad are made all the same.
             let around = |made: &&PlannedEntry| !mapping.rules[made.rule].target.starts_with("category_fields.");
-            plan.fields.iter().filter(around).for_each(|made| self.field(made));
+            self.fields(plan.fields.iter().filter(around));
         }
         self.mapped
+    }
+
+    /// Makes fields. Of several entries of a field, the first that gives a value or an error counts.
+    fn fields<'p>(&mut self, entries: impl Iterator<Item = &'p PlannedEntry>) {
+        let mut is_made = false;
+        for made in entries {
+            if !(is_made && self.bound.mapping.rules[made.rule].is_alternative) {
+                is_made = self.field(made);
+            }
+        }
     }
 
     fn plan(&mut self) -> Option<&'a Plan> {
         let plans = &self.bound.mapping.plans;
         let Vehicle { from, map, otherwise } = &self.bound.mapping.vehicle;
         self.gather(from.iter().copied());
-        let text = self.cells.first().map_or("", |(_, text)| text);
+        let text = self.cells.first().map_or("", |cell| cell.text);
         let named = |name: &str| plans.iter().find(|plan| plan.category.vehicle_type == Some(name));
         let found = map.find(text, &mut self.scratch).and_then(|texts| named(texts.first()?)).or_else(|| named(text));
         let found = found.or_else(|| named(map.find_within(text)?.first()?));
@@ -106,83 +127,37 @@ impl<'a> RowMapper<'a> {
         found
     }
 
-    /// Collects the texts of columns that are not empty.
-    fn gather(&mut self, from: impl Iterator<Item = SourceId>) {
-        self.cells.clear();
-        for source in from {
-            for column in &self.bound.resolved[source] {
-                let texts = self.row.values(*column).map(str::trim).filter(|text| !text.is_empty());
-                self.cells.extend(texts.map(|text| (*column, text)));
-            }
-        }
-    }
-
-    /// The first text of a column.
-    fn value_of(&self, source: SourceId) -> &'a str {
-        self.bound.value_of(self.row, source)
-    }
-
-    /// Collects the values of the one column of an entry by those of other columns of the record: chosen, and in order.
-    fn gather_paired(&mut self, rule: &Rule) -> Result<(), (BadValue, String)> {
-        self.cells.clear();
-        let (bound, row) = (self.bound, self.row);
-        let Some(column) = rule.from.0.first().and_then(|from| bound.resolved[from.id].first()) else { return Ok(()) };
-        let values: Vec<&str> = row.values(*column).collect();
-        let beside = |source: SourceId| {
-            let column = bound.resolved[source].first();
-            let beside: Vec<&str> = column.into_iter().flat_map(|column| row.values(*column)).map(str::trim).collect();
-            if beside.len() == values.len() {
-                return Ok(beside);
-            }
-            let name = column.map_or("?", |column| row.columns().name(*column));
-            let message = format!(
-                "There are {} values and {} of \"{name}\", so they cannot be paired.",
-                values.len(),
-                beside.len()
-            );
-            let bad = BadValue::new(
-                "values that cannot be paired",
-                message,
-                "Have every item of the list written with both, or omit \"where\" and \"sort\".",
-            );
-            Err((bad, values.first().copied().unwrap_or_default().to_owned()))
-        };
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        if let Some(filter) = &rule.filter {
-            let beside = beside(filter.column.id)?;
-            order.retain(|index| filter.holds(beside[*index], &mut self.scratch));
-        }
-        if let Some(sort) = &rule.sort {
-            let beside = beside(sort.id)?;
-            let number =
-                |index: usize| number::read(beside[index], Some('.')).map_or(f64::INFINITY, |it| it.number.float());
-            order.sort_by(|one, other| {
-                number(*one).total_cmp(&number(*other)).then_with(|| beside[*one].cmp(beside[*other]))
-            });
-        }
-        let texts = order.into_iter().map(|index| values[index].trim()).filter(|text| !text.is_empty());
-        self.cells.extend(texts.map(|text| (*column, text)));
-        Ok(())
-    }
-
-    fn field(&mut self, made: &PlannedEntry) {
+    /// Makes a field; whether the entry gives a value, or an error.
+    fn field(&mut self, made: &PlannedEntry) -> bool {
         let rule = &self.bound.mapping.rules[made.rule];
-        if rule.when.as_ref().is_some_and(|when| !self.holds(when) && !self.is_unknown(when.column.id)) {
-            return;
+        for when in &rule.when.0 {
+            match self.bound.holds(self.row, when, &mut self.scratch) {
+                Some(true) => {}
+                // What the file does not say is reported with the field.
+                Some(false) if when.columns.ids().any(|source| self.is_unknown(source)) => {}
+                Some(false) => return false,
+                None => {
+                    self.cells.clear();
+                    self.report_bad(rule, unclear(), "");
+                    return true;
+                }
+            }
         }
         if self.reports_cell(made, rule) {
-            return;
+            return true;
         }
         if let Some(constant) = &made.constant {
-            return self.put(made, constant.clone());
+            self.put(made, constant.clone());
+            return true;
         }
         self.values.clear();
-        if rule.filter.is_some() || rule.sort.is_some() {
-            if let Err((bad, text)) = self.gather_paired(rule) {
-                return self.report_bad(rule, bad, &text);
+        if rule.beside().next().is_some() {
+            if let Err((bad, text)) = self.gather_paired(made.rule, rule) {
+                self.report_bad(rule, bad, &text);
+                return true;
             }
         } else {
-            self.gather(rule.from.0.iter().map(|column| column.id));
+            self.gather(rule.from.ids());
         }
         self.drop_placeholders(made);
         let cells = std::mem::take(&mut self.cells);
@@ -190,15 +165,16 @@ impl<'a> RowMapper<'a> {
         self.cells = cells;
         let result =
             result.and_then(|()| if made.convert.is_list() { self.list(made, rule) } else { Ok(self.values.pop()) });
-        match result {
-            Err((bad, text)) => self.report_bad(rule, bad, &text),
-            Ok(Some(value)) => self.put(made, value),
-            Ok(None) => {
-                if let Some(default) = &made.default {
-                    self.put(made, default.clone());
-                }
+        let value = match result {
+            Err((bad, text)) => {
+                self.report_bad(rule, bad, &text);
+                return true;
             }
-        }
+            Ok(value) => value.or_else(|| made.default.clone()),
+        };
+        let Some(value) = value else { return false };
+        self.put(made, value);
+        true
     }
 
     /// Removes texts that stand for no value, unless a value map of the mapping says what they mean.
@@ -206,15 +182,10 @@ impl<'a> RowMapper<'a> {
         let item = made.convert.item();
         let is_text = !matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
         let (placeholders, scratch) = (&self.bound.mapping.placeholders, &mut self.scratch);
-        self.cells.retain(|(_, text)| {
+        self.cells.retain(|PlacedText { text, .. }| {
             let is_one = placeholders.contain(text, scratch) || (is_text && is_zeros(text));
             !is_one || made.values.iter().any(|map| map.find(text, scratch).is_some())
         });
-    }
-
-    fn holds(&mut self, when: &When) -> bool {
-        let text = self.value_of(when.column.id);
-        when.holds(text, &mut self.scratch)
     }
 
     fn put(&mut self, made: &PlannedEntry, value: Value) {
@@ -234,38 +205,61 @@ impl<'a> RowMapper<'a> {
         &mut self,
         made: &PlannedEntry,
         rule: &Rule,
-        cells: &[(ColumnId, &'a str)],
+        cells: &[PlacedText<'a>],
     ) -> Result<(), (BadValue, String)> {
-        let split = |text: &'a str| rule.split.as_ref().map(|mark| text.split(&**mark).map(str::trim));
-        if made.convert.is_list() {
-            for (_, text) in cells {
-                match split(text) {
-                    None => self.text(made, rule, Cow::Borrowed(text))?,
-                    Some(mut parts) => parts.try_for_each(|part| self.text(made, rule, Cow::Borrowed(part)))?,
-                }
-            }
-            return Ok(());
-        }
-        let text = match (&rule.join, cells) {
-            (Some(join), [_, ..]) => {
-                let texts: Vec<&str> = cells.iter().map(|(_, text)| *text).collect();
-                Cow::Owned(texts.join(join))
-            }
-            (None, [(column, first), ..]) => {
-                if let Some(mut parts) = split(first) {
-                    Cow::Borrowed(parts.find(|part| !part.is_empty()).unwrap_or_default())
-                } else {
-                    if !rule.first {
-                        self.warn_of_others(made, *column, first, cells);
-                    }
-                    Cow::Borrowed(*first)
-                }
-            }
+        self.cell = None;
+        let joined = match (&rule.join, cells) {
             // A template may consist of other columns alone.
             (_, []) if rule.from.0.is_empty() => return self.text(made, rule, Cow::Borrowed("")),
             (_, []) => return Ok(()),
+            (Some(join), _) => Some(cells.iter().map(|cell| cell.text).collect::<Vec<_>>().join(join)),
+            (None, _) => None,
         };
-        self.text(made, rule, text)
+        if made.convert.is_list() {
+            if let Some(joined) = joined {
+                let between = self.between(made, rule, &joined, || true);
+                return each_item(&joined, between, |item| self.text(made, rule, Cow::Owned(item.to_owned())));
+            }
+            return cells.iter().try_for_each(|cell| {
+                self.cell = Some(*cell);
+                let is_only = || cells.iter().filter(|other| other.column == cell.column).nth(1).is_none();
+                let between = self.between(made, rule, cell.text, is_only);
+                each_item(cell.text, between, |item| self.text(made, rule, Cow::Borrowed(item)))
+            });
+        }
+        if let Some(joined) = joined {
+            return self.text(made, rule, Cow::Owned(joined));
+        }
+        let first = cells[0];
+        self.cell = Some(first);
+        if let Some(mark) = &rule.split {
+            let part = first.text.split(&**mark).map(str::trim).find(|part| !part.is_empty());
+            return self.text(made, rule, Cow::Borrowed(part.unwrap_or_default()));
+        }
+        if !rule.first {
+            self.warn_of_others(made, first, cells);
+        }
+        self.text(made, rule, Cow::Borrowed(first.text))
+    }
+
+    /// What separates the items in a text of a list field.
+    fn between<'r>(
+        &mut self,
+        made: &PlannedEntry,
+        rule: &'r Rule,
+        text: &str,
+        is_only: impl Fn() -> bool,
+    ) -> Between<'r> {
+        match (&rule.split, *made.convert.item()) {
+            (Some(mark), _) => Between::Mark(mark),
+            (None, Kind::ImageAddress | Kind::Url { .. }) => Between::Addresses,
+            (None, Kind::Text { without: Some(mark), .. })
+                if is_only() && !made.values.iter().any(|map| map.find(text, &mut self.scratch).is_some()) =>
+            {
+                Between::Lines(mark)
+            }
+            _ => Between::Nothing,
+        }
     }
 
     fn text(&mut self, made: &PlannedEntry, rule: &Rule, text: Cow<'_, str>) -> Result<(), (BadValue, String)> {
@@ -300,7 +294,7 @@ impl<'a> RowMapper<'a> {
     }
 
     /// A template with its gaps filled; nothing if all of them stay empty.
-    fn filled(&self, parts: &[TemplatePart], value: &str, in_address: bool) -> Option<String> {
+    fn filled(&mut self, parts: &[TemplatePart], value: &str, in_address: bool) -> Option<String> {
         let mut text = String::new();
         let (mut gaps, mut filled) = (0, 0);
         for part in parts {
@@ -310,7 +304,7 @@ impl<'a> RowMapper<'a> {
                     continue;
                 }
                 TemplatePart::Value => value,
-                TemplatePart::Column(column) => self.value_of(column.id),
+                TemplatePart::Column(column) => self.value_beside(column).unwrap_or_else(|_| self.value_of(column.id)),
             };
             gaps += 1;
             filled += usize::from(!part.is_empty());
@@ -328,10 +322,11 @@ impl<'a> RowMapper<'a> {
         let Kind::List { max, unique, .. } = made.convert.kind else { return Ok(None) };
         let mut values = std::mem::take(&mut self.values);
         let count = values.len();
-        if unique {
+        let is_merged = self.row.is_merged();
+        if unique || is_merged {
             remove_repeated(&mut values);
         }
-        if values.len() < count {
+        if values.len() < count && !is_merged {
             let message = format!("{} equal values are skipped.", count - values.len());
             self.warn(rule, format!("{} occurs twice", made.noun), message);
         }
@@ -352,24 +347,24 @@ impl<'a> RowMapper<'a> {
     /// Adds the values that a text means.
     fn resolve(&mut self, made: &PlannedEntry, rule: &Rule, text: &str) -> Result<(), BadValue> {
         let mut with = made.with(rule, self.bound.mapping.decimal);
-        if let Some(beside) = &rule.unit
-            && let Some(column) = &beside.column
+        if let Some(beside @ Beside { column: Some(column), .. }) = &rule.unit
             && let Kind::Measure { units, .. } = made.convert.kind
         {
-            let code = self.value_of(column.id);
+            let code = self.value_beside(column)?;
             let unit = beside.resolve(code, &mut self.scratch);
             with.unit = units::resolve(unit, units, &mut self.scratch);
             if with.unit.is_none() && !unit.is_empty() {
                 return Err(unknown_unit(text, unit, with.noun, units));
             }
         }
-        let currency = rule.currency.as_ref().and_then(|beside| match &beside.column {
-            None => beside.always.as_deref(),
-            Some(column) => {
-                let code = self.value_of(column.id);
+        let currency = match &rule.currency {
+            None => None,
+            Some(Beside { column: None, always, .. }) => always.as_deref(),
+            Some(beside @ Beside { column: Some(column), .. }) => {
+                let code = self.value_beside(column)?;
                 Some(beside.resolve(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
             }
-        });
+        };
         self.keep_model_type(made, text);
         let Self { values, scratch, mapped, .. } = self;
         if made.convert.models().is_some() {
@@ -389,7 +384,17 @@ impl<'a> RowMapper<'a> {
         let within;
         let texts: &[Box<str>] = if let Some(texts) = made.values.iter().find_map(|map| map.find(text, scratch)) {
             texts
-        } else if is_plain || made.convert.is_known(text, with, scratch) {
+        } else if made.values.iter().any(|map| map.is_unclear(text, scratch)) && !rule.otherwise.is_value() {
+            let message = format!("\"{}\" means one thing in one language and another in others.", short(text));
+            return Err(BadValue {
+                reason: format!("unknown {}", made.noun),
+                cure: Cure::ValueMap,
+                ..BadValue::of_mapping(message)
+            });
+        } else if is_plain
+            || made.convert.is_known(text, with, scratch)
+            || made.convert.designated(text, with, scratch).is_some()
+        {
             return take(text, scratch);
         } else if let Some(texts) = made.values.iter().find_map(|map| map.find_within(text)) {
             within = texts;
@@ -423,6 +428,15 @@ impl RowMapper<'_> {
             fields.entry("model_type").or_insert_with(|| Value::from(model_type));
         }
     }
+}
+
+/// A condition on values that disagree.
+fn unclear() -> BadValue {
+    BadValue::new(
+        "a condition on several values",
+        "Some values meet a condition of the mapping, and others do not.".to_owned(),
+        "Say in the condition which ones count: several = \"any\" or several = \"all\".",
+    )
 }
 
 fn html_of(text: Cow<'_, str>) -> Cow<'_, str> {

@@ -327,7 +327,9 @@ fn year(text: &str) -> Option<Cow<'_, str>> {
 }
 
 fn boolean(text: &str, with: With<'_>) -> Result<Value, BadValue> {
-    written::truth(text).map(Value::Bool).ok_or_else(|| {
+    // -1 is yes in some programs and a third value in others.
+    let truth = if text.starts_with('-') { None } else { written::truth(text) };
+    truth.map(Value::Bool).ok_or_else(|| {
         with.wrong("is neither yes nor no", format!("\"{}\" is neither yes nor no.", short(text)))
             .advise("Map it: values = { \"…\" = true }.")
     })

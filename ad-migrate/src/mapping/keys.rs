@@ -16,6 +16,8 @@ pub(crate) enum ValueKind {
     OneOf(&'static [&'static str]),
     /// A text of one character.
     Mark,
+    /// The same, or an empty one.
+    MarkOrNone,
     Count,
     PositiveNumber,
     Bool,
@@ -26,7 +28,6 @@ pub(crate) enum ValueKind {
     Texts,
     /// The same, or a table of these by vehicle type.
     ByType,
-    Condition,
     Conditions,
     /// A unit or a currency, or a column of them.
     Beside,
@@ -40,6 +41,7 @@ pub(crate) enum ValueKind {
     OneVehicleType,
     TableOfTexts,
     Joins,
+    Same,
     /// A table that another list of keys describes, or that holds fields.
     Table,
 }
@@ -73,7 +75,7 @@ pub(crate) const FILE: &[Key] = &[
         "The encoding: utf-8, utf-16, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, koi8-r, cp850, cp858, cp865, macintosh, mac-cyrillic or utf-8-twice",
     ),
     key("separator", ValueKind::Mark, "The separator of CSV"),
-    key("quote", ValueKind::Mark, "The quote of CSV"),
+    key("quote", ValueKind::MarkOrNone, "The quote of CSV; empty if it has none"),
     key("header", ValueKind::Bool, "Whether the first row has the names of the columns"),
     key("rows", ValueKind::Text, "Path of the records: lager/fordon in XML, vehicles or dealers.*.vehicles in JSON"),
     key("member", ValueKind::Text, "The file of an archive"),
@@ -97,6 +99,13 @@ pub(crate) const JOIN: &[Key] = &[
 pub(crate) const ROWS: &[Key] = &[
     key("keep", ValueKind::Conditions, "Skip rows for which one of these does not hold"),
     key("skip", ValueKind::Conditions, "Skip rows for which one of these holds"),
+    key("same", ValueKind::Same, "Rows that are about the same vehicle, and which of them count"),
+];
+
+/// Keys of `same` in the table `[rows]`.
+pub(crate) const SAME: &[Key] = &[
+    key("column", ValueKind::Column, "The column whose value they share"),
+    key("take", ValueKind::OneOf(&["last", "first", "all"]), "Which rows count; all: one row has the values of all"),
 ];
 
 /// Keys of the table `[vehicle]`.
@@ -108,11 +117,12 @@ pub(crate) const VEHICLE: &[Key] = &[
 ];
 
 pub(crate) const CONDITION: &[Key] = &[
-    key("column", ValueKind::Column, "The column"),
+    key("column", ValueKind::Columns, "The column, or several"),
     key("is", ValueKind::Texts, "One of these texts, ignoring case"),
     key("not", ValueKind::Texts, "None of these texts"),
     key("matches", ValueKind::Text, "A regular expression"),
     key("empty", ValueKind::Bool, "Whether the column is empty"),
+    key("several", ValueKind::OneOf(&["any", "all"]), "Which of several values must meet the condition"),
 ];
 
 /// A unit or currency as a table.
@@ -126,8 +136,8 @@ pub(crate) const FIELD: &[Key] = &[
     key("from", ValueKind::Columns, "The columns"),
     key("constant", ValueKind::ByType, "The value of every row, also by vehicle type"),
     key("default", ValueKind::ByType, "The value if the columns have none, also by vehicle type"),
-    key("where", ValueKind::Condition, "Take only values beside which another column of the record has such a value"),
-    key("sort", ValueKind::Column, "Order the values by those of this column"),
+    key("where", ValueKind::Conditions, "Take only values beside which another column of the record has such a value"),
+    key("sort", ValueKind::Columns, "Order the values by those of this column"),
     key("extract", ValueKind::Text, "A regular expression: take its first group, or all that matches"),
     key("replace", ValueKind::Replacements, "Regular expressions and their replacements, in order"),
     key(
@@ -149,7 +159,7 @@ pub(crate) const FIELD: &[Key] = &[
     key("zone", ValueKind::Text, "The time zone in which a time is a date, such as Europe/Stockholm"),
     key("html", ValueKind::Bool, "Remove tags and decode entities"),
     key("year", ValueKind::Bool, "Take the year of a date"),
-    key("when", ValueKind::Condition, "Use the field only where this holds"),
+    key("when", ValueKind::Conditions, "Use the entry only where this holds"),
     key("optional", ValueKind::Bool, "Whether the file may lack the column"),
     key("first", ValueKind::Bool, "Take the first value"),
     key("max", ValueKind::Count, "Take at most this many values"),
@@ -157,7 +167,8 @@ pub(crate) const FIELD: &[Key] = &[
 
 /// The JSON Schema of mappings. `fields` are the paths of all fields.
 pub(crate) fn schema<'a>(fields: impl Iterator<Item = &'a str>, vehicle_types: &[&str]) -> Value {
-    let field = json!({"anyOf": [{"$ref": "#/$defs/columns"}, table(FIELD)]});
+    let entry = json!({"anyOf": [{"$ref": "#/$defs/column"}, table(FIELD)]});
+    let field = json!({"anyOf": [{"$ref": "#/$defs/columns"}, table(FIELD), {"type": "array", "items": entry}]});
     let mut tree = group();
     for path in fields {
         let field = json!({"$ref": "#/$defs/field"});
@@ -235,10 +246,11 @@ impl ValueKind {
     /// The keys of the tables that it may be.
     pub(crate) fn keys(self) -> Option<&'static [Key]> {
         match self {
-            Self::Condition | Self::Conditions => Some(CONDITION),
+            Self::Conditions => Some(CONDITION),
             Self::Beside => Some(BESIDE),
             Self::VehicleType => Some(&VEHICLE[1..]),
             Self::Joins => Some(JOIN),
+            Self::Same => Some(SAME),
             _ => None,
         }
     }
@@ -249,6 +261,7 @@ impl ValueKind {
             Self::Text => json!({"type": "string"}),
             Self::OneOf(texts) => json!({"enum": texts}),
             Self::Mark => json!({"type": "string", "minLength": 1, "maxLength": 1}),
+            Self::MarkOrNone => json!({"type": "string", "maxLength": 1}),
             Self::Count => json!({"type": "integer", "minimum": 0}),
             Self::PositiveNumber => json!({"type": "number", "exclusiveMinimum": 0}),
             Self::Bool => json!({"type": "boolean"}),
@@ -256,7 +269,6 @@ impl ValueKind {
             Self::Columns => json!({"$ref": "#/$defs/columns"}),
             Self::Texts => texts(),
             Self::ByType => json!({"anyOf": [texts(), {"type": "object", "additionalProperties": texts()}]}),
-            Self::Condition => json!({"$ref": "#/$defs/condition"}),
             Self::Conditions => several(&json!({"$ref": "#/$defs/condition"})),
             Self::Beside => json!({"$ref": "#/$defs/beside"}),
             Self::Maps => several(&json!({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/map"}]})),
@@ -268,6 +280,11 @@ impl ValueKind {
             Self::OneVehicleType => json!({"anyOf": [{"$ref": "#/$defs/vehicleType"}, {"const": "error"}]}),
             Self::TableOfTexts => json!({"type": "object", "additionalProperties": {"type": "string"}}),
             Self::Joins => json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/join"}}),
+            Self::Same => {
+                let mut same = table(SAME);
+                same["required"] = json!(["column", "take"]);
+                same
+            }
             Self::Table => json!({}),
         }
     }

@@ -1,6 +1,6 @@
 //! Finds allowed values by id or display name, ignoring case and diacritics. Made once for each list of ad-core.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ad_core::{
     catalogue::{Catalogue, List},
@@ -76,40 +76,53 @@ impl Lookup {
     }
 }
 
+/// The models of brands.
 #[derive(Debug, Default)]
 pub(crate) struct Models {
-    brands: FxHashMap<Box<str>, Lookup>,
-    /// Ids and names by brand, which texts are compared with that are neither.
-    names: FxHashMap<Box<str>, Vec<ModelName>>,
+    brands: FxHashMap<Box<str>, ModelsOfBrand>,
 }
 
-/// The id and the name of a model.
-type ModelName = (Box<str>, Box<str>);
+#[derive(Debug)]
+struct ModelsOfBrand {
+    /// Ids and names, which texts are compared with that are neither.
+    names: Vec<(Box<str>, Box<str>)>,
+    /// Made when the first model of the brand is looked for: a file has few of all brands.
+    lookup: OnceLock<Lookup>,
+}
+
+impl ModelsOfBrand {
+    fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.names.iter().map(|(id, name)| (&**id, &**name))
+    }
+
+    fn lookup(&self) -> &Lookup {
+        self.lookup.get_or_init(|| Lookup::new(self.names()))
+    }
+}
 
 impl Models {
     /// The models of a file, for the brands of a list.
     pub(crate) fn new(catalogue: &Catalogue, file: &str, brands: &List) -> Self {
-        let names = brands.ids().map(|brand| {
+        let brands = brands.ids().map(|brand| {
             let models = catalogue.models(file, brand).entries().iter();
-            (brand.into(), models.map(|model| (model.id.as_str().into(), model.name.as_str().into())).collect())
+            let names = models.map(|model| (model.id.as_str().into(), model.name.as_str().into())).collect();
+            (brand.into(), ModelsOfBrand { names, lookup: OnceLock::new() })
         });
-        let names = names.collect();
-        let brands = brands.ids().map(|brand| (brand.into(), Lookup::of_list(catalogue.models(file, brand)))).collect();
-        Self { brands, names }
+        Self { brands: brands.collect() }
     }
 
     /// The model of a brand that a text is a designation of: `320d` is a 3 series.
     pub(crate) fn designated(&self, brand: &str, text: &str) -> Option<FoundModel<'_>> {
-        models::find(brand, text, self.names.get(brand)?.iter().map(|(id, name)| (&**id, &**name)))
+        models::find(brand, text, self.brands.get(brand)?.names())
     }
 
     pub(crate) fn of(&self, brand: &str) -> Option<&Lookup> {
-        self.brands.get(brand)
+        self.brands.get(brand).map(ModelsOfBrand::lookup)
     }
 
     /// Whether any brand has a model of this name.
     pub(crate) fn has(&self, text: &str, scratch: &mut String) -> bool {
-        self.brands.values().any(|models| models.find(text, scratch).is_some())
+        self.brands.values().any(|models| models.lookup().find(text, scratch).is_some())
     }
 }
 

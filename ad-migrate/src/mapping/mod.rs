@@ -3,6 +3,7 @@
 #![doc = include_str!("../../mappings/README.md")]
 
 mod apply;
+mod bound;
 pub(crate) mod convert;
 mod html;
 pub(crate) mod keys;
@@ -26,28 +27,33 @@ use ad_core::{
     categories::{self, Category},
     violation::nearest,
 };
-use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use toml::de::{DeTable, DeValue};
 
 use crate::{
     finding::Finding,
-    readers::{CellKind, ColumnId, Columns, Row, Settings},
+    readers::{Columns, Settings},
 };
-use apply::RowMapper;
+pub use bound::Bound;
 use keys::Key;
 use plan::{Plan, Planner};
 use problems::{FilePosition, Problems, Spanned};
-use rule::{Column, ColumnName, DecimalMark, OwnMaps, RowRules, Rule, SourceId, Sources, When};
+use rule::{Column, ColumnName, DecimalMark, OwnMaps, RowRules, Rule, Same, Sources};
 use serde::de::DeserializeOwned;
 use vehicle::Vehicle;
 
 /// Name and text of the built-in mappings.
 const BUILTIN: &[(&str, &str)] = &[
+    ("autoscout24", include_str!("../../mappings/autoscout24.toml")),
     ("csv-semicolon-sv", include_str!("../../mappings/csv-semicolon-sv.toml")),
+    ("google-vehicles", include_str!("../../mappings/google-vehicles.toml")),
     ("json-nested", include_str!("../../mappings/json-nested.toml")),
+    ("meta-listings", include_str!("../../mappings/meta-listings.toml")),
+    ("meta-vehicles", include_str!("../../mappings/meta-vehicles.toml")),
+    ("mobile-de", include_str!("../../mappings/mobile-de.toml")),
     ("positional-pipe", include_str!("../../mappings/positional-pipe.toml")),
+    ("woocommerce", include_str!("../../mappings/woocommerce.toml")),
     ("xml-fordon", include_str!("../../mappings/xml-fordon.toml")),
 ];
 
@@ -104,8 +110,9 @@ impl Mapping {
         problems.check()?;
         let document = document.get_ref();
         problems.unknown_keys(document, keys::MAPPING, "a mapping");
-        let settings = part(&mut problems, document, "file", keys::FILE);
+        let mut settings: Settings = part(&mut problems, document, "file", keys::FILE);
         let mut row_rules: RowRules = part(&mut problems, document, "rows", keys::ROWS);
+        settings.same = row_rules.same.as_ref().map(Same::rows);
         let decimal = document.get("decimal").and_then(|value| problems.read(value, "\"decimal\""));
         let maps = document.get("values").map(|value| OwnMaps::read(&mut problems, value)).unwrap_or_default();
         let mut sources = Sources::default();
@@ -118,7 +125,7 @@ impl Mapping {
             rule.collect(&mut sources);
         }
         for when in row_rules.keep.0.iter_mut().chain(&mut row_rules.skip.0) {
-            sources.add(&mut when.column);
+            when.columns.0.iter_mut().for_each(|column| sources.add(column));
         }
         let language = language(&mut problems, document.get("language"), &sources);
         let own: Option<Vec<String>> =
@@ -165,8 +172,7 @@ impl Mapping {
 
     /// The mapping on the columns of a file. Cheap enough for every batch whose columns differ from the last one's.
     pub fn bind(&self, columns: &Columns) -> Bound<'_> {
-        let resolved = self.sources.0.iter().map(|source| resolve(source, columns)).collect();
-        Bound { mapping: self, names: columns.names().map(str::to_owned).collect(), resolved }
+        Bound::new(self, columns)
     }
 }
 
@@ -206,7 +212,7 @@ fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categorie
                     if rules.iter().any(|known| *known.target == *path) {
                         problems.on(at, format!("\"{path}\" is mapped twice."));
                     }
-                    rules.push(Rule::read(problems, &path, at, value));
+                    rules.extend(Rule::read_all(problems, &path, at, value));
                 }
             }
         }
@@ -214,6 +220,9 @@ fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categorie
     rules.sort_by_key(|rule| rule.at);
     rules
 }
+
+/// The language of a mapping in which terms on which languages disagree have no meaning.
+const UNKNOWN: &str = "unknown";
 
 /// The language of the values: the one that the mapping declares, or that the names of its columns show.
 fn language<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, sources: &Sources) -> Language {
@@ -225,7 +234,7 @@ fn language<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, source
         return languages::detect(names);
     };
     let code: Option<String> = problems.read(value, "\"language\"");
-    code.map_or(Language::Unknown, |code| {
+    code.filter(|code| code != UNKNOWN).map_or(Language::Unknown, |code| {
         Language::of_code(&code).unwrap_or_else(|| {
             let known = nearest::quoted(languages::codes());
             let at = problems.at(&value.span());
@@ -233,30 +242,6 @@ fn language<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, source
             Language::Unknown
         })
     })
-}
-
-/// The columns of a file that a source names.
-fn resolve(source: &ColumnName, columns: &Columns) -> Vec<ColumnId> {
-    match source {
-        ColumnName::Name(name) => {
-            let in_any_case = || {
-                let name = name.to_lowercase();
-                let index = columns.names().position(|known| known.trim().to_lowercase() == name)?;
-                columns.at(index)
-            };
-            columns.id(name).or_else(in_any_case).into_iter().collect()
-        }
-        ColumnName::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
-    }
-}
-
-/// A mapping on the columns of a file.
-#[derive(Debug)]
-pub struct Bound<'a> {
-    mapping: &'a Mapping,
-    names: Vec<String>,
-    /// The columns of each source.
-    resolved: Vec<Vec<ColumnId>>,
 }
 
 /// What was made of a row.
@@ -269,101 +254,4 @@ pub struct Mapped {
     pub payload: Map<String, Value>,
     /// Errors and warnings about the row.
     pub findings: Vec<Finding>,
-}
-
-impl Bound<'_> {
-    /// Columns of the mapping that the file lacks, with the nearest that it has. In an XML or JSON file, they may still occur in later
-    /// records.
-    pub fn missing(&self) -> Vec<String> {
-        let Mapping { sources, rules, vehicle, .. } = self.mapping;
-        let missing = sources.0.iter().enumerate().filter(|(id, _)| self.resolved[*id].is_empty());
-        let message = |(id, name): (usize, &ColumnName)| {
-            let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
-            let is_vehicle = vehicle.from.contains(&id);
-            let of = rule.map(|rule| format!("\"{}\"", rule.target));
-            let RowRules { keep, skip } = &self.mapping.row_rules;
-            let is_of_rows = keep.0.iter().chain(&skip.0).any(|when| when.column.id == id);
-            let of = of.or_else(|| is_vehicle.then(|| "the vehicle type".to_owned()));
-            let of = of.or_else(|| is_of_rows.then(|| "[rows]".to_owned()))?;
-            Some(match name {
-                ColumnName::Name(name) => {
-                    let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
-                    let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
-                    format!("There is no column \"{name}\", from which {of} is made.{hint}")
-                }
-                ColumnName::Positions(from, to) => {
-                    let place = if from == to { format!("column {from}") } else { format!("columns {from} to {to}") };
-                    format!("The file has no {place}, from which {of} is made; there are {}.", self.names.len())
-                }
-            })
-        };
-        missing.filter_map(message).collect()
-    }
-
-    /// Columns of the file that the mapping does not use.
-    pub fn unused(&self) -> Vec<String> {
-        let used: FxHashSet<usize> = self.resolved.iter().flatten().map(|column| column.index()).collect();
-        let used_names =
-            || self.names.iter().enumerate().filter(|(index, _)| used.contains(index)).map(|(_, name)| name);
-        // An element around others that are used is used with them.
-        let is_around = |name: &str| {
-            used_names().filter_map(|used| used.strip_prefix(name)).any(|below| below.starts_with(['/', '.']))
-        };
-        let unused = self.names.iter().enumerate().filter(|(index, name)| !used.contains(index) && !is_around(name));
-        unused.map(|(_, name)| name.clone()).collect()
-    }
-
-    /// Whether the conditions of `[rows]` leave the row out.
-    pub fn is_skipped(&self, row: Row<'_>) -> bool {
-        let RowRules { keep, skip } = &self.mapping.row_rules;
-        // What cannot be known is reported.
-        let is_unknown = |source: SourceId| {
-            let mut kinds = self.resolved[source].iter().flat_map(|column| row.kinds(*column));
-            kinds.any(|kind| kind == CellKind::Formula)
-        };
-        if row.has_kinds() && self.mapping.row_rules.columns().any(is_unknown) {
-            return false;
-        }
-        let mut scratch = String::new();
-        let mut holds = |when: &When| when.holds(self.value_of(row, when.column.id), &mut scratch);
-        !keep.0.iter().all(&mut holds) || skip.0.iter().any(holds)
-    }
-
-    /// The first text of a column.
-    fn value_of<'r>(&self, row: Row<'r>, source: SourceId) -> &'r str {
-        let all = self.resolved[source].iter().flat_map(|column| row.values(*column));
-        all.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default()
-    }
-
-    /// Makes the payload of a row.
-    pub fn apply(&self, row: Row<'_>) -> Mapped {
-        RowMapper::new(self, row).run()
-    }
-
-    /// The columns from which a field (also `price.0.amount`) is made, to locate an error of the rules: those of the field itself, or of
-    /// the nearest one around it; if there is none, those of the fields within it.
-    pub fn columns_of(&self, field: &str) -> Vec<String> {
-        let mut around = std::iter::successors(Some(field), |path| Some(path.rsplit_once('.')?.0));
-        let of = |path: &str| {
-            // Which price has which type is not known here.
-            let is_of = |target: &str| target == path || (path == "price" && target.starts_with("price."));
-            Some(self.columns_where(is_of)).filter(|columns| !columns.is_empty())
-        };
-        let within =
-            || self.columns_where(|target| target.strip_prefix(field).is_some_and(|rest| rest.starts_with('.')));
-        around.find_map(of).unwrap_or_else(within)
-    }
-
-    fn columns_where(&self, is_of: impl Fn(&str) -> bool) -> Vec<String> {
-        let mut names = Vec::new();
-        let rules = self.mapping.rules.iter().filter(|rule| is_of(&rule.target));
-        for column in rules.flat_map(|rule| &rule.sources).flat_map(|source| &self.resolved[*source]) {
-            if let Some(name) = self.names.get(column.index())
-                && !names.contains(name)
-            {
-                names.push(name.clone());
-            }
-        }
-        names
-    }
 }

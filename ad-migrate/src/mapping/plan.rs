@@ -252,7 +252,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         let is_number = matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
         let is_text = matches!(item, Kind::Text { .. } | Kind::Email { .. });
         let is_measure = matches!(item, Kind::Measure { .. });
-        let options: [(&str, bool, bool, &str); 14] = [
+        let options: [(&str, bool, bool, &str); 13] = [
             ("unit", rule.unit.is_some(), is_measure, "measures"),
             ("as", rule.to.is_some(), is_measure, "measures"),
             ("currency", rule.currency.is_some(), target.price.is_some(), "prices"),
@@ -260,12 +260,11 @@ impl<'a, 'i> Planner<'a, 'i> {
             ("scale", rule.scale.is_some(), is_number, "numbers"),
             ("date", rule.date.is_some(), matches!(item, Kind::Date), "dates"),
             ("zone", rule.zone.is_some(), matches!(item, Kind::Date), "dates"),
-            ("where", rule.filter.is_some(), is_list || !rule.first, "all values, not the first"),
+            ("where", !rule.filter.0.is_empty(), is_list || !rule.first, "all values, not the first"),
             ("sort", rule.sort.is_some(), is_list || rule.first, "lists; with first = true, the first value is taken"),
             ("year", rule.year, matches!(item, Kind::Integer { .. }), "whole numbers"),
             ("html", rule.html, is_text, "texts"),
             ("max", rule.max.is_some(), is_list, "lists"),
-            ("join", rule.join.is_some(), !is_list, "fields that are not lists"),
             ("split", rule.split.is_some(), is_list || rule.first, "lists; with first = true, the first part is taken"),
         ];
         for (name, is_set, fits, of) in options {

@@ -21,7 +21,7 @@ pub(super) use beside::Beside;
 pub(super) use columns::{Column, ColumnName, MappingColumns, SourceId, Sources};
 pub(super) use maps::{FoundMap, MapSource, MapSources, OwnMaps};
 pub(super) use texts::{ByType, Replacements, Scale, extracted};
-pub(super) use when::{Pattern, RowRules, When};
+pub(super) use when::{Conditions, Pattern, RowRules, Same, When};
 
 /// The values of a constant or a value map: a text, a number, `true` or `false`, or a list of these. An empty text is no value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -62,6 +62,13 @@ pub(super) enum Fallback {
     Skip,
     /// Take these values of the field instead.
     Texts(Texts),
+}
+
+impl Fallback {
+    /// Whether it says what unknown values are, or that they are none.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self, Self::Skip | Self::Texts(_))
+    }
 }
 
 impl From<Texts> for Fallback {
@@ -155,6 +162,9 @@ pub(super) struct Rule {
     pub(super) target: Box<str>,
     #[serde(skip)]
     pub(super) at: FilePosition,
+    /// Whether it is used only if the entry before it, of the same field, gives no value.
+    #[serde(skip)]
+    pub(super) is_alternative: bool,
     /// All columns that it reads.
     #[serde(skip)]
     pub(super) sources: Vec<SourceId>,
@@ -163,9 +173,9 @@ pub(super) struct Rule {
     pub(super) default: Option<ByType>,
     /// Takes only values beside which the same record has such a value in another column.
     #[serde(rename = "where")]
-    pub(super) filter: Option<When>,
+    pub(super) filter: Conditions,
     /// Orders the values by those of another column.
-    pub(super) sort: Option<Column>,
+    pub(super) sort: Option<MappingColumns>,
     pub(super) extract: Option<Pattern>,
     pub(super) replace: Replacements,
     /// Whether the text is the name of a vehicle, of which the field takes its part.
@@ -185,7 +195,7 @@ pub(super) struct Rule {
     pub(super) zone: Option<Zone>,
     pub(super) html: bool,
     pub(super) year: bool,
-    pub(super) when: Option<When>,
+    pub(super) when: Conditions,
     /// Whether the file may lack its columns.
     pub(super) optional: bool,
     pub(super) first: bool,
@@ -193,8 +203,24 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    /// Reads the entries of a field: one, or a list of which the first that gives a value counts.
+    pub(super) fn read_all<'i>(
+        problems: &mut Problems<'i>,
+        target: &str,
+        at: FilePosition,
+        value: &Spanned<'i>,
+    ) -> Vec<Self> {
+        let entries = value.get_ref().as_array().filter(|items| items.iter().any(|item| item.get_ref().is_table()));
+        let Some(entries) = entries else { return vec![Self::read(problems, target, at, value)] };
+        let entry = |(index, value): (usize, &Spanned<'i>)| {
+            let at = problems.at(&value.span());
+            Self { is_alternative: index > 0, ..Self::read(problems, target, at, value) }
+        };
+        entries.iter().enumerate().map(entry).collect()
+    }
+
     /// Reads an entry; what is wrong with it is added to the problems.
-    pub(super) fn read<'i>(problems: &mut Problems<'i>, target: &str, at: FilePosition, value: &Spanned<'i>) -> Self {
+    fn read<'i>(problems: &mut Problems<'i>, target: &str, at: FilePosition, value: &Spanned<'i>) -> Self {
         let what = format!("\"{target}\"");
         let read: Option<Self> = match value.get_ref().as_table() {
             // The short form: the column.
@@ -221,10 +247,18 @@ impl Rule {
         if asks_value && !has_columns {
             return Some("has a template with {value}; add \"from\"");
         }
-        if (self.filter.is_some() || self.sort.is_some()) && self.from.0.len() != 1 {
-            return Some("has \"where\" or \"sort\", which are for one column in \"from\"");
+        if !has_columns && self.beside().next().is_some() {
+            return Some("has \"where\" or \"sort\"; add \"from\"");
+        }
+        if self.beside().any(|columns| columns.0.len() != 1 && columns.0.len() != self.from.0.len()) {
+            return Some("has another number of columns in \"where\" or \"sort\" than in \"from\"");
         }
         (self.split.as_deref() == Some("")).then_some("needs a separator for \"split\", not an empty text")
+    }
+
+    /// The columns by which its values are chosen and ordered.
+    pub(super) fn beside(&self) -> impl Iterator<Item = &MappingColumns> {
+        self.filter.0.iter().map(|when| &when.columns).chain(&self.sort)
     }
 
     /// Collects the columns that it reads.
@@ -232,7 +266,8 @@ impl Rule {
         let parts = self.template.iter_mut().flat_map(|template| &mut template.0);
         let parts = parts.filter_map(|part| if let TemplatePart::Column(column) = part { Some(column) } else { None });
         let beside = [&mut self.unit, &mut self.currency].into_iter().flatten().filter_map(|it| it.column.as_mut());
-        let when = self.when.iter_mut().chain(&mut self.filter).map(|when| &mut when.column).chain(&mut self.sort);
+        let when = self.when.0.iter_mut().chain(&mut self.filter.0).map(|when| &mut when.columns);
+        let when = when.chain(&mut self.sort).flat_map(|columns| &mut columns.0);
         for column in self.from.0.iter_mut().chain(parts).chain(beside).chain(when) {
             sources.add(column);
             self.sources.push(column.id);

@@ -71,7 +71,12 @@ fn the_kind_of_the_field_decides_how_a_text_is_read() {
         ("category_fields.condition.mileage", "'X'", "12 345 mil", json!({"unit": "mil", "value": 12345})),
         ("category_fields.powertrain.power", "{ from = 'X' }", "120 kW", json!({"unit": "kw", "value": 120})),
         ("category_fields.powertrain.transmission", "{ from = 'X', values = 'gearbox' }", "Aut", json!("automatic")),
-        ("category_fields.powertrain.transmission", "{ from = 'X', values = { Vet-ej = '' } }", "Vet ej", json!(null)),
+        (
+            "category_fields.powertrain.transmission",
+            "{ from = 'X', values = { 'vet EJ' = '' } }",
+            " Vet ej ",
+            json!(null),
+        ),
         (
             "category_fields.powertrain.fuels",
             "{ from = 'X', values = 'fuel' }",
@@ -86,6 +91,24 @@ fn the_kind_of_the_field_decides_how_a_text_is_read() {
             "{ from = 'X', split = '|' }",
             "Drag|Vinterhjul, dubbade|19,5 tum",
             json!(["Drag", "Vinterhjul dubbade", "19.5 tum"]),
+        ),
+        (
+            "category_fields.equipments",
+            "'X'",
+            "Dragkrok,Motorvärmare, 19,5 tum\nDäck (sommar, vinter)",
+            json!(["Dragkrok", "Motorvärmare", "19.5 tum", "Däck (sommar vinter)"]),
+        ),
+        (
+            "category_fields.equipments",
+            "{ from = 'X', values = { 'Drag, fast' = 'Drag' } }",
+            "Drag, fast",
+            json!(["Drag"]),
+        ),
+        (
+            "image_urls",
+            "'X'",
+            "https://x.example/a,b.jpg, https://x.example/c.jpg;https://x.example/d.jpg",
+            json!(["https://x.example/a,b.jpg", "https://x.example/c.jpg", "https://x.example/d.jpg"]),
         ),
         (
             "category_fields.equipments",
@@ -475,6 +498,105 @@ fn values_of_a_list_are_chosen_and_ordered_by_another_column() {
     let mapped = made(&photos[..photos.len() - 1]);
     assert_eq!(mapped.findings[0].reason, "values that cannot be paired");
     assert_eq!(at(&mapped.payload, "category_fields.color"), None);
+}
+
+/// The ad of a record of these values.
+fn of_record(fields: &str, cells: &[(&str, &str)]) -> Mapped {
+    let mapping = mapping(&format!("[vehicle]\ntype = 'car'\n[fields]\n{fields}"));
+    let batch = crate::readers::row_of_paths(cells);
+    mapping.bind(batch.columns()).apply(batch.rows().next().unwrap())
+}
+
+#[test]
+fn texts_of_a_mapping_are_compared_exactly() {
+    for (text, value) in
+        [("-1", json!(true)), ("1", json!(false)), (" 1", json!(false)), ("+1", json!(null)), ("1.", json!(null))]
+    {
+        let rule = "{ from = 'X', values = { '1' = false, '-1' = true }, otherwise = 'skip' }";
+        assert_eq!(field("visible", rule, text), Ok(value), "{text}");
+    }
+    let fields = "body = { from = 'X', when = { column = 'K', is = ['-1', 'Såld'] } }\n\
+        price.list = { from = 'P', currency = { column = 'K', values = { '1' = 'SEK', '-1' = 'EUR' } } }";
+    for (key, body, currency) in
+        [("-1", Some("text"), "EUR"), ("1", None, "SEK"), ("SÅLD ", Some("text"), "SÅLD"), ("Sald", None, "SALD")]
+    {
+        let mapped = car(fields, &[("X", "text"), ("K", key), ("P", "5")]);
+        assert_eq!(mapped.payload.get("body").and_then(Value::as_str), body, "{key}");
+        assert_eq!(mapped.payload["price"][0]["currency"], json!(currency), "{key}");
+    }
+}
+
+#[test]
+fn a_condition_on_several_values_says_which_ones_count() {
+    let tags = |last: &'static str| [("tag", "Ny"), ("tag", last), ("body", "text")];
+    let made = |several: &str, last| {
+        let rule = format!("body = {{ from = 'body', when = {{ column = 'tag', is = 'Ny'{several} }} }}");
+        let mapped = of_record(&rule, &tags(last));
+        let reasons: Vec<String> = mapped.findings.iter().map(|finding| finding.reason.clone()).collect();
+        (mapped.payload.contains_key("body"), reasons)
+    };
+    let unclear = vec!["a condition on several values".to_owned()];
+    assert_eq!(made("", "NY"), (true, vec![]));
+    assert_eq!(made("", "Såld"), (false, unclear.clone()));
+    assert_eq!(made(", several = 'any'", "Såld"), (true, vec![]));
+    assert_eq!(made(", several = 'all'", "Såld"), (false, vec![]));
+    let mapping =
+        mapping("[vehicle]\ntype = 'car'\n[rows]\nskip = { column = 'tag', is = 'Såld' }\n[fields]\nbody = 'body'");
+    let batch = crate::readers::row_of_paths(&tags("Såld"));
+    let (bound, row) = (mapping.bind(batch.columns()), batch.rows().next().unwrap());
+    assert!(!bound.is_skipped(row));
+    let findings = bound.apply(row).findings;
+    assert_eq!(findings.iter().map(|finding| finding.reason.clone()).collect::<Vec<_>>(), unclear);
+    assert_eq!(findings[0].columns, ["tag"]);
+}
+
+#[test]
+fn of_several_entries_the_first_that_gives_a_value_counts() {
+    let fields = "body = [{ constant = 'new', when = [{ column = 'A', is = '1' }, { column = 'B', empty = true }] }, 'B', { from = 'C', default = 'none' }]\n\
+        category_fields.model_year = ['A', { from = 'B', year = true }]";
+    for (a, b, c, body, year) in [
+        ("1", "", "x", "new", None),
+        ("1", "2019-05-04", "x", "2019-05-04", None),
+        ("", "", "x", "x", None),
+        ("", "", "", "none", None),
+        ("", "2019-05-04", "x", "2019-05-04", Some(2019)),
+    ] {
+        let mapped = car(fields, &[("A", a), ("B", b), ("C", c)]);
+        assert_eq!(mapped.payload["body"], json!(body), "{a} {b} {c}");
+        assert_eq!(at(&mapped.payload, "category_fields.model_year").cloned(), year.map(|year| json!(year)));
+        // 1 is no year, and the entry behind it does not hide that.
+        assert_eq!(mapped.findings.len(), usize::from(a == "1"), "{:?}", mapped.findings);
+    }
+    let errors = errors("[vehicle]\ntype = 'car'\n[fields]\nbody = [\n'B',\n{ form = 'C' }]");
+    assert_eq!(errors, ["line 6, column 3: \"form\" is not a key of a field. Did you mean \"from\"?"]);
+}
+
+#[test]
+fn names_and_values_stand_in_neighbouring_columns() {
+    let fields = "category_fields.registration_number = { from = 'Attribute * value(s)', where = { column = 'attribute * name', is = 'Regnr' } }\n\
+        category_fields.color = { from = [2, 4], where = { column = [1, 3], is = 'Färg' } }\n\
+        category_fields.powertrain.fuels = { from = ['F1', 'F2'], join = '/', values = 'fuel' }\n\
+        image_urls = 'Bild*'";
+    let names = ["Attribute 1 name", "Attribute 1 value(s)", "Attribute 2 name", "Attribute 2 value(s)"];
+    for (one, other) in [(["Regnr", "ABC123"], ["Färg", "Röd"]), (["Färg", "Röd"], ["Regnr", "ABC123"])] {
+        let cells: Vec<_> = names.into_iter().zip(one.into_iter().chain(other)).collect();
+        let more = [
+            ("F1", "El"),
+            ("F2", "Diesel"),
+            ("Bild", "https://x.example/1.jpg"),
+            ("Bild (2)", "https://x.example/2.jpg"),
+        ];
+        let mapped = car(fields, &[cells.as_slice(), &more].concat());
+        assert_eq!(mapped.findings, []);
+        let cars =
+            json!({"registration_number": "ABC123", "color": "Röd", "powertrain": {"fuels": ["diesel", "electric"]}});
+        assert_eq!(mapped.payload["category_fields"], cars);
+        assert_eq!(mapped.payload["image_urls"].as_array().map(Vec::len), Some(2));
+    }
+    let wrong = errors(
+        "[vehicle]\ntype = 'car'\n[fields]\nbody = { from = ['A', 'B', 'C'], where = { column = ['D', 'E'], is = 'x' } }",
+    );
+    assert!(wrong[0].contains("another number of columns"), "{wrong:?}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Columns of a second file, added to the rows whose key it has; or names of images from a folder or a list, by the key that each begins with.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::Read,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -9,7 +10,10 @@ use std::{
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::{Batch, ColumnId, Columns, ReadError, Reader, Records, Settings, quoted, short};
+use super::{
+    Batch, ColumnId, Columns, Detected, ReadError, Reader, Records, Settings, packing, quoted, short,
+    source::{self, OpenedSource, SourceFile},
+};
 use ad_core::{synonyms::fold::folded, violation::nearest};
 
 /// Bytes of a second file that are kept.
@@ -18,7 +22,8 @@ const MOST: usize = 256 << 20;
 /// The column of image names.
 const NAME: &str = "name";
 
-/// A second file: `[file.join.NAME]` of a mapping. Its columns are named `NAME:column`. Paths are relative to the first file.
+/// A second file: `[file.join.NAME]` of a mapping. Its columns are named `NAME:column`. Paths are relative to the first file, in its archive or
+/// beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
@@ -46,16 +51,25 @@ pub(super) fn with(
     mut inner: Box<dyn Records>,
     path: &Path,
     settings: &Settings,
+    detected: &Detected,
 ) -> Result<Box<dyn Records>, ReadError> {
     if settings.join.is_empty() {
         return Ok(inner);
     }
     let folder = path.parent().unwrap_or(Path::new(""));
+    let archive = ArchiveList::of(path, detected)?;
     let mut joins = Vec::new();
     for (name, join) in &settings.join {
         let values = match (&join.file, &join.key, &join.names) {
-            (Some(file), Some(key), None) => of_file(name, &folder.join(file), key, inner.as_mut())?,
-            (None, None, Some(names)) => of_names(name, &folder.join(names), inner.as_mut())?,
+            (Some(file), Some(key), None) => match archive.as_ref().and_then(|archive| archive.member(file)) {
+                Some(member) => of_file(name, path, Some(member), key, inner.as_mut())?,
+                None => of_file(name, &folder.join(file), None, key, inner.as_mut())?,
+            },
+            (None, None, Some(names)) => {
+                let listed = archive.as_ref().and_then(|archive| archive.names(path, names).transpose()).transpose()?;
+                let listed = listed.map_or_else(|| names_beside(&folder.join(names)), Ok)?;
+                of_names(name, listed, inner.as_mut())
+            }
             _ => {
                 return Err(ReadError::new(format!(
                     "[file.join.{}] needs either file and key, or names.",
@@ -70,8 +84,14 @@ pub(super) fn with(
 }
 
 /// The values of a file by those of its key column.
-fn of_file(name: &str, path: &Path, key: &str, inner: &mut dyn Records) -> Result<Values, ReadError> {
-    let mut reader = Reader::open(path, &Settings::default())?;
+fn of_file(
+    name: &str,
+    path: &Path,
+    member: Option<String>,
+    key: &str,
+    inner: &mut dyn Records,
+) -> Result<Values, ReadError> {
+    let mut reader = Reader::open(path, &Settings { member, ..Settings::default() })?;
     let mut values = Values::default();
     let (mut size, mut batch) = (0, None);
     let mut ids: FxHashMap<String, ColumnId> = FxHashMap::default();
@@ -107,19 +127,75 @@ fn of_file(name: &str, path: &Path, key: &str, inner: &mut dyn Records) -> Resul
     Ok(values)
 }
 
-/// The names of images by the letters and digits that they begin with: `ABC123_1.jpg` belongs to `abc 123`.
-fn of_names(name: &str, path: &Path, inner: &mut dyn Records) -> Result<Values, ReadError> {
+/// The names of the files in the archive of the first file, which may have further files and images in it.
+struct ArchiveList {
+    names: Vec<String>,
+    /// The folder of the first file in it.
+    folder: String,
+}
+
+impl ArchiveList {
+    fn of(path: &Path, detected: &Detected) -> Result<Option<Self>, ReadError> {
+        let Some(member) = detected.member.as_ref().filter(|_| path.as_os_str() != "-") else { return Ok(None) };
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| ReadError::io(&error, &format!("Cannot read {name}")))?;
+        let folder = member.rfind('/').map_or("", |end| &member[..=end]).to_owned();
+        Ok(Some(Self { names: packing::list(&name, file)?, folder }))
+    }
+
+    /// The file of a name in the archive, relative to the first file or to the archive.
+    fn member(&self, file: &Path) -> Option<String> {
+        let name = file.to_str()?;
+        let wanted = [format!("{}{name}", self.folder), name.to_owned()];
+        wanted.into_iter().find(|wanted| self.names.contains(wanted))
+    }
+
+    /// Names of images: those that a file of the archive lists, or those of a folder in it; `.` is the one of the first file.
+    fn names(&self, path: &Path, names: &Path) -> Result<Option<Vec<String>>, ReadError> {
+        if let Some(member) = self.member(names) {
+            return lines_of(path, &member).map(Some);
+        }
+        let Some(name) = names.to_str() else { return Ok(None) };
+        let folder =
+            if name == "." { self.folder.clone() } else { format!("{}{}/", self.folder, name.trim_end_matches('/')) };
+        let within =
+            self.names.iter().filter_map(|known| known.strip_prefix(&folder)).filter(|rest| !rest.contains('/'));
+        let within: Vec<String> = within.map(str::to_owned).collect();
+        Ok((!within.is_empty()).then_some(within))
+    }
+}
+
+/// The lines of a text file of an archive.
+fn lines_of(path: &Path, member: &str) -> Result<Vec<String>, ReadError> {
+    let settings = Settings { member: Some(member.to_owned()), ..Settings::default() };
+    let OpenedSource::Text(SourceFile { head, mut rest, name, .. }) = source::open(path, &settings)? else {
+        return Ok(Vec::new());
+    };
+    let mut bytes = head;
+    let read = rest.by_ref().take(MOST as u64).read_to_end(&mut bytes);
+    read.map_err(|error| ReadError::io(&error, &format!("Cannot read {} in {name}", quoted(member))))?;
+    Ok(String::from_utf8_lossy(&bytes)
+        .lines()
+        .map(|line| line.trim_start_matches('\u{feff}').trim().to_owned())
+        .collect())
+}
+
+/// The names of images in a folder, or in a text file with a name on each line.
+fn names_beside(path: &Path) -> Result<Vec<String>, ReadError> {
     let unreadable = |error: std::io::Error| {
         ReadError::new(format!("Cannot read the names of images in {}: {error}.", path.display()))
             .hint("Set names to a folder, or to a text file with a name on each line.")
     };
-    let mut names: Vec<String> = if path.is_dir() {
+    if path.is_dir() {
         let files = fs::read_dir(path).map_err(unreadable)?;
         let names = files.map(|file| file.map(|file| file.file_name().to_string_lossy().into_owned()));
-        names.collect::<Result<_, _>>().map_err(unreadable)?
-    } else {
-        fs::read_to_string(path).map_err(unreadable)?.lines().map(|line| line.trim().to_owned()).collect()
-    };
+        return names.collect::<Result<_, _>>().map_err(unreadable);
+    }
+    Ok(fs::read_to_string(path).map_err(unreadable)?.lines().map(|line| line.trim().to_owned()).collect())
+}
+
+/// The names of images by the letters and digits that they begin with: `ABC123_1.jpg` belongs to `abc 123`.
+fn of_names(name: &str, mut names: Vec<String>, inner: &mut dyn Records) -> Values {
     names.retain(|name| !name.is_empty() && !name.starts_with('.'));
     names.sort_by_cached_key(|name| natural(name));
     let column = inner.add_column(&format!("{name}:{NAME}"));
@@ -129,7 +205,7 @@ fn of_names(name: &str, path: &Path, inner: &mut dyn Records) -> Result<Values, 
         let key = folded(file.split(['_', '-', '.', ' ', '(']).next().unwrap_or(file));
         values.entry(key.into()).or_default().push((column, name.into()));
     }
-    Ok(values)
+    values
 }
 
 /// A name by which `car_2` comes before `car_10`.

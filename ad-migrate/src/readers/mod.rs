@@ -17,6 +17,7 @@ mod packing;
 mod padding;
 mod pieces;
 mod row;
+mod same;
 mod sheets;
 mod source;
 #[cfg(test)]
@@ -47,6 +48,8 @@ pub(crate) use row::row_of_paths;
 #[cfg(test)]
 pub(crate) use row::rows_of;
 pub use row::{Batch, CellKind, ColumnId, Columns, Row};
+pub(crate) use row::{BesideValues, PlacedText, Unpaired};
+pub use same::{SameRows, Take};
 use source::OpenedSource;
 
 use crate::finding::{Finding, Severity};
@@ -63,7 +66,8 @@ pub struct Settings {
     pub encoding: Option<String>,
     /// What separates the columns of CSV.
     pub separator: Option<char>,
-    /// What texts of CSV are quoted with.
+    /// What texts of CSV are quoted with; NUL if they are not.
+    #[serde(deserialize_with = "quote")]
     pub quote: Option<char>,
     /// Whether the first row of CSV has the names of the columns.
     pub header: Option<bool>,
@@ -83,6 +87,20 @@ pub struct Settings {
     pub columns: BTreeMap<String, CharRange>,
     /// Files whose columns are added to the rows, by name.
     pub join: BTreeMap<String, Join>,
+    /// Rows that are about the same vehicle: `same` of the `[rows]` table of a mapping.
+    #[serde(skip)]
+    pub same: Option<SameRows>,
+}
+
+/// The quote of CSV: a character, or an empty text for none.
+fn quote<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<char>, D::Error> {
+    let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (None, _) => Ok(Some('\0')),
+        (quote, None) => Ok(quote),
+        _ => Err(serde::de::Error::custom("expected one character, or an empty text for files without a quote mark")),
+    }
 }
 
 /// The formats of files that can be read.
@@ -283,7 +301,8 @@ impl Reader {
             OpenedSource::Text(source) => detect::records(source, settings)?,
             OpenedSource::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
-        let records = join::with(records, path, settings)?;
+        let records = same::with(records, path, settings)?;
+        let records = join::with(records, path, settings, &detected)?;
         let opened = before.map(|state| (path.to_owned(), state));
         Ok(Self { detected, records, has_ended: false, failed: None, progress, opened })
     }

@@ -26,6 +26,9 @@ const MOST_TIMES: u64 = 250;
 /// Most bytes of an archive's directory.
 const LONGEST_LIST: u32 = 4 << 20;
 
+/// Ends of the names of images.
+const IMAGES: &[&str] = &[".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif"];
+
 /// Most files of an archive that are listed.
 const SHOWN: usize = 10;
 
@@ -79,23 +82,36 @@ pub(super) enum Archive {
     Spreadsheet(Form, File),
 }
 
+fn damaged(name: &str, error: &dyn std::fmt::Display) -> ReadError {
+    ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
+        .hint("Download it again; it may be truncated.")
+}
+
+/// The names of the files of an archive.
+///
+/// # Errors
+/// When it cannot be read, or not safely.
+pub(super) fn list(name: &str, mut file: File) -> Result<Vec<String>, ReadError> {
+    check_list(name, &mut file).map_err(|error| damaged(name, &error))??;
+    names(name, &ZipArchive::new(file).map_err(|error| damaged(name, &error))?)
+}
+
+fn names(name: &str, archive: &ZipArchive<File>) -> Result<Vec<String>, ReadError> {
+    let names = archive.file_names().map(|name| name.map(std::borrow::Cow::into_owned));
+    let names: Vec<String> = names.collect::<Result<_, _>>().map_err(|error| damaged(name, &error))?;
+    refuse(name, &names)?;
+    Ok(names)
+}
+
 /// Opens the data file of an archive, or the spreadsheet that it is.
 ///
 /// # Errors
 /// When there is none, or several, or it cannot be decompressed safely.
 pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Archive, ReadError> {
-    let damaged = |error: &dyn std::fmt::Display| {
-        ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
-            .hint("Download it again; it may be truncated.")
-    };
+    let damaged = |error: &dyn std::fmt::Display| damaged(name, error);
     check_list(name, &mut file).map_err(|error| damaged(&error))??;
     let mut archive = ZipArchive::new(file).map_err(|error| damaged(&error))?;
-    let names: Vec<String> = archive
-        .file_names()
-        .map(|name| name.map(std::borrow::Cow::into_owned))
-        .collect::<Result<_, _>>()
-        .map_err(|error| damaged(&error))?;
-    refuse(name, &names)?;
+    let names = names(name, &archive)?;
     if let Some(form) = spreadsheet(&names).filter(|_| wanted.is_none()) {
         let mut file = archive.into_inner();
         file.rewind().map_err(|error| damaged(&error))?;
@@ -226,6 +242,13 @@ fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, 
             None => Err(ReadError::new(format!("There is no file {} in {name}.", quoted(wanted)))
                 .hint(format!("It has {list}."))),
         };
+    }
+    // Beside photos, the stock file is the only one.
+    let is_image = |name: &str| IMAGES.iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
+    let mut others = data.iter().filter(|(_, name)| !is_image(name));
+    if let (Some((index, member)), None, true) = (others.next(), others.next(), data.len() > 1) {
+        let note = format!("File {} of the archive: all others are images.", quoted(member));
+        return Ok((*index, Some(note)));
     }
     match data.as_slice() {
         [] => Err(ReadError::new(format!("The zip archive {name} has no file in it."))),

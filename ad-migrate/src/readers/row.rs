@@ -1,5 +1,10 @@
 //! Rows in batches: one text, and the position of each value in it.
 
+mod beside;
+mod merge;
+
+pub(crate) use beside::{BesideValues, Unpaired};
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -120,12 +125,25 @@ impl Columns {
     }
 }
 
+/// An element or object of a record; 0 is the record itself.
+type NodeId = u32;
+
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     column: ColumnId,
+    node: NodeId,
     kind: CellKind,
     start: usize,
     end: usize,
+}
+
+/// An element of XML or an object of JSON, by which values that belong together are found.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// The one around it.
+    parent: NodeId,
+    /// The length of its path.
+    path: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -134,10 +152,16 @@ struct Span {
     line: u64,
     cells: (usize, usize),
     findings: (usize, usize),
+    /// The nodes before its own.
+    nodes: usize,
     /// Whether each value is at the index of its column.
     in_place: bool,
     /// Findings that are only counted.
     more_findings: usize,
+    /// Whether another row about the same vehicle counts.
+    is_replaced: bool,
+    /// Whether it has the values of other rows, too.
+    is_merged: bool,
 }
 
 /// Most findings of a row that are kept; one more counts the others.
@@ -160,6 +184,9 @@ pub struct Batch {
     cells: Vec<Cell>,
     findings: Vec<Finding>,
     rows: Vec<Span>,
+    nodes: Vec<Node>,
+    /// The node that is open.
+    node: NodeId,
     /// Whether one of the values is no text.
     has_kinds: bool,
 }
@@ -193,6 +220,8 @@ impl Batch {
         self.findings.clear();
         self.rows.clear();
         self.has_kinds = false;
+        self.nodes.clear();
+        self.node = 0;
     }
 
     /// Sets the columns of the file, when the rows are known.
@@ -204,7 +233,41 @@ impl Batch {
     pub(crate) fn begin(&mut self, number: u64, line: u64) {
         let (cells, findings) = (self.cells.len(), self.findings.len());
         let (cells, findings) = ((cells, cells), (findings, findings));
-        self.rows.push(Span { number, line, cells, findings, in_place: true, more_findings: 0 });
+        self.node = 0;
+        self.rows.push(Span {
+            number,
+            line,
+            cells,
+            findings,
+            nodes: self.nodes.len(),
+            in_place: true,
+            more_findings: 0,
+            is_replaced: false,
+            is_merged: false,
+        });
+    }
+
+    /// Begins an element or object of the last row, at a path of this length.
+    pub(super) fn enter(&mut self, path: usize) {
+        self.nodes.push(Node { parent: self.node, path });
+        self.node = u32::try_from(self.nodes.len()).unwrap_or(0);
+    }
+
+    /// Ends the element or object that is open.
+    pub(super) fn leave(&mut self) {
+        self.node = self.node(self.node).map_or(0, |node| node.parent);
+    }
+
+    fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.checked_sub(1)? as usize)
+    }
+
+    /// The node at most this deep in which another one is.
+    fn around(&self, mut id: NodeId, path: usize) -> NodeId {
+        while let Some(node) = self.node(id).filter(|node| node.path > path) {
+            id = node.parent;
+        }
+        id
     }
 
     /// Removes the last row and its cells.
@@ -215,6 +278,8 @@ impl Batch {
             }
             self.cells.truncate(row.cells.0);
             self.findings.truncate(row.findings.0);
+            self.nodes.truncate(row.nodes);
+            self.node = 0;
         }
     }
 
@@ -228,7 +293,7 @@ impl Batch {
         self.has_kinds |= kind != CellKind::Text;
         let start = self.text.len();
         self.text.push_str(value);
-        self.cells.push(Cell { column, kind, start, end: self.text.len() });
+        self.cells.push(Cell { column, kind, node: self.node, start, end: self.text.len() });
         if let Some(row) = self.rows.last_mut() {
             row.in_place &= column.index() == row.cells.1 - row.cells.0;
             row.cells.1 = self.cells.len();
@@ -239,6 +304,18 @@ impl Batch {
     pub(super) fn last_value(&self, column: ColumnId) -> Option<&str> {
         let span = *self.rows.last()?;
         Row { batch: self, span }.value(column)
+    }
+
+    /// The number of the last row.
+    pub(super) fn last_number(&self) -> Option<u64> {
+        self.rows.last().map(|row| row.number)
+    }
+
+    /// Marks the last row as one of which another counts.
+    pub(super) fn replace_last(&mut self) {
+        if let Some(row) = self.rows.last_mut() {
+            row.is_replaced = true;
+        }
     }
 
     /// Whether the last row may have another value within the limit on rows. Each value counts in addition to its text: a record of
@@ -269,6 +346,23 @@ impl Batch {
     }
 }
 
+/// A value of a record, and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlacedText<'a> {
+    pub(crate) column: ColumnId,
+    pub(crate) text: &'a str,
+    /// Which of the column's values it is.
+    pub(crate) index: usize,
+    node: NodeId,
+}
+
+impl PlacedText<'_> {
+    /// The same without outer space.
+    pub(crate) fn trimmed(self) -> Self {
+        Self { text: self.text.trim(), ..self }
+    }
+}
+
 /// One record of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
@@ -285,6 +379,21 @@ impl<'a> Row<'a> {
     /// The line of the file on which it begins, from 1.
     pub fn line(self) -> u64 {
         self.span.line
+    }
+
+    /// Whether each column has one value, as in CSV.
+    pub(crate) fn is_flat(self) -> bool {
+        self.span.in_place
+    }
+
+    /// Whether another row about the same vehicle counts instead.
+    pub fn is_replaced(self) -> bool {
+        self.span.is_replaced
+    }
+
+    /// Whether it has the values of other rows about the same vehicle, too.
+    pub(crate) fn is_merged(self) -> bool {
+        self.span.is_merged
     }
 
     /// The columns of the file.
@@ -309,6 +418,17 @@ impl<'a> Row<'a> {
     pub fn values(self, column: ColumnId) -> impl Iterator<Item = &'a str> + Clone {
         let batch = self.batch;
         self.cells_of(column).map(|cell| &batch.text[cell.start..cell.end])
+    }
+
+    /// The same with their places.
+    pub(crate) fn placed(self, column: ColumnId) -> impl Iterator<Item = PlacedText<'a>> + Clone {
+        let batch = self.batch;
+        self.cells_of(column).enumerate().map(move |(index, cell)| PlacedText {
+            column,
+            text: &batch.text[cell.start..cell.end],
+            node: cell.node,
+            index,
+        })
     }
 
     fn cells_of(self, column: ColumnId) -> impl Iterator<Item = &'a Cell> + Clone {

@@ -55,7 +55,8 @@ fn seen_of(path: &Path, settings: &Settings) -> Seen {
                     let values = row.cells().map(|(column, value)| format!("{}={value}", row.columns().name(column)));
                     let findings = row.findings().iter().map(|finding| format!("!{}", finding.reason));
                     let all: Vec<_> = values.chain(findings).collect();
-                    seen.rows.push(format!("{}@{} {}", row.number(), row.line(), all.join("; ")));
+                    let other = if row.is_replaced() { " (other)" } else { "" };
+                    seen.rows.push(format!("{}@{} {}{other}", row.number(), row.line(), all.join("; ")));
                     seen.messages.extend(row.findings().iter().map(|finding| finding.message.clone()));
                 }
                 batch = Some(it);

@@ -1,9 +1,12 @@
 //! Finds the records in a tree of names, for XML and JSON.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most nodes of a tree.
 const MOST: usize = 20_000;
+
+/// Fewest values of each of several objects of the same names that are records, and not the parts of one.
+const FEWEST: usize = 4;
 
 /// The names of a file's beginning.
 #[derive(Debug)]
@@ -80,28 +83,91 @@ impl Tree {
         values
     }
 
-    /// Descends from the root to the child with most different values, until a node repeats or no child has half of the values.
-    pub(super) fn records(&self) -> RecordsPlace {
+    /// Descends from the root to the child with most different values, until a node repeats or no child has half of the values. With
+    /// `any`, the children of a node may be records, too, under names that are ids; that is the name in the path that means all of them.
+    pub(super) fn records(&self, any: Option<&str>) -> RecordsPlace {
         let values = self.values();
-        let (mut at, mut path) = (Self::ROOT, Vec::new());
-        let mut siblings: &[NodeId] = &[];
-        while self.nodes[at].again == 0 {
-            let next = self.nodes[at].order.iter().copied().max_by_key(|child| (values[*child], usize::MAX - child));
-            let Some(next) = next.filter(|next| values[*next] * 2 >= values[at] && !self.nodes[*next].order.is_empty())
-            else {
+        let of = |nodes: &[NodeId]| nodes.iter().map(|node| values[*node]).sum::<usize>();
+        let (mut at, mut path) = (vec![Self::ROOT], Vec::new());
+        let mut siblings: Vec<(&str, Vec<NodeId>)> = Vec::new();
+        let mut is_keyed = false;
+        while at.iter().all(|node| self.nodes[*node].again == 0) {
+            let children = self.children(&at);
+            if let Some(any) = any
+                && self.are_records(&children, &values)
+            {
+                path.push(any.to_owned());
+                at = children.into_iter().flat_map(|(_, nodes)| nodes).filter(|node| self.is_object(*node)).collect();
+                is_keyed = true;
+                siblings = Vec::new();
+                continue;
+            }
+            let next = children.iter().enumerate().max_by_key(|(place, (_, nodes))| (of(nodes), usize::MAX - place));
+            let Some((_, (name, nodes))) = next.filter(|(_, (_, nodes))| {
+                of(nodes) * 2 >= of(&at)
+                    && nodes.iter().any(|node| self.is_object(*node))
+                    && !(is_keyed && self.is_record(&at))
+            }) else {
                 break;
             };
-            siblings = &self.nodes[at].order;
-            at = next;
-            path.push(self.nodes[at].name.clone());
+            path.push((*name).to_owned());
+            at.clone_from(nodes);
+            is_keyed = false;
+            siblings = children;
         }
-        let beside = siblings.iter().filter(|it| **it != at && self.nodes[**it].again > 0 && values[**it] > 1);
+        let repeats = |nodes: &[NodeId]| nodes.iter().any(|node| self.nodes[*node].again > 0);
+        let beside = siblings.iter().filter(|(_, nodes)| *nodes != at && repeats(nodes) && of(nodes) > 1);
         RecordsPlace {
             path,
-            repeats: self.nodes[at].again > 0,
-            values: values[at],
-            beside: beside.map(|it| self.nodes[*it].name.clone()).collect(),
+            repeats: is_keyed || repeats(&at),
+            values: of(&at),
+            beside: beside.map(|(name, _)| (*name).to_owned()).collect(),
         }
+    }
+
+    /// The children of several nodes by name, in the order of their first occurrence.
+    fn children(&self, of: &[NodeId]) -> Vec<(&str, Vec<NodeId>)> {
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut children: Vec<(&str, Vec<NodeId>)> = Vec::new();
+        for child in of.iter().flat_map(|node| &self.nodes[*node].order) {
+            let name = self.nodes[*child].name.as_str();
+            let place = *places.entry(name).or_insert_with(|| {
+                children.push((name, Vec::new()));
+                children.len() - 1
+            });
+            children[place].1.push(*child);
+        }
+        children
+    }
+
+    fn is_object(&self, node: NodeId) -> bool {
+        !self.nodes[node].order.is_empty()
+    }
+
+    /// Whether nodes have values of their own, as records have.
+    fn is_record(&self, nodes: &[NodeId]) -> bool {
+        nodes.iter().flat_map(|node| &self.nodes[*node].order).any(|child| self.nodes[*child].has_value)
+    }
+
+    /// Whether children are records under changing names: nearly all are objects with much the same names in them, and either these are many
+    /// or their own names have digits, as ids, plates and VINs do.
+    fn are_records(&self, children: &[(&str, Vec<NodeId>)], values: &[usize]) -> bool {
+        let is_id = |name: &str| name.contains(|letter: char| letter.is_ascii_digit());
+        let objects: Vec<NodeId> =
+            children.iter().flat_map(|(_, nodes)| nodes).copied().filter(|node| self.is_object(*node)).collect();
+        let are_ids = children.iter().filter(|(name, _)| is_id(name)).count() * 10 >= children.len() * 8;
+        if objects.is_empty() || objects.len() * 4 < children.len() * 3 || (children.len() < 2 && !are_ids) {
+            return false;
+        }
+        // Names that are ids are the same name.
+        let names = |object: &NodeId| -> FxHashSet<&str> {
+            let names = self.nodes[*object].order.iter().map(|child| self.nodes[*child].name.as_str());
+            names.map(|name| if is_id(name) { "" } else { name }).collect()
+        };
+        let union: FxHashSet<&str> = objects.iter().flat_map(names).collect();
+        let common = objects.iter().map(|object| names(object).len()).sum::<usize>() * 2 >= union.len() * objects.len();
+        let many = objects.iter().all(|node| values[*node] >= FEWEST);
+        common && (many || (are_ids && union.len() > 1))
     }
 }
 
@@ -129,7 +195,7 @@ mod tests {
     fn records_are_what_repeats_and_has_most_of_the_values() {
         let place =
             tree(&["lager/@skapad", "lager/fordon*/regnr", "lager/fordon/vin", "lager/fordon/bilder/bild*/@url"])
-                .records();
+                .records(None);
         assert_eq!(place.path, ["lager", "fordon"]);
         assert!(place.repeats);
         assert_eq!(place.values, 3);
@@ -139,14 +205,32 @@ mod tests {
     fn one_record_with_several_pictures_is_a_record_and_the_pictures_are_none() {
         let place =
             tree(&["lager/fordon/regnr", "lager/fordon/vin", "lager/fordon/marke", "lager/fordon/bilder/bild*/@url"])
-                .records();
+                .records(None);
         assert_eq!(place.path, ["lager", "fordon"]);
         assert!(!place.repeats);
     }
 
     #[test]
+    fn records_may_stand_under_names_that_are_ids() {
+        let of = |paths: &[&str]| tree(paths).records(Some("*"));
+        let keyed = ["a1/plate", "a1/price", "a2/plate", "a2/price", "a3/plate"];
+        assert_eq!((of(&keyed).path, of(&keyed).repeats), (vec!["*".to_owned()], true));
+        let below: Vec<String> = keyed.iter().map(|path| format!("data/vehicles/{path}")).collect();
+        let below: Vec<&str> = below.iter().map(String::as_str).chain(["data/count"]).collect();
+        assert_eq!(of(&below).path, ["data", "vehicles", "*"]);
+        let of_dealer =
+            |dealer: &&str| ["1", "2"].map(|id| [format!("{dealer}/{id}/plate"), format!("{dealer}/{id}/price")]);
+        let two: Vec<String> = ["north", "south"].iter().flat_map(of_dealer).flatten().collect();
+        let two: Vec<&str> = two.iter().map(String::as_str).collect();
+        assert_eq!(of(&two).path, ["*", "*"]);
+        // The parts of one record are no records.
+        let one = ["power/value", "power/unit", "mileage/value", "mileage/unit", "plate"];
+        assert_eq!((of(&one).path, of(&one).repeats), (Vec::new(), false));
+    }
+
+    #[test]
     fn what_else_repeats_is_told() {
         let paths = ["lager/bil*/regnr", "lager/bil/vin", "lager/bil/pris", "lager/mc*/regnr", "lager/mc/vin"];
-        assert_eq!(tree(&paths).records().beside, ["mc"]);
+        assert_eq!(tree(&paths).records(None).beside, ["mc"]);
     }
 }

@@ -1,15 +1,15 @@
 //! What is reported about a field of a row.
 
-use super::RowMapper;
+use super::{RowMapper, unclear};
 use crate::{
     finding::{Finding, Severity},
     mapping::{
         convert::{BadValue, Cure, short},
         plan::PlannedEntry,
-        rule::Rule,
+        rule::{Rule, When},
         values,
     },
-    readers::ColumnId,
+    readers::{ColumnId, PlacedText},
 };
 
 impl RowMapper<'_> {
@@ -17,11 +17,10 @@ impl RowMapper<'_> {
     pub(super) fn warn_of_others(
         &mut self,
         made: &PlannedEntry,
-        column: ColumnId,
-        first: &str,
-        cells: &[(ColumnId, &str)],
+        PlacedText { column, text: first, .. }: PlacedText<'_>,
+        cells: &[PlacedText<'_>],
     ) {
-        let others = cells.iter().filter(|(of, text)| *of == column && *text != first).count();
+        let others = cells.iter().filter(|cell| cell.column == column && cell.text != first).count();
         if others > 0 {
             let message = format!("The column has {} values; the first is used.", others + 1);
             self.mapped.findings.push(Finding {
@@ -54,16 +53,27 @@ impl RowMapper<'_> {
         let language = (bad.cure == Cure::ValueMap).then(contested).flatten();
         let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(line).collect();
         // The column that contains the text; all with values, if it was made of several.
-        let column = self.cells.iter().find(|(_, cell)| cell.contains(text));
-        let columns = match column {
-            Some((column, _)) => vec![self.row.columns().name(*column).to_owned()],
+        let cell = self.cells.iter().find(|cell| cell.text.contains(text));
+        let columns = match cell {
+            Some(cell) => vec![self.row.columns().name(cell.column).to_owned()],
             None => self.columns_with_values(rule),
         };
         self.mapped.findings.push(Finding {
             columns,
-            value: Some(text_shown),
+            value: Some(text_shown).filter(|text| !text.is_empty()),
             field: Some(rule.target.to_string()),
             advice: (!advice.is_empty()).then(|| advice.join(" ")),
+            ..Finding::new(Severity::Error, bad.reason, bad.message)
+        });
+    }
+
+    /// Reports a condition of `[rows]` on values that disagree.
+    pub(super) fn report_unclear(&mut self, when: &When) {
+        let bad = unclear();
+        let columns = when.columns.ids().flat_map(|source| &self.bound.resolved[source]);
+        self.mapped.findings.push(Finding {
+            columns: columns.map(|column| self.row.columns().name(*column).to_owned()).collect(),
+            advice: bad.advice,
             ..Finding::new(Severity::Error, bad.reason, bad.message)
         });
     }

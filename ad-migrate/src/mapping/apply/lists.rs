@@ -8,6 +8,63 @@ use crate::mapping::convert::BadValue;
 /// Items of a list that are compared to find equal ones; the rules check the rest.
 const MOST_COMPARED: usize = 1000;
 
+/// What separates the items in a text of a list field.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Between<'r> {
+    /// The separator that the mapping sets.
+    Mark(&'r str),
+    /// Anything that stands before the beginning of an address.
+    Addresses,
+    /// A line break, or a mark that no item can contain; but not the one within a number or brackets, as in `19,5 tum`.
+    Lines(char),
+    /// The row has the items one by one.
+    Nothing,
+}
+
+/// Takes each item of a text.
+pub(super) fn each_item<'t, E>(
+    text: &'t str,
+    between: Between<'_>,
+    mut take: impl FnMut(&'t str) -> Result<(), E>,
+) -> Result<(), E> {
+    match between {
+        Between::Mark(mark) => text.split(mark).map(str::trim).try_for_each(take),
+        Between::Addresses => {
+            let is_mark = |letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '|');
+            let mut from = 0;
+            for (at, letter) in text.char_indices().filter(|(_, letter)| is_mark(*letter)) {
+                let next = &text[at + letter.len_utf8()..];
+                if ["http://", "https://"].iter().any(|scheme| next.starts_with(scheme)) {
+                    take(text[from..at].trim_matches(is_mark))?;
+                    from = at;
+                }
+            }
+            take(text[from..].trim_matches(is_mark))
+        }
+        Between::Lines(mark) => {
+            let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+            let is_within = |at: usize| {
+                let bytes = text.as_bytes();
+                is_digit(at.checked_sub(1).and_then(|at| bytes.get(at))) && is_digit(bytes.get(at + mark.len_utf8()))
+            };
+            let (mut from, mut brackets) = (0, 0_usize);
+            for (at, letter) in text.char_indices() {
+                match letter {
+                    '(' => brackets += 1,
+                    ')' => brackets = brackets.saturating_sub(1),
+                    _ => {}
+                }
+                if letter == '\n' || (letter == mark && brackets == 0 && !is_within(at)) {
+                    take(text[from..at].trim())?;
+                    (from, brackets) = (at + letter.len_utf8(), 0);
+                }
+            }
+            take(text[from..].trim())
+        }
+        Between::Nothing => take(text),
+    }
+}
+
 /// Whether a text begins as an address does.
 pub(super) fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {

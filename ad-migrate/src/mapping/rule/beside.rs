@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::Column;
-use crate::mapping::fold::folded;
+use crate::mapping::fold::{exact, exact_into};
 
 /// A unit or a currency: the same in every row, of a column, or what values have that do not say it themselves.
 #[derive(Debug, Default, Deserialize)]
@@ -13,7 +13,7 @@ pub(in crate::mapping) struct Beside {
     /// The same in every row.
     pub(in crate::mapping) always: Option<Box<str>>,
     pub(in crate::mapping) column: Option<Column>,
-    /// What the values of the column mean; folded.
+    /// What the values of the column mean, as they are compared.
     pub(in crate::mapping) codes: Vec<(String, Box<str>)>,
     /// Where neither the value nor the column says it.
     pub(in crate::mapping) default: Option<Box<str>>,
@@ -22,7 +22,7 @@ pub(in crate::mapping) struct Beside {
 impl Beside {
     /// What a value of the column means.
     pub(in crate::mapping) fn resolve<'a>(&'a self, text: &'a str, scratch: &mut String) -> &'a str {
-        crate::mapping::fold::fold_into(text, scratch);
+        exact_into(text, scratch);
         self.codes.iter().find(|(code, _)| code == scratch).map_or(text, |(_, meant)| meant)
     }
 }
@@ -46,7 +46,7 @@ impl TryFrom<Value> for Beside {
                 ("values", Value::Table(codes)) => {
                     for (code, meant) in codes {
                         let Value::String(meant) = meant else { return Err(EXPECTED) };
-                        beside.codes.push((folded(&code), meant.into()));
+                        beside.codes.push((exact(&code), meant.into()));
                     }
                 }
                 _ => return Err(EXPECTED),

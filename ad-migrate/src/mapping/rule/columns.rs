@@ -7,7 +7,7 @@ use super::several;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::mapping) enum ColumnName {
-    /// By its name or path.
+    /// By its name or path; where there is none of this name, `*` in it stands for any text.
     Name(Box<str>),
     /// By its position, from 1, up to another one.
     Positions(usize, usize),
@@ -39,6 +39,14 @@ pub(in crate::mapping) struct Column {
 }
 
 impl Column {
+    /// Its name, or its position as a text.
+    pub(in crate::mapping) fn text(&self) -> String {
+        match &self.name {
+            ColumnName::Name(name) => name.to_string(),
+            ColumnName::Positions(from, _) => from.to_string(),
+        }
+    }
+
     /// A column by its name; `20-46` are positions.
     pub(in crate::mapping) fn named(name: &str) -> Self {
         let range = name.split_once('-').and_then(|(from, to)| {
@@ -66,9 +74,15 @@ impl TryFrom<Value> for Column {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(in crate::mapping) struct MappingColumns(pub(in crate::mapping) Vec<Column>);
+
+impl MappingColumns {
+    pub(in crate::mapping) fn ids(&self) -> impl Iterator<Item = SourceId> {
+        self.0.iter().map(|column| column.id)
+    }
+}
 
 impl TryFrom<Value> for MappingColumns {
     type Error = &'static str;

@@ -63,6 +63,8 @@ impl Shape {
         let skip = announced_length + lines(&head[announced_length..], settings.skip_first, line_end);
         let text = &head[skip..];
         let quote = match settings.quote {
+            // No byte of a cell is NUL.
+            Some('\0') => 0,
             Some(quote) => byte(quote, "quote", charset)?,
             None => find_quote(text, &mut notes),
         };

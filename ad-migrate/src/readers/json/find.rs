@@ -12,7 +12,7 @@ pub(super) fn find(text: &[u8]) -> RecordsPlace {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     // The search ends where the text is truncated or invalid.
     let _ = RecordSearch { tree: &mut tree, node: Tree::ROOT, is_item: false }.deserialize(&mut deserializer);
-    tree.records()
+    tree.records(Some(super::ANY))
 }
 
 struct RecordSearch<'a> {

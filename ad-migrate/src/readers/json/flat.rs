@@ -34,8 +34,15 @@ impl Flat<'_> {
                     return Err(serde_json::Error::custom(format!("it is nested deeper than {DEEPEST} levels")));
                 }
                 let mut deserializer = serde_json::Deserializer::from_str(text);
+                let is_node = self.depth > 0 && text.starts_with('{');
+                if is_node {
+                    self.batch.enter(self.path.len());
+                }
                 let inner = Flat { columns: self.columns, batch: self.batch, path: self.path, depth: self.depth + 1 };
                 inner.deserialize(&mut deserializer)?;
+                if is_node {
+                    self.batch.leave();
+                }
                 deserializer.end()
             }
             Some(b'n') => Ok(()),

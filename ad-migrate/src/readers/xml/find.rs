@@ -43,7 +43,7 @@ pub(super) fn find(text: &[u8]) -> RecordsPlace {
             _ => {}
         }
     }
-    tree.records()
+    tree.records(None)
 }
 
 /// The encoding that the declaration of a document names, if it has one.

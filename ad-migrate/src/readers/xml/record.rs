@@ -108,6 +108,7 @@ impl Record {
         if (!value.is_empty() || !element.has_more) && !self.open.is_empty() {
             self.value(value, line, batch);
         }
+        batch.leave();
         text.truncate(element.text);
         self.text = text;
         let before = if self.open.len() > 1 { self.path[..element.path].rfind('/').unwrap_or(0) } else { 0 };
@@ -122,10 +123,11 @@ impl Record {
 
     /// Opens an element whose path is set.
     fn enter(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) {
+        let path = self.path.len();
         if let Some(parent) = self.open.last_mut() {
             parent.has_more = true;
+            batch.enter(path);
         }
-        let path = self.path.len();
         let mut has_more = false;
         for (name, value) in attributes(start) {
             if self.is_broken {
