@@ -1,9 +1,9 @@
 //! Statistics of a column, in bounded memory.
 
 use ad_core::written::{currency, number};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::look::{LOOKS, Terms, ValueLook, separator};
+use super::look::{LONGEST_NAME, LOOKS, Terms, ValueLook, separator};
 
 /// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;
@@ -14,8 +14,12 @@ const LONGEST: usize = 120;
 const SAMPLES: usize = 3;
 const LONGEST_SAMPLE: usize = 60;
 
-/// Separators of lists of words.
-const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
+/// Separators of lists of words: those that stand for nothing else first.
+const MARKS: [&str; 11] = ["|", ";", "\n", "\t", "•", "<br>", ",", " / ", " + ", " - ", "/"];
+/// How many of them are certain.
+const CERTAIN_MARKS: usize = 7;
+/// Most texts that are kept of those that are no model of the brand beside them.
+const MOST_UNKNOWN: usize = 30;
 
 #[derive(Debug, Default)]
 pub(super) struct ColumnStatistics {
@@ -38,7 +42,30 @@ pub(super) struct ColumnStatistics {
     marks: [u32; MARKS.len()],
     /// Separators of images, with the number of values that have them.
     pictures: FxHashMap<&'static str, u32>,
+    /// What of it is a model of the brand beside it.
+    pub(super) models: ModelEvidence,
+    /// Values that are the number of their row.
+    numbered: u32,
     last_row: u32,
+}
+
+/// How many values of a column are models of the brands of their rows.
+#[derive(Debug, Default)]
+pub(super) struct ModelEvidence {
+    pub(super) checked: u32,
+    pub(super) found: u32,
+    /// Those that are not, with their brand and how many rows they are in, as far as they are kept.
+    pub(super) unknown: FxHashMap<(Box<str>, Box<str>), u32>,
+}
+
+/// How a column separates the items of its lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListMark {
+    /// Each value is one item, or a comma is between them.
+    Usual,
+    Mark(&'static str),
+    /// Its values may be lists, but the mark may also be part of an item.
+    Unsure(&'static str),
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +84,8 @@ pub(super) struct Numbers {
     pub(super) decimal: [u32; 2],
     /// Texts after them, such as `km`.
     pub(super) after: FxHashMap<Box<str>, u32>,
+    /// Texts that are 0, as far as they are kept.
+    pub(super) zeros: FxHashSet<Box<str>>,
     /// Signs of currencies around them.
     pub(super) signs: FxHashMap<Box<str>, u32>,
 }
@@ -98,6 +127,8 @@ impl ColumnStatistics {
             self.samples.push(ad_files::text::shortened(text, LONGEST_SAMPLE).into_owned());
         }
         terms.count(text, &mut self.looks);
+        let is_number_of_row = |first: u32| text.parse() == Ok(row - 1 + first);
+        self.numbered += u32::from(is_number_of_row(1) || is_number_of_row(0));
         self.numbers.add(text);
         self.dates.add(text);
         for (count, mark) in self.marks.iter_mut().zip(MARKS) {
@@ -121,15 +152,71 @@ impl ColumnStatistics {
         self.distinct.keys().map(|text| text.chars().count()).max().unwrap_or(0)
     }
 
-    /// The separator of lists: the first mark that more than a tenth of the values have.
-    pub(super) fn mark(&self) -> Option<&'static str> {
-        let some = |(count, _): &(&u32, &'static str)| **count * 10 > self.values;
-        self.marks.iter().zip(MARKS).find(some).map(|(_, mark)| mark)
+    /// Adds what a value is beside the brand of its row.
+    pub(super) fn add_beside(&mut self, brand: &str, text: &str, terms: &mut Terms) {
+        let text = text.trim();
+        let ModelEvidence { checked, found, unknown } = &mut self.models;
+        // Columns of something else cost little.
+        if text.is_empty() || text.len() > LONGEST_NAME || (*checked >= 50 && *found * 5 < *checked) {
+            return;
+        }
+        *checked += 1;
+        if terms.is_model(brand, text) {
+            *found += 1;
+        } else if unknown.len() < MOST_UNKNOWN || unknown.keys().any(|(_, known)| **known == *text) {
+            *unknown.entry((brand.into(), text.into())).or_default() += 1;
+        }
     }
 
-    /// The separator that most values with several images have.
+    /// The percentage of values that are models of the brands beside them; nothing where there are too few to say so.
+    pub(super) fn models_share(&self) -> Option<u32> {
+        let ModelEvidence { checked, found, .. } = self.models;
+        (checked >= 3).then(|| found * 100 / checked)
+    }
+
+    /// Whether its values are the numbers of the rows, which are others after the next export.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.filled > 1 && self.numbered == self.filled
+    }
+
+    /// Whether all values are the same.
+    pub(super) fn is_constant(&self) -> bool {
+        self.values > 2 && self.distinct.len() == 1 && !self.has_more
+    }
+
+    /// Whether its texts begin alike, as stock numbers do and plates do not: `LAG001`, `LAG002`.
+    pub(super) fn begins_alike(&self) -> bool {
+        let beginnings: FxHashSet<String> = self.distinct.keys().map(|text| text.chars().take(3).collect()).collect();
+        self.distinct.len() >= 4 && beginnings.len() * 4 <= self.distinct.len()
+    }
+
+    /// How its lists are separated: by the first mark that more than a tenth of the values have.
+    pub(super) fn list_mark(&self) -> ListMark {
+        let some = |(count, _): &(&u32, &'static str)| **count * 10 > self.values;
+        let found = self.marks.iter().zip(MARKS).position(|it| some(&it));
+        match found.map(|at| (at, MARKS[at])) {
+            None | Some((_, ",")) => ListMark::Usual,
+            Some((at, mark)) if at < CERTAIN_MARKS => ListMark::Mark(mark),
+            Some((_, mark)) => ListMark::Unsure(mark),
+        }
+    }
+
+    /// Whether it has lists of words.
+    pub(super) fn has_lists(&self) -> bool {
+        self.marks[..CERTAIN_MARKS].iter().any(|count| count * 10 > self.values)
+    }
+
+    /// How many words its values have on average.
+    pub(super) fn words(&self) -> f64 {
+        let words: usize = self.distinct.keys().map(|text| text.split_whitespace().count()).sum();
+        f64::from(u32::try_from(words).unwrap_or(u32::MAX))
+            / f64::from(u32::try_from(self.distinct.len().max(1)).unwrap_or(1))
+    }
+
+    /// The separator that all values with several images have.
     pub(super) fn picture_mark(&self) -> Option<&'static str> {
-        self.pictures.iter().max_by_key(|(_, count)| **count).map(|(mark, _)| *mark)
+        let mut marks = self.pictures.keys().copied();
+        marks.next().filter(|_| marks.next().is_none())
     }
 
     /// The different values, the most frequent first.
@@ -158,6 +245,9 @@ impl Numbers {
         self.count += 1;
         let float = found.number.float();
         self.greatest = self.greatest.max(float);
+        if float == 0.0 && self.zeros.len() < 10 {
+            self.zeros.insert(text.into());
+        }
         if float > 0.0 {
             self.least = Some(self.least.map_or(float, |least| least.min(float)));
         }
@@ -187,9 +277,12 @@ impl Numbers {
     }
 
     pub(super) fn median(&self) -> Option<f64> {
-        let mut sorted = self.kept.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied()
+        median(self.kept.clone())
+    }
+
+    /// The median of those that are more than 0.
+    pub(super) fn typical(&self) -> Option<f64> {
+        median(self.kept.iter().copied().filter(|number| *number > 0.0).collect())
     }
 
     /// The text after most of them.
@@ -197,6 +290,11 @@ impl Numbers {
         let (text, count) = self.after.iter().max_by_key(|(_, count)| **count)?;
         (count * 2 > self.count).then_some(&**text)
     }
+}
+
+fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied()
 }
 
 impl Dates {

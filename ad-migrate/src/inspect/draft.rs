@@ -3,7 +3,10 @@
 
 mod measures;
 mod missing;
+mod money;
+mod rows;
 mod text;
+mod words;
 
 use ad_core::{
     categories::{self, Category},
@@ -12,7 +15,7 @@ use ad_core::{
 };
 
 use super::{
-    Draft, Guess, SeenFile,
+    Draft, Guess, Languages, SeenFile,
     column::ColumnStatistics,
     guess::{GuessedColumns, Match, field},
     look::ValueLook,
@@ -59,9 +62,12 @@ impl DraftEntry {
 struct DraftMap {
     name: String,
     about: String,
-    /// Each a value, what it could mean, and in how many rows it is.
+    /// Each a value, what it could mean as TOML, and in how many rows it is.
     entries: Vec<(String, String, u32)>,
 }
+
+/// The answer that removes a value.
+const NO_VALUE: &str = "\"\"";
 
 /// A value of the column of vehicle types, its vehicle type, and in how many rows it is.
 type TypeValue = (String, Option<String>, u32);
@@ -73,6 +79,8 @@ struct Writer<'a> {
     guessed: GuessedColumns,
     category: &'static Category,
     detected: &'a Detected,
+    languages: Languages,
+    /// The language in which the mapping understands values.
     language: Language,
     lines: Vec<DraftEntry>,
     maps: Vec<DraftMap>,
@@ -80,14 +88,16 @@ struct Writer<'a> {
     missing: Vec<String>,
 }
 
-pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Detected, language: Language) -> Draft {
+pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Detected, languages: Languages) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
     let category = most.and_then(|(name, _)| categories::by_vehicle_type(name));
     let category = category.or_else(|| categories::by_vehicle_type("car")).expect("cars are a category");
     let (lines, maps, missing) = (Vec::new(), Vec::new(), Vec::new());
-    let mut writer = Writer { seen, guessed, category, detected, language, lines, maps, missing };
+    let language = languages.of_terms();
+    let mut writer = Writer { seen, guessed, category, detected, languages, language, lines, maps, missing };
+    writer.settle_language();
     writer.all_lines();
     writer.fallbacks();
     writer.requirements();
@@ -95,7 +105,7 @@ pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Dete
         writer.lines.iter().filter(|line| line.is_used() == used).map(|line| line.field.to_owned()).collect()
     };
     Draft {
-        language: language.code(),
+        language: writer.language.code(),
         filled: fields(true),
         asked: fields(false),
         detected: detected.clone(),
@@ -183,6 +193,9 @@ impl Writer<'_> {
                 "Is this the field? Only the values of the column look like it."
             });
         }
+        if let Some(doubt) = found.doubt {
+            line.ask(doubt);
+        }
         if let Some(rival) = found.rival {
             let question = format!("Another column may be the same: {}. Which one is it?", self.from(rival));
             line.ask(&question);
@@ -190,35 +203,24 @@ impl Writer<'_> {
         let column = self.column(index);
         match found.field {
             field::IMAGES => self.images(index, &mut line),
-            field::MILEAGE => self.mileage(index, &mut line),
-            field::POWER => self.power(index, &mut line),
-            field::DISPLACEMENT => self.displacement(index, &mut line),
-            "category_fields.physics.max_trailer_weight"
-            | "category_fields.physics.gross_weight"
-            | "category_fields.physics.curb_weight" => self.weight(index, &mut line),
-            of if of.starts_with("category_fields.powertrain.environmental.") => self.environment(index, &mut line),
             of if of.starts_with("price.") => self.price(index, &mut line),
             field::FUELS => self.values(index, ValueLook::Fuel, "fuel", &mut line),
             field::GEARBOX => self.values(index, ValueLook::Gearbox, "gearbox", &mut line),
             field::BODY_TYPE => self.values(index, ValueLook::Body, "body", &mut line),
             field::DRIVE => self.values(index, ValueLook::Drive, "drive", &mut line),
             field::BRAND => self.values(index, ValueLook::Brand, "", &mut line),
+            field::MODEL => self.models(index, &mut line),
             field::BODY if column.share(ValueLook::Html) > 0 => line.options.push("html = true".to_owned()),
-            field::EQUIPMENT => {
-                let mark = column.mark().filter(|_| column.repeated == 0);
-                line.options.extend(mark.map(|mark| format!("split = {}", quoted(mark))));
-            }
+            field::EQUIPMENT => self.equipment(index, &mut line),
             field::YEAR if column.share(ValueLook::Year) < 50 => {
                 line.options.push("year = true".to_owned());
                 line.ask("Its values are dates. Is their year the model year?");
             }
-            field::VAT | field::NEW if column.share(ValueLook::Boolean) < 50 => {
-                line.ask("What do its values mean? values = { \"…\" = true }");
-            }
+            field::VAT | field::NEW if column.share(ValueLook::Boolean) < 50 => self.yes_or_no(index, &mut line),
             field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
                 self.date(index, &mut line);
             }
-            _ => {}
+            _ => self.measure(index, &mut line),
         }
         self.decimal(index, &mut line);
         let is_used = line.is_used();
@@ -274,30 +276,6 @@ impl Writer<'_> {
                 line.from = format!("[{}]", names.join(", "));
             }
             _ => {}
-        }
-    }
-
-    /// The value maps of a column, including an own one for values that the built-in one does not contain.
-    fn values(&mut self, index: usize, look: ValueLook, builtin: &str, line: &mut DraftEntry) {
-        let SeenFile { columns, terms, names, .. } = &mut self.seen;
-        let mut entries = Vec::new();
-        for (text, count) in columns[index].frequent() {
-            if entries.len() < MOST_UNKNOWN && terms.means(look, text).is_none() {
-                let near = terms.nearest_brand(text).filter(|_| look == ValueLook::Brand).unwrap_or("…");
-                entries.push((text.to_owned(), near.to_owned(), count));
-            }
-        }
-        let name = format!("own_{}", if builtin.is_empty() { "brand" } else { builtin });
-        let own = (!entries.is_empty()).then_some(name.as_str());
-        let maps = own.into_iter().chain(Some(builtin).filter(|builtin| !builtin.is_empty()));
-        match maps.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().as_slice() {
-            [] => {}
-            [map] => line.options.push(format!("values = {map}")),
-            maps => line.options.push(format!("values = [{}]", maps.join(", "))),
-        }
-        if !entries.is_empty() {
-            let about = format!("Unknown values of {}", names[index]);
-            self.maps.push(DraftMap { name, about, entries });
         }
     }
 

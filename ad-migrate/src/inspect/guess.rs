@@ -1,16 +1,26 @@
 //! Guesses the field of each column from its name and its values. A field goes to the column with the highest confidence.
 
+mod by_value;
+
 use super::{
     column::ColumnStatistics,
     look::{Terms, ValueLook},
-    names::{self, NameGuess},
+    names::{self, NameGuess, PictureSize},
 };
+
+use by_value::{agreement, by_look};
 
 /// Guesses with a lower confidence are comments in the draft.
 const SURE: u8 = 60;
 
 /// The same for guesses that the name of the column does not support.
 const SURE_BY_VALUES: u8 = 80;
+
+/// Most confidence in a column whose name is not understood, by its values alone: other columns have such values, too.
+const UNNAMED: u8 = 55;
+
+/// The confidence in a model by the brands beside it.
+const BESIDE_BRAND: u8 = 97;
 
 /// Two columns whose confidences differ by less may both be the field.
 const CLOSE: u8 = 4;
@@ -31,6 +41,8 @@ pub(super) struct Match {
     pub(super) by_name: bool,
     /// Another column that may as well be the field.
     pub(super) rival: Option<usize>,
+    /// What must be asked about it.
+    pub(super) doubt: Option<&'static str>,
 }
 
 impl Match {
@@ -84,41 +96,52 @@ pub(super) mod field {
 }
 
 pub(super) fn guess(names: &[String], columns: &[ColumnStatistics], rows: u32, terms: &mut Terms) -> GuessedColumns {
+    let has_names = names.iter().any(|name| !name.bytes().all(|byte| byte.is_ascii_digit()));
     let mut candidates: Vec<(usize, Match)> = Vec::new();
     for (index, (header, column)) in names.iter().zip(columns).enumerate() {
-        let looks = by_look(column, index, rows);
         let said = names::guess_by_name(header);
         let agreed = said.as_ref().map(|said| by_name(said, column));
-        for mut look in looks {
+        for mut look in by_look(column, index, rows) {
             match &agreed {
-                Some(name) if name.field == look.field => {}
+                // The name says so with more certainty, or less.
+                Some(name) if name.field == look.field => continue,
                 // The name takes precedence, unless the values contradict it.
                 Some(name) if name.confidence >= SURE => look.confidence = look.confidence.min(name.confidence / 2),
                 _ => {}
             }
-            candidates.push((index, look));
+            if has_names {
+                look.confidence = look.confidence.min(UNNAMED);
+            }
+            if look.field != field::IMAGES || !names::is_other_picture(header) {
+                candidates.push((index, look));
+            }
         }
+        candidates.extend(model_by_brand(column, agreed.as_ref()).map(|found| (index, found)));
+        candidates.extend(pictures_as_link(column, agreed.as_ref()).map(|found| (index, found)));
         candidates.extend(agreed.map(|named| (index, named)));
     }
     let vehicle = vehicle(names, columns, terms);
     candidates.retain(|(index, _)| Some(*index) != vehicle);
-    let mut guessed = assign(candidates, columns.len());
+    let mut guessed = assign(candidates, columns.len(), has_names);
     guessed.vehicle = vehicle;
+    other_price(&mut guessed, names, columns);
+    largest_pictures(&mut guessed, names, columns);
     model_beside_brand(&mut guessed, names, columns);
     guessed
 }
 
 /// Assigns each field to the column with the highest confidence.
-fn assign(mut candidates: Vec<(usize, Match)>, count: usize) -> GuessedColumns {
+fn assign(mut candidates: Vec<(usize, Match)>, count: usize, has_names: bool) -> GuessedColumns {
     candidates.sort_by(|(at, one), (other_at, other)| other.confidence.cmp(&one.confidence).then(at.cmp(other_at)));
     let mut guessed = GuessedColumns { columns: vec![None; count], vehicle: None, images: Vec::new() };
     let mut taken_by: Vec<(&str, usize)> = Vec::new();
     for (index, found) in candidates {
         let is_image = found.field == field::IMAGES;
-        // The power is often given twice, in hp and kW.
+        // The power is often given twice, in hp and kW; and a model may be in two columns, with and without its brand.
         if !is_image
             && found.field != field::POWER
-            && found.by_name
+            && found.confidence != BESIDE_BRAND
+            && (found.by_name || !has_names)
             && found.is_sure()
             && let Some((_, by)) = taken_by.iter().find(|(field, by)| *field == found.field && *by != index)
             && let Some(taken) = &mut guessed.columns[*by]
@@ -140,138 +163,86 @@ fn assign(mut candidates: Vec<(usize, Match)>, count: usize) -> GuessedColumns {
     guessed
 }
 
+/// Another column that is named as a price, and not as another one than buyers pay, may be the price.
+fn other_price(guessed: &mut GuessedColumns, names: &[String], columns: &[ColumnStatistics]) {
+    let Some(price) = guessed.column_of(field::PRICE) else { return };
+    let may_be = |index: &usize| {
+        let has_field =
+            guessed.columns[*index].as_ref().is_some_and(|guess| guess.field.starts_with("price.") && guess.is_sure());
+        *index != price
+            && !has_field
+            && columns[*index].share(ValueLook::Number) >= 80
+            && names::may_be_price(&names[*index])
+    };
+    let other = (0..names.len()).find(may_be);
+    if let Some(found) = &mut guessed.columns[price] {
+        found.rival = found.rival.or(other);
+    }
+}
+
+/// Of several versions of the same pictures, only the largest are used.
+fn largest_pictures(guessed: &mut GuessedColumns, names: &[String], columns: &[ColumnStatistics]) {
+    let size = |index: &usize| match columns[*index].share(ValueLook::SmallPictures) {
+        50.. => PictureSize::Small,
+        _ => names::picture_size(&names[*index]),
+    };
+    let Some(largest) = guessed.images.iter().map(size).max() else { return };
+    for index in guessed.images.iter().filter(|index| size(index) < largest) {
+        guessed.columns[*index] = None;
+    }
+    guessed.images.retain(|index| size(index) == largest);
+    for index in &guessed.images {
+        let column = &columns[*index];
+        let doubt = if largest == PictureSize::Small || column.share(ValueLook::SmallPictures) > 0 {
+            Some("These are small versions of pictures. Does the file have larger ones?")
+        } else {
+            column.is_constant().then_some("All rows have the same picture. Is it one of the vehicle?")
+        };
+        if let Some(found) = &mut guessed.columns[*index] {
+            found.doubt = found.doubt.or(doubt);
+        }
+    }
+}
+
+/// A column of which nearly all values are models of the brands beside them is the model, whatever it is called.
+fn model_by_brand(column: &ColumnStatistics, named: Option<&Match>) -> Option<Match> {
+    let share = column.models_share().filter(|share| *share >= 80)?;
+    if named.is_some_and(|named| named.field == field::MODEL) {
+        return None;
+    }
+    // Numbers may be models, as of Peugeot, or what the name says.
+    let is_number = column.share(ValueLook::Number) >= 80;
+    let doubt =
+        is_number.then_some("Its values are models of the brands beside it, but numbers, too. Is it the model?");
+    let why = format!("{share} % are models of the brands beside them");
+    Some(Match { field: field::MODEL, confidence: BESIDE_BRAND, why, by_name: true, rival: None, doubt })
+}
+
+/// A column of links to pictures.
+fn pictures_as_link(column: &ColumnStatistics, named: Option<&Match>) -> Option<Match> {
+    named.filter(|named| named.field == field::URL && column.share(ValueLook::Pictures) >= 50)?;
+    let why = "it is named as a link, and its addresses are those of images".to_owned();
+    let doubt = Some("The column is named as a link. Are its pictures those of the vehicle?");
+    Some(Match { field: field::IMAGES, confidence: SURE, why, by_name: true, rival: None, doubt })
+}
+
 /// The guess by name, with a confidence that depends on the values.
 fn by_name(said: &NameGuess, column: &ColumnStatistics) -> Match {
     let (change, what) = agreement(said.field, column);
     let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
     let why = if what.is_empty() { said.why.clone() } else { format!("{}; {what}", said.why) };
     let confidence = u8::try_from(confidence).unwrap_or(0);
-    Match { field: said.field, confidence, why, by_name: true, rival: None }
-}
-
-/// By how much the values change the confidence in a field, and why.
-fn agreement(of: &str, column: &ColumnStatistics) -> (i16, String) {
-    if column.values == 0 {
-        return (-40, "no values".to_owned());
-    }
-    let share = |looks: &[ValueLook]| looks.iter().map(|look| column.share(*look)).max().unwrap_or(0);
-    let looks: (&[ValueLook], &str) = match of {
-        field::VIN => (&[ValueLook::Vin], "VINs"),
-        field::PLATE => (&[ValueLook::SwedishPlate, ValueLook::Plate], "plates"),
-        field::BRAND => (&[ValueLook::Brand], "known brands"),
-        field::FUELS => (&[ValueLook::Fuel], "known fuels"),
-        field::GEARBOX => (&[ValueLook::Gearbox], "known gearboxes"),
-        field::BODY_TYPE => (&[ValueLook::Body], "known body types"),
-        field::COLOR => (&[ValueLook::Color], "known colours"),
-        field::DRIVE => (&[ValueLook::Drive], "known drive types"),
-        field::IMAGES => (&[ValueLook::Pictures, ValueLook::PictureNames, ValueLook::Address], "pictures"),
-        field::URL | "video_url" => (&[ValueLook::Address], "addresses"),
-        field::YEAR => (&[ValueLook::Year, ValueLook::Month, ValueLook::Date], "years"),
-        field::SALESPERSON => (&[ValueLook::Email], "e-mail addresses"),
-        field::VAT | field::NEW => (&[ValueLook::Boolean], "yes or no"),
-        field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
-            (&[ValueLook::Date], "full dates")
+    let doubt = match said.field {
+        field::SOURCE_ID if column.is_numbered() => {
+            Some("Its values are the numbers of the rows. Does a vehicle keep its number in every export?")
         }
-        _ if is_number(of) => (&[ValueLook::Number], "numbers"),
-        _ => return (0, String::new()),
-    };
-    let share = share(looks.0);
-    let free = matches!(of, field::COLOR | field::BODY_TYPE | field::PLATE);
-    let change = match share {
-        80.. => 6,
-        50..80 => 2,
-        _ if free => -10,
-        20..50 => -20,
-        _ => -45,
-    };
-    (change, format!("{share} % are {}", looks.1))
-}
-
-/// Whether a field of the dictionary is a number or a measure.
-fn is_number(of: &str) -> bool {
-    of.starts_with("price.")
-        || of.starts_with("category_fields.powertrain.environmental.")
-        || of.starts_with("category_fields.physics.")
-        || matches!(of, field::MILEAGE | field::OWNERS | field::POWER | field::DISPLACEMENT)
-}
-
-/// Guesses from the values alone, without the column's name.
-fn by_look(column: &ColumnStatistics, index: usize, rows: u32) -> Vec<Match> {
-    let mut found = Vec::new();
-    let mut add = |field: &'static str, confidence: u8, why: String| {
-        found.push(Match { field, confidence, why, by_name: false, rival: None });
-    };
-    let is_code = column.longest() <= 2;
-    for (look, field, confidence, what) in [
-        (ValueLook::Vin, field::VIN, 90, "VINs"),
-        (ValueLook::SwedishPlate, field::PLATE, 86, "Swedish plates"),
-        (ValueLook::Plate, field::PLATE, 66, "similar to German plates"),
-        (ValueLook::Pictures, field::IMAGES, 86, "addresses of images"),
-        (ValueLook::PictureNames, field::IMAGES, 75, "file names of images"),
-        (ValueLook::Brand, field::BRAND, 80, "known brands"),
-        (ValueLook::Fuel, field::FUELS, 76, "known fuels"),
-        (ValueLook::Gearbox, field::GEARBOX, 75, "known gearboxes"),
-        (ValueLook::Body, field::BODY_TYPE, 73, "known body types"),
-        (ValueLook::Color, field::COLOR, 72, "known colours"),
-        (ValueLook::Drive, field::DRIVE, 70, "known drive types"),
-        (ValueLook::Year, field::YEAR, 64, "years"),
-        (ValueLook::Date, field::TRAFFIC, 61, "dates"),
-        (ValueLook::Email, field::SALESPERSON, 40, "e-mail addresses"),
-    ] {
-        let share = column.share(look);
-        if share >= 60 {
-            // No other column has the words of fuels or gearboxes throughout.
-            let is_certain = share >= 95 && matches!(look, ValueLook::Fuel | ValueLook::Gearbox);
-            let confidence = match share {
-                _ if is_certain => confidence + 8,
-                80.. => confidence,
-                _ => confidence - 12,
-            };
-            let confidence = if is_code { confidence / 2 } else { confidence };
-            add(field, confidence, format!("{share} % are {what}"));
+        field::SOURCE_ID if column.values > 1 && !column.is_unique() => {
+            Some("Several rows have the same value. Is it the permanent reference of one vehicle?")
         }
-    }
-    if column.share(ValueLook::Prose).max(column.share(ValueLook::Html)) >= 50 {
-        add(field::BODY, 72, "it contains sentences".to_owned());
-    }
-    numbers(column, &mut add);
-    let is_text = column.share(ValueLook::Number) < 50
-        && column.share(ValueLook::Pictures) == 0
-        && column.share(ValueLook::Prose) < 50;
-    if is_text
-        && column.share(ValueLook::Date) < 50
-        && column.repeated == 0
-        && column.mark().is_some_and(|mark| mark != "/")
-    {
-        add(field::EQUIPMENT, 62, "it contains lists of words".to_owned());
-    }
-    let is_short = column.longest() <= 24 && !column.distinct.keys().any(|text| text.contains(' '));
-    if column.is_unique() && column.filled == rows && rows > 1 && is_short && column.share(ValueLook::Vin) < 50 {
-        let confidence = if index == 0 { 68 } else { 50 };
-        add(field::SOURCE_ID, confidence, "unique in every row".to_owned());
-    }
-    found
-}
-
-/// Guesses by the size of numbers.
-fn numbers(column: &ColumnStatistics, add: &mut impl FnMut(&'static str, u8, String)) {
-    let numbers = &column.numbers;
-    if column.share(ValueLook::Number) < 80
-        || column.share(ValueLook::Year) >= 60
-        || column.share(ValueLook::Date) >= 60
-    {
-        return;
-    }
-    let is_round = numbers.count > 0 && numbers.round * 100 / numbers.count >= 70;
-    if is_round && numbers.greatest >= 10_000.0 {
-        add(field::PRICE, 63, "large, round numbers like prices".to_owned());
-    } else if numbers.greatest >= 2_000.0 && numbers.greatest <= 2_000_000.0 && column.distinct.len() > 3 {
-        add(field::MILEAGE, 60, "numbers in the range of mileages".to_owned());
-    } else if numbers.greatest >= 100.0 && numbers.greatest <= 1_200.0 && column.distinct.len() > 3 {
-        add(field::POWER, 45, "numbers in the range of engine power".to_owned());
-    } else if numbers.greatest <= 9.0 {
-        add(field::OWNERS, 25, "small numbers: owners, doors or seats".to_owned());
-    }
+        field::URL if column.is_constant() => Some("All rows have the same address. Is it that of the vehicle?"),
+        _ => None,
+    };
+    Match { field: said.field, confidence, why, by_name: true, rival: None, doubt }
 }
 
 fn vehicle(names: &[String], columns: &[ColumnStatistics], terms: &mut Terms) -> Option<usize> {
@@ -295,6 +266,6 @@ fn model_beside_brand(guessed: &mut GuessedColumns, names: &[String], columns: &
     if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(ValueLook::Prose) == 0 {
         let why = "it follows the brand".to_owned();
         guessed.columns[brand + 1] =
-            Some(Match { field: field::MODEL, confidence: 66, why, by_name: false, rival: None });
+            Some(Match { field: field::MODEL, confidence: 66, why, by_name: false, rival: None, doubt: None });
     }
 }

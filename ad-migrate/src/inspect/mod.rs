@@ -16,9 +16,9 @@ use ad_core::{
 };
 use serde::Serialize;
 
-use crate::readers::{Batch, Detected, ReadError, Reader};
+use crate::readers::{Batch, ColumnId, Detected, ReadError, Reader};
 use column::ColumnStatistics;
-use look::Terms;
+use look::{Terms, ValueLook};
 use pairs::Pairs;
 
 /// Rows that are analysed, from the beginning.
@@ -117,20 +117,61 @@ impl SeenFile {
                     column.add(self.rows, text, &mut self.terms, count);
                 }
             }
+            // Of several columns of brands, that of the vehicles has most of them.
+            let brands = row.cells().filter_map(|(id, text)| Some((id, self.terms.brand(text.trim())?)));
+            let known = |id: ColumnId| self.columns.get(id.index()).map_or(0, |column| column.distinct.len());
+            let brand = brands.max_by_key(|(id, _)| (known(*id), usize::MAX - id.index()));
+            let Some((of_brand, brand)) = brand else { continue };
+            for (id, text) in row.cells().filter(|(id, _)| *id != of_brand) {
+                if let Some(column) = self.columns.get_mut(id.index()) {
+                    column.add_beside(&brand, text, &mut self.terms);
+                }
+            }
         }
     }
 
-    /// The language that the names of the columns and their values show.
-    fn language(&self) -> Language {
+    fn languages(&self) -> Languages {
         let names = self.names.iter().map(String::as_str);
-        let values = self.columns.iter().filter(|column| !column.has_more).flat_map(|column| column.distinct.keys());
-        languages::detect(names.chain(values.map(|text| &**text)))
+        let columns = self.columns.iter().filter(|column| !column.has_more && column.share(ValueLook::Prose) == 0);
+        let values = columns.flat_map(|column| column.distinct.keys()).map(|text| &**text);
+        Languages { names: languages::detect(names), values: languages::detect(values) }
     }
 
     fn draft(mut self, detected: &Detected) -> Draft {
-        let language = self.language();
-        self.terms.set_language(language);
+        let languages = self.languages();
+        self.terms.set_language(languages.of_terms());
         let guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
-        draft::write(self, guessed, detected, language)
+        draft::write(self, guessed, detected, languages)
+    }
+}
+
+/// The languages of a file.
+#[derive(Debug, Clone, Copy)]
+struct Languages {
+    /// That of the names of the columns.
+    names: Language,
+    /// That of the values.
+    values: Language,
+}
+
+impl Languages {
+    /// The language in which values are understood. Where names and values are in different ones, terms on which languages disagree have no
+    /// meaning.
+    fn of_terms(self) -> Language {
+        match (self.names.code(), self.values.code()) {
+            (Some(names), Some(values)) if names != values => Language::Unknown,
+            (_, Some(_)) => self.values,
+            _ => self.names,
+        }
+    }
+
+    /// The language of the dealer, by which currencies and units are told.
+    fn of_dealer(self) -> Language {
+        if self.names.code().is_some() { self.names } else { self.values }
+    }
+
+    /// Whether names and values show the same language, so that each term has its meaning there.
+    fn is_certain(self) -> bool {
+        self.names.code().is_some() && self.names.code() == self.values.code()
     }
 }

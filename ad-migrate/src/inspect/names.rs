@@ -1,18 +1,11 @@
 //! What the name of a column says, be it a name of a CSV file or a path of XML or JSON.
 
+mod words;
+
 use ad_core::synonyms::names::Names;
 
 use crate::mapping::fold::folded;
-
-/// Last parts of paths that say nothing of their own: `price.amount`, `bild/@url`.
-const GENERIC: &[&str] = &[
-    "value", "values", "amount", "text", "url", "href", "src", "uri", "name", "belopp", "varde", "namn", "betrag",
-    "wert", "item", "rad", "code", "kod", "number", "nummer", "gross", "brutto", "adress", "address", "large",
-    "original",
-];
-/// Parts that name the unit or the currency of what is around them.
-const UNITS: &[&str] = &["unit", "enhet", "einheit", "uom", "units"];
-const CURRENCIES: &[&str] = &["currency", "valuta", "wahrung", "waehrung", "currencycode", "valutakod"];
+use words::{CURRENCIES, ELSEWHERE, GENERIC, HARMLESS, LARGER, OTHER_PICTURES, OTHER_PRICES, SMALLER, UNITS};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NameGuess {
@@ -46,34 +39,29 @@ fn words(part: &str) -> Vec<String> {
     crate::mapping::fold::words(&spaced)
 }
 
-/// Words beside a term that do not change what it means.
-const HARMLESS: &[&[&str]] = &[
-    // Taxes that a price includes.
-    &["inkl", "incl", "including", "moms", "mva", "mwst", "vat", "tva", "ttc", "btw", "alv", "brutto", "gross"],
-    // Which of several it is.
-    &["total", "totalt", "aktuell", "current", "kontant", "advertised", "main", "first"],
-    // The vehicle and its ad.
-    &["fordon", "fordonets", "bilens", "bil", "vehicle", "car", "fahrzeug", "annons"],
-    // What any value may be called.
-    &["no", "nr", "number", "nummer", "code", "kod", "text", "name", "namn", "value", "type", "typ", "date", "datum"],
-    &["url", "urls", "link", "links", "list", "lista", "stand", "of", "the", "de"],
-];
+/// Which version of a picture a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PictureSize {
+    Small,
+    Unsaid,
+    Large,
+}
 
-/// Words that make a price another one than the one that buyers pay.
-const OTHER_PRICES: &[&[&str]] = &[
-    // What the dealer paid, or other dealers pay.
-    &["in", "inkop", "inkops", "inkopspris", "inpris", "innkjop", "innkjopspris", "indkob", "indkobspris"],
-    &["ek", "einkauf", "einkaufspreis", "inkoop", "inkoopprijs", "osto", "ostohinta", "achat"],
-    &["purchase", "purchased", "cost", "trade", "dealer", "handlerpreis"],
-    // Without taxes.
-    &["net", "netto", "exkl", "excl", "ex"],
-    // Before a reduction, or of a new vehicle.
-    &["ord", "ordinarie", "old", "previous", "was", "original", "new", "nypris", "neupreis", "rrp", "msrp"],
-    // At the end of a leasing, or the least that is accepted.
-    &["rest", "residual", "reserve", "minimum"],
-    // In other units than whole kronor or euros.
-    &["ore", "cent", "cents", "minor", "pence", "tkr", "tsek", "tusen", "thousand"],
-];
+/// Which version of pictures a name says.
+pub(super) fn picture_size(name: &str) -> PictureSize {
+    if has_word(name, SMALLER) {
+        PictureSize::Small
+    } else if has_word(name, LARGER) {
+        PictureSize::Large
+    } else {
+        PictureSize::Unsaid
+    }
+}
+
+/// Whether a name says that its pictures are of something else than the vehicle.
+pub(super) fn is_other_picture(name: &str) -> bool {
+    has_word(name, OTHER_PICTURES)
+}
 
 /// Whether a word beside a term says nothing that changes it: a unit, a currency, or a word without a meaning of its own.
 fn is_harmless(word: &str) -> bool {
@@ -88,17 +76,47 @@ pub(super) fn guess_by_name(name: &str) -> Option<NameGuess> {
         return None;
     }
     let mut said = by_parts(name)?;
-    if said.field.starts_with("price.") && has_word(name, &OTHER_PRICES.concat()) {
+    let mut doubt = |why: &str| {
         said.confidence = said.confidence.min(UNSURE);
-        said.why = format!("{}, but it may be another price than buyers pay", said.why);
+        said.why = format!("{}, but {why}", said.why);
+    };
+    if said.field.starts_with("price.") && has_word(name, &OTHER_PRICES.concat()) {
+        doubt("it may be another price than buyers pay");
+    }
+    let is_of_dealer = said.field == "dealer_code" || said.field.starts_with("location.");
+    if said.field == "image_urls" && is_other_picture(name) {
+        doubt("its pictures may be of something else");
+    } else if !is_of_dealer && said.field != "category_fields.salesperson" && is_elsewhere(name) {
+        doubt("it is of something else than the vehicle");
     }
     Some(said)
+}
+
+/// Whether a name has the word of a price in it, and no other that makes it another one.
+pub(super) fn may_be_price(name: &str) -> bool {
+    const PRICE: [&str; 6] = ["pris", "price", "preis", "hinta", "prijs", "prix"];
+    let is_price = words(last(name)).iter().any(|word| PRICE.iter().any(|price| word.contains(price)));
+    is_price && !has_word(name, &OTHER_PRICES.concat())
+}
+
+/// Whether what is around the last part of a path is something else than the vehicle.
+fn is_elsewhere(name: &str) -> bool {
+    let parts = parts(name);
+    let around = parts.split_last().map_or(&[][..], |(_, around)| around);
+    around.iter().any(|part| {
+        let words = words(part);
+        ELSEWHERE.contains(&words.concat().as_str()) || words.iter().any(|word| ELSEWHERE.contains(&word.as_str()))
+    })
 }
 
 /// The confidence in a name that says more than a term.
 const UNSURE: u8 = 45;
 
 fn by_parts(name: &str) -> Option<NameGuess> {
+    if name == "@key" || name == "@key2" {
+        let why = "the records are the members of an object, by this name".to_owned();
+        return Some(NameGuess { field: "source_id", confidence: 84, why });
+    }
     let parts = parts(name);
     let last = parts.last()?;
     let is_generic = |part: &str| GENERIC.contains(&folded(part).as_str());
@@ -113,6 +131,13 @@ fn by_parts(name: &str) -> Option<NameGuess> {
     asked(last, if parts.len() == 1 { 92 } else { 90 }, "is a usual name of such columns")
         .or_else(|| asked(before_brackets(last)?, 90, "is a usual name of such columns"))
         .or_else(|| asked(&format!("{} {last}", around?), 85, "is a usual name of such columns"))
+        // `Bild 2`, `image_3`: one of several.
+        .or_else(|| {
+            let one =
+                last.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches([' ', '_', '-', '.']);
+            asked(one, 88, "is a usual name of such columns")
+                .filter(|said| one.len() < last.len() && said.field == "image_urls")
+        })
         .or_else(|| by_words(last))
         // `features/feature`: the one of many.
         .or_else(|| {
@@ -140,7 +165,8 @@ fn by_words(part: &str) -> Option<NameGuess> {
                 && let Some(field) = Names::builtin().column(&term)
             {
                 let others = words[..from].iter().chain(&words[to..]);
-                let confidence = match others.filter(|word| !is_harmless(word)).count() {
+                let is_size = |word: &str| field == "image_urls" && (SMALLER.contains(&word) || LARGER.contains(&word));
+                let confidence = match others.filter(|word| !is_harmless(word) && !is_size(word)).count() {
                     _ if to - from == words.len() => 88,
                     0 => 76,
                     _ => UNSURE,
@@ -171,9 +197,20 @@ pub(super) fn is_currency(name: &str) -> bool {
     ends_with(name, CURRENCIES)
 }
 
+/// The last part of a path.
+pub(super) fn last(name: &str) -> &str {
+    parts(name).last().copied().unwrap_or_default()
+}
+
 /// What two names begin with, for finding the unit beside a value: `technical.odometer` of `technical.odometer.value`.
 pub(super) fn around(name: &str) -> &str {
     name.rfind(['/', '.']).map_or("", |at| &name[..at])
+}
+
+/// Whether a name has one of these texts, as they are compared, in its brackets: `Förbrukning (l/mil)`.
+pub(super) fn has_brackets(name: &str, known: &[&str]) -> bool {
+    let within = last(name).split_once(['(', '[']).map(|(_, within)| folded(within));
+    within.is_some_and(|within| known.contains(&within.as_str()))
 }
 
 /// Whether a name has one of these words in it, or in its brackets.

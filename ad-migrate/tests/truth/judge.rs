@@ -103,7 +103,7 @@ fn is_warned(verdict: &Verdict, path: &str) -> bool {
 }
 
 /// The paths at which the first value has something other than the second. Measures, lists and prices are compared whole.
-fn differences(one: &Value, other: &Value) -> Vec<String> {
+pub(super) fn differences(one: &Value, other: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(one, other, "", &mut found);
     found
@@ -146,6 +146,6 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub(super) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
 }

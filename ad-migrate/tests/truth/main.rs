@@ -6,9 +6,11 @@
 //! | `cars` | the vehicles, and what systems of each language call their values |
 //! | `files` | the files that list them, with the truth and the finished mapping |
 //! | `judge` | compares payloads with the truth |
+//! | `hostile` | files that mislead, and the drafts of them |
 
 mod cars;
 mod files;
+mod hostile;
 mod judge;
 
 use std::{fs, io, path::Path};

@@ -1,58 +1,115 @@
-//! Units, currencies, decimal separators and dates of a draft: by evidence, or else as a question.
+//! Units and dates of a draft: by evidence, or else as a question with the probable answer.
 
-use ad_core::{synonyms::names::Names, written::currency};
+use ad_core::{fields::Kind, synonyms::names::Names};
 
 use super::{DraftEntry, Writer, quoted};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
-    mapping::units,
+    mapping::{target, units},
 };
 
 /// The units of a field, each with words of column names that mean it.
 type Units = &'static [(&'static str, &'static [&'static str])];
 
-const MILEAGE: Units = &[
-    ("mil", &["mil", "miltal"]),
-    ("km", &["km", "kms", "kilometer", "kilometers", "kilometre", "kilometres", "kilometertal", "kilometrage"]),
-    ("km", &["kilometerstand", "laufleistung", "tachostand", "kjorelengde", "ajokilometrit", "kilometrit"]),
-];
-
-const POWER: Units = &[
-    ("kw", &["kw", "kilowatt"]),
-    ("hp", &["hk", "hp", "ps", "bhp", "cv", "pk", "ch", "hv", "hastkrafter", "hestekrefter", "horsepower", "horses"]),
-];
-
-const DISPLACEMENT: Units = &[
-    ("cc", &["cc", "ccm", "cm3", "cm", "kubik", "cubic"]),
-    ("l", &["l", "liter", "litre", "liters", "litres", "litraa"]),
-];
+/// How a field is measured.
+struct Measured {
+    field: &'static str,
+    units: Units,
+    /// What half of the values of a file lie between, in each of its units.
+    usual: &'static [(&'static str, f64, f64)],
+}
 
 const WEIGHT: Units = &[("kg", &["kg", "kilo"]), ("t", &["t", "ton", "tonnes"])];
+const USUAL_WEIGHT: &[(&str, f64, f64)] = &[("kg", 100.0, 60_000.0), ("t", 0.1, 60.0)];
 
-/// Currencies, each with words of column names that mean it.
-const CURRENCIES: &[(&str, &[&str])] = &[
-    ("SEK", &["sek"]),
-    ("EUR", &["eur", "euro", "euros"]),
-    ("NOK", &["nok"]),
-    ("DKK", &["dkk"]),
-    ("GBP", &["gbp", "pounds"]),
-    ("USD", &["usd"]),
-    ("CHF", &["chf"]),
-    ("PLN", &["pln"]),
+const CO2: &str = "category_fields.powertrain.environmental.co2_emission";
+
+const MEASURED: &[Measured] = &[
+    Measured {
+        field: field::MILEAGE,
+        units: &[
+            ("mil", &["mil", "miltal"]),
+            ("km", &["km", "kms", "kilometer", "kilometers", "kilometre", "kilometres", "kilometertal", "kilometrage"]),
+            ("km", &["kilometerstand", "laufleistung", "tachostand", "kjorelengde", "ajokilometrit", "kilometrit"]),
+            ("mi", &["mi", "miles", "mls"]),
+        ],
+        usual: &[("km", 3_000.0, 400_000.0), ("mil", 300.0, 40_000.0), ("mi", 2_000.0, 300_000.0)],
+    },
+    Measured {
+        field: field::POWER,
+        units: &[
+            ("kw", &["kw", "kilowatt"]),
+            (
+                "hp",
+                &[
+                    "hk",
+                    "hp",
+                    "ps",
+                    "bhp",
+                    "cv",
+                    "pk",
+                    "ch",
+                    "hv",
+                    "hastkrafter",
+                    "hestekrefter",
+                    "horsepower",
+                    "horses",
+                ],
+            ),
+        ],
+        usual: &[("hp", 20.0, 1_500.0), ("kw", 15.0, 1_100.0)],
+    },
+    Measured {
+        field: field::DISPLACEMENT,
+        units: &[
+            ("cc", &["cc", "ccm", "cm3", "cm", "kubik", "cubic"]),
+            ("l", &["l", "liter", "litre", "liters", "litres", "litraa"]),
+        ],
+        usual: &[("cc", 40.0, 20_000.0), ("l", 0.04, 30.0)],
+    },
+    Measured { field: "category_fields.physics.max_trailer_weight", units: WEIGHT, usual: USUAL_WEIGHT },
+    Measured { field: "category_fields.physics.gross_weight", units: WEIGHT, usual: USUAL_WEIGHT },
+    Measured { field: "category_fields.physics.curb_weight", units: WEIGHT, usual: USUAL_WEIGHT },
+    Measured {
+        field: "category_fields.powertrain.environmental.fuel_consumption",
+        units: &[("l/100km", &["l100km"])],
+        usual: &[("l/100km", 1.5, 25.0)],
+    },
+    Measured {
+        field: "category_fields.powertrain.environmental.driving_range",
+        units: &[("km", &["km", "kilometer"])],
+        usual: &[("km", 20.0, 2_000.0)],
+    },
+    Measured { field: CO2, units: &[("g/km", &["gkm"])], usual: &[("g/km", 5.0, 500.0)] },
+    Measured {
+        field: "category_fields.powertrain.environmental.battery_capacity",
+        units: &[("kwh", &["kwh"])],
+        usual: &[("kwh", 5.0, 250.0)],
+    },
 ];
 
-/// Languages whose country calls its own currency "kr".
-const KRONER: &[(&str, &str)] = &[("sv", "SEK"), ("nb", "NOK"), ("da", "DKK")];
+/// Counts, and what half of them lie between.
+const COUNTS: &[(&str, f64, f64)] = &[
+    (field::OWNERS, 0.0, 20.0),
+    ("category_fields.physics.number_of_seats", 1.0, 20.0),
+    ("category_fields.physics.number_of_doors", 1.0, 7.0),
+];
 
-const CONSUMPTION: &str = "category_fields.powertrain.environmental.fuel_consumption";
-const RANGE: &str = "category_fields.powertrain.environmental.driving_range";
-const CO2: &str = "category_fields.powertrain.environmental.co2_emission";
+/// Words of column names that are units which some fields do not have, or thousands.
+const FOREIGN: &[&str] = &[
+    "w", "watt", "wh", "ah", "mpg", "lmil", "kwh100km", "kwhmil", "tkm", "tusen", "thousand", "lb", "lbs", "mph",
+    "miles", "mi", "mil", "nm",
+];
 
 /// Kilometres that a vehicle is usually driven in a year, at least and at most; a tenth of it in mil.
 const YEARLY: (f64, f64) = (4_000.0, 45_000.0);
 
 /// Fewest mileages from which their unit is inferred.
 const ENOUGH: usize = 20;
+
+/// Dates that programs write for none.
+const NO_DATES: &[&str] =
+    &["1900-01-0", "1899-12-3", "1970-01-01", "0001-01-01", "9999-12-31", "01.01.1900", "01.01.1970", "31.12.9999"];
 
 /// What the file shows about a unit.
 enum Found {
@@ -66,34 +123,128 @@ enum Found {
     Nothing,
 }
 
+impl Measured {
+    /// The units of the field, each once.
+    fn choices(&self) -> Vec<&'static str> {
+        let mut units: Vec<&str> = self.units.iter().map(|(unit, _)| *unit).collect();
+        units.dedup();
+        units
+    }
+}
+
 impl Writer<'_> {
-    pub(super) fn mileage(&mut self, index: usize, line: &mut DraftEntry) {
-        let found = self.unit_of(index, MILEAGE);
-        let yearly = self.yearly(index);
-        let of_range = yearly.and_then(|yearly| match yearly {
-            _ if yearly >= YEARLY.0 && yearly <= YEARLY.1 => Some("km"),
-            _ if yearly * 10.0 >= YEARLY.0 && yearly * 10.0 <= YEARLY.1 => Some("mil"),
-            _ => None,
-        });
-        match (found, of_range) {
-            // A mil of ten kilometres that is driven ten times a usual mileage.
-            (Found::Unit("mil"), Some("km")) => {
-                line.options.push("unit = \"mil\"".to_owned());
-                line.ask("The name says mil, but the values are usual for km. Which unit is it?");
+    /// The unit of a measure, and whether its values are usual in it.
+    pub(super) fn measure(&self, index: usize, line: &mut DraftEntry) {
+        let numbers = &self.column(index).numbers;
+        if let Some((_, least, most)) = COUNTS.iter().find(|(of, ..)| *of == line.field)
+            && numbers.median().is_some_and(|median| median < *least || median > *most)
+        {
+            return line.ask("Its values are unusual for this field. Is it another one?");
+        }
+        let Some(measured) = MEASURED.iter().find(|it| it.field == line.field) else {
+            return self.other_measure(index, line);
+        };
+        let likely = self.likely_unit(index, measured);
+        let is_only = measured.choices().len() == 1;
+        // Fields of one unit are written without it.
+        let option = |unit: &str| (!is_only).then(|| format!("unit = \"{unit}\""));
+        match self.unit_of(index, measured) {
+            Found::Unit(unit) if self.is_usual(index, measured, unit) => line.options.extend(option(unit)),
+            Found::Unit(unit) => {
+                line.options.extend(option(likely));
+                line.ask(&format!(
+                    "The name says {unit}, but the values are not usual in it. Is it {likely}? Thousands need scale = 1000."
+                ));
             }
-            // Miles and kilometres have the same range; English files may have either.
-            (Found::Nothing, Some(unit)) if self.is_metric() => {
-                line.options.push(format!("unit = \"{unit}\""));
-                line.notes.push(format!("The values, for the age of the vehicles, are usual in {unit} only."));
+            Found::Beside(option) => line.options.push(option),
+            Found::InValues => {}
+            Found::Foreign(unit) => {
+                line.options.extend(option(likely));
+                // 10 km: 45 mil are 450 km, and 0.65 l/mil are 6.5 l/100km.
+                line.options.extend((is_only && unit.ends_with("mil")).then(|| "scale = 10".to_owned()));
+                line.ask(&format!(
+                    "The file has the unit \"{unit}\", which the field does not have. Convert the values with scale, or leave the line out."
+                ));
             }
-            (found, _) => {
-                let question = "Which unit has the mileage: \"km\" or \"mil\" (10 km)? Miles must be converted.";
-                Self::unit(found, line, question);
+            Found::Nothing if is_only => {
+                let is_zero = line.field == CO2 && numbers.greatest == 0.0;
+                let is_unknown = line.field != CO2 && !self.is_metric();
+                if !is_zero && (is_unknown || !self.is_usual(index, measured, likely)) {
+                    line.ask(&format!("Are the values in {likely}? Others are usual, too: mpg, l per mil, miles."));
+                }
             }
+            Found::Nothing => {
+                line.options.extend(option(likely));
+                match self.shows_unit(index, measured, likely) {
+                    Some(why) => line.notes.push(why),
+                    None => line.ask(&format!("Which unit is it: {}?", measured.choices().join(" or "))),
+                }
+            }
+        }
+        if line.field == field::DISPLACEMENT {
+            self.displacement_decimal(index, line);
         }
     }
 
-    /// The typical mileage of a year, in the unit that the column has.
+    /// A measure of which nothing is known here has a unit only if its values say it.
+    fn other_measure(&self, index: usize, line: &mut DraftEntry) {
+        let Ok(target) = target::find(self.category, line.field) else { return };
+        if let Kind::Measure { units, .. } = target.kind
+            && units.len() > 1
+            && self.column(index).numbers.after.is_empty()
+        {
+            line.options.push(format!("unit = \"{}\"", units[0]));
+            line.ask(&format!("Which unit is it: {}?", units.join(" or ")));
+        }
+    }
+
+    /// Whether the values, or for mileages what is driven in a year, are usual in a unit.
+    fn is_usual(&self, index: usize, measured: &Measured, unit: &str) -> bool {
+        if measured.field == field::MILEAGE
+            && let Some(driven) = self.yearly(index)
+        {
+            return is_yearly(driven, unit);
+        }
+        let Some((_, least, most)) = measured.usual.iter().find(|(known, ..)| *known == unit) else { return true };
+        let numbers = &self.column(index).numbers;
+        let is_within = numbers.typical().is_none_or(|typical| typical >= *least && typical <= *most);
+        // Of units that are thousands of each other, no value may be in the other one.
+        is_within && (measured.field == field::MILEAGE || measured.choices().len() == 1 || numbers.are_from(*least))
+    }
+
+    /// The unit in which the values are usual.
+    fn likely_unit(&self, index: usize, measured: &Measured) -> &'static str {
+        let dealer = self.languages.of_dealer().code();
+        let is_likely = |unit: &&str| match *unit {
+            "mi" => dealer == Some("en"),
+            "km" if measured.field == field::MILEAGE => dealer != Some("en"),
+            "mil" => matches!(dealer, Some("sv" | "nb")),
+            "kw" => false,
+            _ => true,
+        };
+        let units = || measured.choices().into_iter().filter(is_likely);
+        let usual = units().find(|unit| self.is_usual(index, measured, unit));
+        usual.or_else(|| units().next()).unwrap_or(measured.units[0].0)
+    }
+
+    /// Why the values show their unit by themselves.
+    fn shows_unit(&self, index: usize, measured: &Measured, likely: &str) -> Option<String> {
+        let numbers = &self.column(index).numbers;
+        let is_shown = match measured.field {
+            // Miles and kilometres have the same range; English files may have either.
+            field::MILEAGE => self.is_metric() && self.yearly(index).is_some_and(|driven| is_yearly(driven, likely)),
+            // Nothing has an engine of 40 litres or of 30 cubic centimetres.
+            field::DISPLACEMENT if likely == "cc" => numbers.are_from(40.0),
+            field::DISPLACEMENT => numbers.greatest < 30.0 && numbers.ambiguous == [0, 0],
+            // English files may have pounds.
+            field::POWER => false,
+            _ => likely == "kg" && numbers.are_from(100.0) && self.is_metric(),
+        };
+        let age = if measured.field == field::MILEAGE { ", for the age of the vehicles," } else { "" };
+        is_shown.then(|| format!("The values{age} are usual in {likely} only."))
+    }
+
+    /// What is typically driven in a year, in the unit that the column has.
     fn yearly(&self, index: usize) -> Option<f64> {
         let years = &self.column(self.guessed.column_of(field::YEAR)?).numbers;
         let values = &self.column(index).numbers;
@@ -101,87 +252,33 @@ impl Writer<'_> {
         Some(values.median()? / (years.greatest - years.median()? + 1.0).max(1.0))
     }
 
-    pub(super) fn power(&mut self, index: usize, line: &mut DraftEntry) {
-        let found = self.unit_of(index, POWER);
-        Self::unit(found, line, "Which unit has the power: \"hp\" or \"kw\"?");
-    }
-
-    pub(super) fn displacement(&mut self, index: usize, line: &mut DraftEntry) {
+    /// In litres, the separator before three digits is of decimals: 1.969 l.
+    fn displacement_decimal(&self, index: usize, line: &mut DraftEntry) {
         let numbers = &self.column(index).numbers;
-        let found = match self.unit_of(index, DISPLACEMENT) {
-            // Nothing has an engine of 40 litres or of 30 cubic centimetres.
-            Found::Nothing if numbers.are_from(40.0) => Found::Unit("cc"),
-            Found::Nothing if numbers.greatest < 30.0 && numbers.ambiguous == [0, 0] => Found::Unit("l"),
-            found => found,
-        };
-        let is_litres = matches!(found, Found::Unit("l"))
-            || (matches!(found, Found::InValues) && numbers.suffix().is_some_and(|unit| unit.starts_with(['l', 'L'])));
+        let is_litres = line.options.iter().any(|option| option == "unit = \"l\"")
+            || numbers.suffix().is_some_and(|unit| unit.starts_with(['l', 'L']));
         let [points, commas] = numbers.ambiguous;
-        Self::unit(found, line, "Which unit has the displacement: \"cc\" or \"l\"?");
-        // In litres, the separator before three digits is of decimals: 1.969 l.
         let mark = match (points > 0, commas > 0) {
-            (true, true) => return line.ask("Which separator is of decimals: \",\" or \".\"?"),
             (false, false) => return,
+            (true, true) => {
+                line.ask("Which separator is of decimals: \",\" or \".\"?");
+                ','
+            }
             (has_points, _) if has_points == is_litres => '.',
             _ => ',',
         };
         line.options.push(format!("decimal = \"{mark}\""));
     }
 
-    pub(super) fn weight(&mut self, index: usize, line: &mut DraftEntry) {
-        let found = match self.unit_of(index, WEIGHT) {
-            // English files may have pounds.
-            Found::Nothing if self.column(index).numbers.are_from(100.0) && self.is_metric() => Found::Unit("kg"),
-            found => found,
-        };
-        Self::unit(found, line, "Which unit has the weight: \"kg\" or \"t\"?");
-    }
-
-    fn unit(found: Found, line: &mut DraftEntry, question: &str) {
-        match found {
-            Found::Unit(unit) => line.options.push(format!("unit = \"{unit}\"")),
-            Found::Beside(option) => line.options.push(option),
-            Found::InValues => {}
-            Found::Foreign(unit) => {
-                line.ask(&format!(
-                    "The file has the unit \"{unit}\", which the field does not have. How is it converted?"
-                ));
-            }
-            Found::Nothing => {
-                line.options.push("unit = \"…\"".to_owned());
-                line.ask(question);
-            }
-        }
-    }
-
     /// Whether the language of the file shows that it has metric units.
     fn is_metric(&self) -> bool {
-        self.language.code().is_some_and(|code| code != "en")
-    }
-
-    /// Consumption, range and the like, which have one unit in the contract and others in files.
-    pub(super) fn environment(&self, index: usize, line: &mut DraftEntry) {
-        let (least, most, unit) = match line.field {
-            CONSUMPTION => (1.5, 25.0, "l/100km"),
-            RANGE => (10.0, 2_000.0, "km"),
-            CO2 => (0.0, 500.0, "g/km"),
-            _ => return,
-        };
-        let numbers = &self.column(index).numbers;
-        let foreign = numbers.after.keys().find(|text| units::find(text, &[unit], &mut String::new()).is_none());
-        if let Some(foreign) = foreign {
-            line.ask(&format!(
-                "The file has the unit \"{foreign}\", but the field is in {unit}. Should it be left out?"
-            ));
-        } else if !numbers.are_from(least) || numbers.greatest > most || (line.field != CO2 && !self.is_metric()) {
-            line.ask(&format!("Are the values in {unit}? Others are usual, too: mpg, l per mil, miles."));
-        }
+        self.languages.of_dealer().code().is_some_and(|code| code != "en")
     }
 
     /// The unit from a column beside it, from its values, or from its name.
-    fn unit_of(&self, index: usize, units: Units) -> Found {
-        let known: Vec<&'static str> = units.iter().map(|(unit, _)| *unit).collect();
-        let meant = |text: &str| units::find(text, &known, &mut String::new());
+    fn unit_of(&self, index: usize, measured: &Measured) -> Found {
+        let units = measured.choices();
+        let meant = |text: &str| units::resolve(text, &units, &mut String::new());
         if let Some(beside) = self.beside(index, names::is_unit) {
             let values = &self.column(beside).distinct;
             let foreign = values.keys().find(|text| meant(text).is_none());
@@ -205,12 +302,20 @@ impl Writer<'_> {
             // Values without a unit, among others that have one, are refused row by row.
             return if with * 2 > numbers.count { Found::InValues } else { Found::Nothing };
         }
-        let named = units.iter().find(|(_, words)| names::has_word(&self.seen.names[index], words));
-        named.map_or(Found::Nothing, |(unit, _)| Found::Unit(unit))
+        let name = &self.seen.names[index];
+        let says = |words: &[&str]| names::has_word(name, words) || names::has_brackets(name, words);
+        let named = measured.units.iter().find(|(_, words)| says(words));
+        let is_foreign =
+            |unit: &&&str| says(&[**unit]) && !measured.units.iter().any(|(_, words)| words.contains(*unit));
+        match (FOREIGN.iter().find(is_foreign), named) {
+            (Some(foreign), _) => Found::Foreign((*foreign).to_owned()),
+            (None, Some((unit, _))) => Found::Unit(unit),
+            (None, None) => Found::Nothing,
+        }
     }
 
     /// The column with the unit or currency of a column.
-    fn beside(&self, index: usize, is_it: fn(&str) -> bool) -> Option<usize> {
+    pub(super) fn beside(&self, index: usize, is_it: fn(&str) -> bool) -> Option<usize> {
         let name = &self.seen.names[index];
         let around = names::around(name);
         let is_beside = |other: &str| {
@@ -223,75 +328,17 @@ impl Writer<'_> {
         all.map(|(at, _)| at).min_by_key(|at| if *at > index { at - index } else { 1000 + index - at })
     }
 
-    pub(super) fn price(&mut self, index: usize, line: &mut DraftEntry) {
-        let name = self.seen.names[index].clone();
-        let beside = self.beside(index, names::is_currency).or_else(|| self.currencies_beside(index));
-        if let Some(beside) = beside {
-            line.options.push(format!("currency = {{ column = {} }}", self.from(beside)));
-            if self.column(beside).filled < self.column(index).filled {
-                line.ask("Some prices have no currency. In which currency are they?");
-            }
-            return;
-        }
-        let numbers = &self.column(index).numbers;
-        let codes: Vec<(&'static str, u32)> =
-            numbers.signs.iter().filter_map(|(sign, count)| Some((currency::of_sign(sign)?, *count))).collect();
-        let with_code: u32 = codes.iter().filter(|(code, _)| !code.is_empty()).map(|(_, count)| count).sum();
-        let has_kr = numbers.signs.keys().any(|sign| sign.to_lowercase().starts_with("kr"));
-        let of_language =
-            KRONER.iter().find(|(code, _)| self.language.code() == Some(code)).map(|(_, currency)| *currency);
-        let named = CURRENCIES.iter().find(|(_, words)| names::has_word(&name, words)).map(|(code, _)| *code);
-        let named =
-            named.or_else(|| name.contains('€').then_some("EUR")).or_else(|| name.contains('£').then_some("GBP"));
-        if let Some(named) = named {
-            line.options.push(format!("currency = \"{named}\""));
-        } else if with_code == numbers.count && with_code > 0 {
-            line.notes.push("Each value contains its currency.".to_owned());
-        } else if with_code > 0 {
-            line.ask("Some prices contain a currency and others none. In which currency are the others?");
-        } else if let Some(currency) = of_language.filter(|currency| has_kr || *currency == "SEK") {
-            line.options.push(format!("currency = \"{currency}\""));
-            line.notes.push(format!("The currency is that of the file's language; check that it is {currency}."));
-        } else {
-            line.options.push("currency = \"…\"".to_owned());
-            line.ask("In which currency are the prices? Without one, they are in the dealer's.");
-        }
-    }
-
-    /// An adjacent column that contains only currencies.
-    fn currencies_beside(&self, index: usize) -> Option<usize> {
-        [index + 1, index.wrapping_sub(1)].into_iter().find(|near| {
-            let column = self.seen.columns.get(*near).filter(|column| column.values > 0);
-            let is_code = |text: &str| CURRENCIES.iter().any(|(code, _)| *code == text);
-            column.is_some_and(|column| column.distinct.keys().all(|text| is_code(text)))
-        })
-    }
-
-    /// The decimal separator of prices and mileages, if values are ambiguous.
-    pub(super) fn decimal(&self, index: usize, line: &mut DraftEntry) {
-        let numbers = &self.column(index).numbers;
-        let is_number = line.field.starts_with("price.") || line.field == field::MILEAGE;
-        let [points, commas] = numbers.ambiguous;
-        if !is_number || points + commas == 0 {
-            return;
-        }
-        let [with_point, with_comma] = numbers.decimal.map(|count| count > 0);
-        let is_comma = match (with_point, with_comma) {
-            (true, true) => return line.ask("Which separator is of decimals: \",\" or \".\"?"),
-            (false, false) if points > 0 && commas > 0 => {
-                return line.ask("Both \",\" and \".\" stand before three digits. Which is the decimal separator?");
-            }
-            // A price or mileage of thousands with three decimals is none.
-            (false, false) => points > 0,
-            (_, with_comma) => with_comma,
-        };
-        line.options.push(format!("decimal = \"{}\"", if is_comma { ',' } else { '.' }));
-    }
-
-    pub(super) fn date(&mut self, index: usize, line: &mut DraftEntry) {
+    pub(super) fn date(&self, index: usize, line: &mut DraftEntry) {
         let column = self.column(index);
         if column.share(ValueLook::Month) > column.share(ValueLook::Date) {
             return line.ask("Its dates have no day, but the field needs full dates. Should it be left out?");
+        }
+        let is_none = |text: &&str| NO_DATES.iter().any(|none| text.starts_with(none));
+        let none: Vec<&str> = column.distinct.keys().map(|text| &**text).filter(is_none).collect();
+        if !none.is_empty() {
+            let none: Vec<String> = none.into_iter().map(|text| format!("{} = \"\"", quoted(text))).collect();
+            line.options.push(format!("values = {{ {} }}", none.join(", ")));
+            line.notes.push("Programs write these dates for none.".to_owned());
         }
         let Some((form, is_certain)) = column.dates.form() else { return };
         line.options.push(format!("date = {}", quoted(&form)));
@@ -299,4 +346,14 @@ impl Writer<'_> {
             line.ask("Day and month cannot be told apart in any value. Is this the format of its dates?");
         }
     }
+}
+
+/// Whether what is driven in a year is usual in a unit.
+fn is_yearly(driven: f64, unit: &str) -> bool {
+    let kilometres = match unit {
+        "mil" => 10.0,
+        "mi" => 1.609,
+        _ => 1.0,
+    };
+    driven * kilometres >= YEARLY.0 && driven * kilometres <= YEARLY.1
 }

@@ -2,12 +2,8 @@
 
 use ad_core::categories::Heading;
 
-use super::Writer;
-use crate::{inspect::guess::field, mapping::fold::folded};
-
-/// Texts that mean that a vehicle is sold, as they are compared.
-const SOLD: [&str; 11] =
-    ["sald", "salt", "salda", "solgt", "verkauft", "sold", "myyty", "verkocht", "vendu", "levererad", "reserverad"];
+use super::{Writer, rows::SoldColumn};
+use crate::inspect::{guess::field, names};
 
 impl Writer<'_> {
     /// Lists what an ad of the category needs and the draft does not supply.
@@ -45,19 +41,22 @@ impl Writer<'_> {
             let of = self.category.vehicle_type.unwrap_or_default();
             missing.push(format!("The vehicle type: no column has one, so every row is taken for a {of}."));
         }
-        missing.extend(self.sold().map(|(name, text)| {
-            format!("{name} has values such as \"{text}\": leave out the rows of vehicles that are not for sale.")
-        }));
+        missing.extend(self.sold().iter().map(SoldColumn::question));
+        missing.extend(self.second_table());
         missing.append(&mut self.missing);
         self.missing = missing;
     }
 
-    /// Columns that say that vehicles are sold, each with a value.
-    fn sold(&self) -> impl Iterator<Item = (&str, &str)> {
-        let columns = self.seen.names.iter().zip(&self.seen.columns);
-        columns.filter_map(|(name, column)| {
-            let text = column.distinct.keys().find(|text| SOLD.contains(&folded(text).as_str()))?;
-            Some((name.as_str(), &**text))
+    /// Columns that occur again behind the first ones, as those of a table beside another one do.
+    fn second_table(&self) -> Option<String> {
+        let is_again = |name: &&String| {
+            let first = name.strip_suffix(" (2)").unwrap_or_default();
+            names::guess_by_name(first).is_some() && self.seen.names.iter().any(|name| name == first)
+        };
+        let again: Vec<&str> = self.seen.names.iter().filter(is_again).map(String::as_str).collect();
+        (again.len() > 2).then(|| {
+            let names = again.join(", ");
+            format!("There seems to be a second table beside the first one ({names}), whose rows are not read: put it into a file of its own.")
         })
     }
 }

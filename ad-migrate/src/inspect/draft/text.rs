@@ -2,7 +2,7 @@
 
 use ad_core::printable;
 
-use super::{DraftEntry, DraftMap, TypeValue, Writer, quoted};
+use super::{DraftEntry, DraftMap, TypeValue, Writer, quoted, rows::SoldColumn};
 use crate::{inspect::names, readers::Detected};
 
 impl DraftEntry {
@@ -39,22 +39,29 @@ impl Writer<'_> {
             text.push("#\n# Missing or to be checked:".to_owned());
             text.extend(self.missing.iter().map(|missing| format!("# - {}", printable::line(missing))));
         }
-        if let Some(language) = self.language.code() {
-            text.push(format!(
+        match self.language.code() {
+            Some(language) => text.push(format!(
                 "\n# The language of the values, by names and values of the columns.\nlanguage = \"{language}\""
-            ));
+            )),
+            None => text.push(
+                "\n# The values do not show their language: what means several things in different languages is an error until it is\n\
+                 # answered. Set a language such as \"sv\", or answer the questions about the values.\nlanguage = \"unknown\""
+                    .to_owned(),
+            ),
         }
         self.file_table(&mut text);
+        self.rows_table(&mut text);
         self.vehicle_table(types, &mut text);
         for DraftMap { name, about, entries } in &self.maps {
             let about = printable::line(about);
             text.push(format!(
-                "\n# {about}. Set the value of each and remove its #; \"\" means no value.\n[values.{name}]"
+                "\n# ? {about}. Check what each means and remove its #; \"\" means no value.\n[values.{name}]"
             ));
-            text.extend(entries.iter().map(|(value, means, count)| {
-                let rows = if *count == 1 { "row" } else { "rows" };
-                format!("# {} = {}  # {count} {rows}", quoted(value), quoted(means))
-            }));
+            text.extend(
+                entries
+                    .iter()
+                    .map(|(value, means, count)| format!("# {} = {means}  # {}", quoted(value), rows_of(*count))),
+            );
         }
         text.push("\n[fields]".to_owned());
         let mut lines: Vec<&DraftEntry> = self.lines.iter().collect();
@@ -86,19 +93,43 @@ impl Writer<'_> {
         text.extend(settings.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }
 
-    fn vehicle_table(&self, types: &[TypeValue], text: &mut Vec<String>) {
-        text.push("\n[vehicle]".to_owned());
-        let Some(index) = self.guessed.vehicle else {
-            text.push("# No column has vehicle types; all rows are taken for this one.".to_owned());
-            return text.push(format!("type = \"{}\"", self.category.vehicle_type.unwrap_or_default()));
-        };
-        let known =
-            types.iter().filter_map(|(value, means, _)| Some(format!("{} = \"{}\"", quoted(value), means.as_ref()?)));
-        let known = known.collect::<Vec<_>>().join(", ");
-        text.push(format!("from = {}\nvalues = {{ {known} }}", self.from(index)));
-        for (value, _, count) in types.iter().filter(|(_, means, _)| means.is_none()) {
-            text.push(format!("# {} is unknown, in {count} rows: add it to the values.", quoted(value)));
+    /// The rows of vehicles that are not for sale.
+    fn rows_table(&self, text: &mut Vec<String>) {
+        let sold = self.sold();
+        if sold.is_empty() {
+            return;
         }
+        text.push(String::new());
+        text.extend(sold.iter().map(|column| format!("# ? {}", printable::line(&column.question()))));
+        let conditions: Vec<String> = sold.iter().map(SoldColumn::condition).collect();
+        text.push(format!("# [rows]\n# skip = [{}]", conditions.join(", ")));
+    }
+
+    fn vehicle_table(&self, types: &[TypeValue], text: &mut Vec<String>) {
+        let default = self.category.vehicle_type.unwrap_or_default();
+        let Some(index) = self.guessed.vehicle else {
+            text.push("\n[vehicle]".to_owned());
+            text.push("# No column has vehicle types; all rows are taken for this one.".to_owned());
+            return text.push(format!("type = \"{default}\""));
+        };
+        let (known, unknown): (Vec<_>, Vec<_>) = types.iter().partition(|(_, means, _)| means.is_some());
+        let known =
+            known.iter().filter_map(|(value, means, _)| Some(format!("{} = \"{}\"", quoted(value), means.as_ref()?)));
+        let known = known.collect::<Vec<_>>().join(", ");
+        let own =
+            if unknown.is_empty() { format!("{{ {known} }}") } else { format!("[{{ {known} }}, \"own_vehicle\"]") };
+        text.push(format!("\n[vehicle]\nfrom = {}\nvalues = {own}", self.from(index)));
+        if !unknown.is_empty() {
+            text.push(format!(
+                "\n# ? Unknown values of {}. Set the vehicle type of each and remove its #.\n[values.own_vehicle]",
+                printable::line(&self.seen.names[index])
+            ));
+        }
+        text.extend(
+            unknown
+                .iter()
+                .map(|(value, _, count)| format!("# {} = \"{default}\"  # {}", quoted(value), rows_of(*count))),
+        );
     }
 
     fn unused(&self, text: &mut Vec<String>) {
@@ -113,4 +144,9 @@ impl Writer<'_> {
         let line = |(index, name): &(usize, &String)| format!("# {}: {}", printable::line(name), self.samples(*index));
         text.extend(unused.iter().map(line));
     }
+}
+
+/// `3 rows`
+fn rows_of(count: u32) -> String {
+    format!("{count} {}", if count == 1 { "row" } else { "rows" })
 }
