@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind,
-    bulk::{self, Invocation, desired},
-    cli::{
-        acts::{self, Done, TargetArgs, WaitOptions},
-        sync::difference,
+    bulk::{
+        self, Invocation,
+        desired::{self, difference},
     },
+    cli::acts::{self, Done, TargetArgs, WaitOptions},
     terminal::{Context, Failure},
 };
 

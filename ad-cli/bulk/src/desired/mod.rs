@@ -2,6 +2,7 @@
 
 mod compare;
 mod contents;
+mod difference;
 mod images;
 
 use ad_client::Ad;
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 
 pub use compare::{AdDifference, Comparison, compare, quoted};
 pub use contents::{Change, IMAGES, differences, put, same, shorten_value, shown, stored, take};
+pub use difference::difference;
 pub use images::{Missing, missing, why_missing};
 
 /// Maximum number of removals of a dealer's ads without permission: a number or a part of the stock, whichever is less.
@@ -27,6 +29,8 @@ pub enum RequiredUpdate {
         patch: Map<String, Value>,
         /// The fields that the PATCH changes.
         changes: Vec<Change>,
+        /// Whether it revives a deleted ad.
+        revives: bool,
     },
     /// No update can; why, as a sentence.
     Impossible(String),
@@ -47,8 +51,7 @@ pub fn compare_ad(
     let Comparison { difference, .. } = comparison;
     match difference {
         AdDifference::Unchanged => RequiredUpdate::Unchanged,
-        AdDifference::Update { revives: true, .. } => RequiredUpdate::Impossible("the ad is deleted".to_owned()),
-        AdDifference::Update { patch, changes, .. } => RequiredUpdate::Update { patch, changes },
+        AdDifference::Update { patch, changes, revives } => RequiredUpdate::Update { patch, changes, revives },
         AdDifference::Blocked { reason, .. } => RequiredUpdate::Impossible(reason),
         AdDifference::Rejected(errors) => {
             let errors = errors.violations().into_iter().map(|(path, violation)| {

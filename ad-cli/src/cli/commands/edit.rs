@@ -20,14 +20,13 @@ use crate::{
     Ad, ErrorKind,
     bulk::{
         check::{Checker, Verdict},
-        desired::{self, differences, put},
+        desired::{self, difference, differences, put},
         payload_of,
         payloads::{Piece, parse},
     },
     cli::{
         acts::{self, Done},
         change::ChangeArgs,
-        sync::difference,
     },
     terminal::{Context, Exit, Failure, Findings, can_ask, confirm},
 };

@@ -23,8 +23,6 @@ use std::{path::Path, time::Duration};
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use show::difference;
-
 use self::{
     plan::{Plan, Planner, StepKind},
     stock::{Reader, StockScope},

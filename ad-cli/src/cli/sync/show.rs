@@ -12,9 +12,9 @@ use crate::{
     bulk::{
         AdOutcome, Identity,
         check::Finding,
-        desired::{Change, IMAGES, shorten_value},
+        desired::{Change, difference},
     },
-    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, counted, tally},
+    terminal::{Column, Failure, Findings, Output, Styled, Tone, ad_table, tally},
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.
@@ -217,32 +217,6 @@ fn counts(plan: &Plan) -> String {
     format!("{}: {}{nothing}", plan.about.name, tally(steps.into_iter().chain(others)))
 }
 
-/// `2800 mil → 2900 mil`
-pub(crate) fn difference(change: &Change) -> String {
-    let (old, new) = (&change.old, &change.new);
-    if change.field == IMAGES
-        && let (Some(old), Some(new)) = (images(old), images(new))
-    {
-        let added = new.iter().filter(|url| !old.contains(url)).count();
-        let removed = old.iter().filter(|url| !new.contains(url)).count();
-        let how = if added + removed == 0 {
-            "in another order".to_owned()
-        } else {
-            format!("{added} added, {removed} removed")
-        };
-        return format!("{} → {} ({how})", counted(old.len() as u64, "image"), counted(new.len() as u64, "image"));
-    }
-    format!("{} → {}", shorten_value(old), shorten_value(new))
-}
-
-fn images(value: &Value) -> Option<Vec<&str>> {
-    match value {
-        Value::Null => Some(Vec::new()),
-        Value::Array(items) => items.iter().map(Value::as_str).collect(),
-        _ => None,
-    }
-}
-
 /// Shows the outcomes of a plan: to people only the failures, to programs all.
 pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[SkippedAd]) -> Result<(), Failure> {
     if out.is_for_people() {
@@ -275,30 +249,5 @@ pub(super) fn summary(rows: &[AppliedStep]) -> String {
     match tally(good.into_iter().chain(bad)) {
         nothing if nothing.is_empty() => "nothing was changed".to_owned(),
         text => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn changes_are_told_as_people_write_values() {
-        let told = |field: &str, old: Value, new: Value| difference(&Change { field: field.to_owned(), old, new });
-        let mil = |value| json!({"value": value, "unit": "mil"});
-        assert_eq!(told("category_fields.condition.mileage", mil(2800), mil(2900)), "2800 mil → 2900 mil");
-        let list = |amount| json!({"type": "list", "amount": amount, "currency": "SEK"});
-        assert_eq!(told("price", json!([]), json!([list(100)])), "(none) → list 100 SEK");
-        assert_eq!(told("location", Value::Null, json!({"zipcode": "90326"})), "(none) → zipcode 90326");
-        assert_eq!(told("visible", json!(true), json!(false)), "true → false");
-        assert_eq!(told("body", json!("x".repeat(100)), Value::Null), format!("{}… → (none)", "x".repeat(59)));
-        assert_eq!(told(IMAGES, json!(["a", "b"]), json!(["b", "a"])), "2 images → 2 images (in another order)");
-        assert_eq!(told(IMAGES, json!(["a"]), json!(["b", "c"])), "1 image → 2 images (2 added, 1 removed)");
-        assert_eq!(
-            told("category_fields.fuels", json!(["petrol"]), json!(["petrol", "ethanol"])),
-            "petrol → petrol, ethanol"
-        );
     }
 }
