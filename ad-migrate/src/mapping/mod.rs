@@ -97,6 +97,11 @@ impl Mapping {
         keys::schema(places.iter().map(String::as_str), &types)
     }
 
+    /// The vehicle types that rows can have.
+    pub(crate) fn vehicle_types(&self) -> impl Iterator<Item = &'static str> {
+        self.plans.iter().filter_map(|plan| plan.category.vehicle_type)
+    }
+
     /// Reads a mapping.
     ///
     /// # Errors
@@ -189,6 +194,9 @@ fn part<'i, T: DeserializeOwned + Default>(
     is_known.then(|| problems.read(value, &what)).flatten().unwrap_or_default()
 }
 
+/// Most entries of `[fields]`: more than all fields of all vehicle types, each by several conditions.
+const MOST_ENTRIES: usize = 5_000;
+
 /// The entries of `[fields]`. A dotted path may be one key in quotes, or several.
 fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categories: &[&'static Category]) -> Vec<Rule> {
     let Some(value) = value else {
@@ -206,6 +214,10 @@ fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categorie
             match value.get_ref() {
                 DeValue::Table(inner) if places.iter().any(|place| place.starts_with(&below)) => {
                     levels.push((below, inner));
+                }
+                _ if rules.len() >= MOST_ENTRIES => {
+                    problems.on(FilePosition::START, format!("[fields] has more than {MOST_ENTRIES} entries."));
+                    return rules;
                 }
                 _ => {
                     let at = problems.at(&key.span());

@@ -158,7 +158,8 @@ impl<'a, 'i> Planner<'a, 'i> {
         let message = if let Some(why) = reason {
             format!("\"{}\" cannot be mapped. {why}", rule.target)
         } else {
-            let hint = target::hint(categories, &rule.target).unwrap_or_default();
+            let hint = (!self.problems.is_full()).then(|| target::hint(categories, &rule.target)).flatten();
+            let hint = hint.unwrap_or_default();
             format!("\"{}\" is not a field of {of}. {hint}", rule.target)
         };
         self.problems.on(rule.at, message.trim_end());

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ad_core::violation::nearest;
+use ad_files::text::grouped;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
@@ -25,20 +26,28 @@ impl FilePosition {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 }
 
-/// Everything that is wrong, each with its place.
+/// Most problems that are told one by one. To find the place of each takes a walk through the file.
+const MOST: usize = 100;
+
+/// What is wrong, each with its place.
 #[derive(Debug)]
 pub(super) struct Problems<'i> {
     text: &'i str,
     found: Vec<(FilePosition, String)>,
+    /// How many more there are.
+    more: u64,
 }
 
 impl<'i> Problems<'i> {
     pub(super) fn new(text: &'i str) -> Self {
-        Self { text, found: Vec::new() }
+        Self { text, found: Vec::new(), more: 0 }
     }
 
-    /// The place of a position.
+    /// The place of a position, as long as problems are told one by one.
     pub(super) fn at(&self, span: &Range<usize>) -> FilePosition {
+        if self.is_full() {
+            return FilePosition::START;
+        }
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.split('\n').count();
         FilePosition { line, column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1 }
@@ -46,7 +55,16 @@ impl<'i> Problems<'i> {
 
     /// Adds what is wrong at a place.
     pub(super) fn on(&mut self, at: FilePosition, message: impl Into<String>) {
-        self.found.push((at, message.into()));
+        if self.is_full() {
+            self.more += 1;
+        } else {
+            self.found.push((at, message.into()));
+        }
+    }
+
+    /// Whether further problems are only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() >= MOST
     }
 
     /// Adds an error of the TOML parser.
@@ -62,12 +80,13 @@ impl<'i> Problems<'i> {
         if self.found.is_empty() { Ok(()) } else { Err(self.error()) }
     }
 
-    /// Everything that is wrong, in the order of the file.
+    /// What is wrong, in the order of the file.
     pub(super) fn error(&mut self) -> MappingError {
         self.found.sort_by_key(|(at, _)| *at);
         self.found.dedup();
         let message = |(FilePosition { line, column }, message)| format!("line {line}, column {column}: {message}");
-        MappingError(self.found.drain(..).map(message).collect())
+        let more = (self.more > 0).then(|| format!("{} more errors are not shown.", grouped(self.more)));
+        MappingError(self.found.drain(..).map(message).chain(more).collect())
     }
 
     /// Adds each unknown key of a table and of the tables within it, with the nearest known one. Returns whether there are any.
@@ -121,5 +140,23 @@ impl<'i> Problems<'i> {
             self.on(at, format!("{what}: {}.", error.message()));
         })
         .ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::catalogue::Catalogue;
+
+    use super::MOST;
+    use crate::mapping::Mapping;
+
+    #[test]
+    fn a_hundred_errors_are_told_one_by_one_and_the_others_counted() {
+        let unknown: Vec<String> = (0..1_234).map(|key| format!("kex{key} = 1")).collect();
+        let text = format!("[vehicle]\ntype = \"car\"\n[fields]\nsource_id = \"Nr\"\n[rows]\n{}", unknown.join("\n"));
+        let errors = Mapping::parse(&text, &Catalogue::embedded()).unwrap_err().0;
+        assert_eq!(errors.len(), MOST + 1);
+        assert!(errors[0].starts_with("line 6, column 1: \"kex0\" is not a key of"), "{}", errors[0]);
+        assert_eq!(errors[MOST], "1,134 more errors are not shown.");
     }
 }

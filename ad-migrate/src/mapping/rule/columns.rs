@@ -1,11 +1,12 @@
 //! The columns that a mapping names.
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use toml::Value;
 
 use super::several;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::mapping) enum ColumnName {
     /// By its name or path; where there is none of this name, `*` in it stands for any text.
     Name(Box<str>),
@@ -16,14 +17,14 @@ pub(in crate::mapping) enum ColumnName {
 /// Index of a [`ColumnName`] in [`Sources`].
 pub(in crate::mapping) type SourceId = usize;
 
-/// The columns that a mapping names, each once.
+/// The columns that a mapping names, each once, and where each is among them.
 #[derive(Debug, Default)]
-pub(in crate::mapping) struct Sources(pub(in crate::mapping) Vec<ColumnName>);
+pub(in crate::mapping) struct Sources(pub(in crate::mapping) Vec<ColumnName>, FxHashMap<ColumnName, SourceId>);
 
 impl Sources {
     /// Sets the index of a column.
     pub(in crate::mapping) fn add(&mut self, column: &mut Column) {
-        column.id = self.0.iter().position(|known| *known == column.name).unwrap_or_else(|| {
+        column.id = *self.1.entry(column.name.clone()).or_insert_with(|| {
             self.0.push(column.name.clone());
             self.0.len() - 1
         });
