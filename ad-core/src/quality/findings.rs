@@ -215,12 +215,13 @@ fn mileage(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let (Some(usual), Some(years)) = (vehicle::of(ad.category.id), ad.years()) else { return };
     let year = ad.model_year().unwrap_or_default();
     let most = usual.yearly * years;
-    if kilometres > most {
+    if kilometres > most || ad.lacks_mileage {
         let text = say!(
             "A mileage of {value} {unit} is unlikely for the model year {year}.",
             "Mätarställningen {value} {unit} är osannolik för årsmodell {year}."
         );
-        let as_kilometres = (unit.eq_ignore_ascii_case("mil") && value <= most).then(|| format!("{value} km"));
+        let as_kilometres =
+            (unit.eq_ignore_ascii_case("mil") && kilometres > most && value <= most).then(|| format!("{value} km"));
         found.push(Finding { suggestion: as_kilometres, ..warning(Code::MileageUnlikely, field, text) });
     }
 }

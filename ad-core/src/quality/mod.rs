@@ -59,6 +59,8 @@ pub struct Measured<'a> {
     prices: Option<&'a PriceHistory>,
     registered: Option<&'a RegisteredVehicle>,
     private_images: bool,
+    /// Whether the vehicle has no mileage at all although its model year is some years ago, and nobody says that it is new.
+    lacks_mileage: bool,
 }
 
 impl<'a> Measured<'a> {
@@ -81,7 +83,17 @@ impl<'a> Measured<'a> {
             prices: None,
             registered: None,
             private_images: false,
+            lacks_mileage: false,
         }
+    }
+
+    /// The same where a vehicle counts as new only because its mileage is 0: if it is old, that is the mistake, and not what new vehicles
+    /// need.
+    #[must_use]
+    pub fn with_derived_newness(self) -> Self {
+        let is_old = self.years().is_some_and(|years| years > vehicle::MOST_YEARS_OF_NEW);
+        let lacks_mileage = is_old && self.measure("condition.mileage").is_some_and(|(value, _)| value == 0.0);
+        if lacks_mileage { Self { is_new: None, lacks_mileage, ..self } } else { self }
     }
 
     /// A stored ad of a category, given the images that the latest `handle_media` could not store.

@@ -47,6 +47,9 @@ pub(super) const USUAL: &[UsualValues] = &[
     usual(1323, (2_000.0, 20_000_000.0), 50_000.0, 1920, Some((1.0, 5_000.0)), 6),
 ];
 
+/// Most years, that of the model year included, in which a vehicle may still be new.
+pub(super) const MOST_YEARS_OF_NEW: f64 = 3.0;
+
 /// Hours of a year, of which no engine runs more.
 pub(super) const HOURS_OF_A_YEAR: f64 = 8_784.0;
 

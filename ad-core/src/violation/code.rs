@@ -285,8 +285,8 @@ codes! {
         "The model year is more than one year ahead.",
         "Correct the model year.";
     MileageUnlikely "mileage_unlikely": "Mileage unlikely for the age",
-        "The vehicle was driven more per year than is usual for its category.",
-        "Check value and unit: a Swedish mil is 10 km.";
+        "The vehicle was driven more per year than is usual for its category, or not at all although it is old.",
+        "Check value and unit: a Swedish mil is 10 km. Omit a mileage that is not known; 0 means a new vehicle.";
     NewVehicleDriven "new_vehicle_driven": "New vehicle with a mileage",
         "The vehicle is said to be new and has a mileage of more than 200 km.",
         "Correct the mileage, or `condition.is_new_vehicle`.";

@@ -64,6 +64,17 @@ fn an_ad_without_flaws_has_no_finding() {
 }
 
 #[test]
+fn an_old_vehicle_that_is_new_by_its_mileage_alone_has_a_doubtful_mileage() {
+    let unused = json!({"category_fields": {"model_year": 2015, "condition": {"mileage": {"unit": "km", "value": 0}, "is_new_vehicle": true}}});
+    let ad = object(with(&car(), unused));
+    let now = "2026-11-22T10:00:00Z".parse().unwrap();
+    let measured = Measured::new(by_vehicle_type("car").unwrap(), &ad, now);
+    let codes = |measured: Measured<'_>| measured.findings().iter().map(|it| it.code.name()).collect::<Vec<_>>();
+    assert!(!codes(measured).contains(&"mileage_unlikely"));
+    assert_eq!(codes(measured.with_derived_newness()), ["mileage_unlikely"]);
+}
+
+#[test]
 fn each_flaw_yields_exactly_its_finding() {
     let fields = |fields: Value| json!({"category_fields": fields});
     for (flaw, code, field) in [

@@ -34,6 +34,7 @@ use ad_core::violation::Code;
 pub use doubts::{Doubt, Figures};
 pub use opened::OpenedFile;
 pub use profile::ColumnProfile;
+pub(crate) use reasons::words;
 pub use run::run;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

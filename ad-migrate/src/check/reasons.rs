@@ -69,7 +69,7 @@ pub(super) fn of_warning(attribute: &str, warning: &Warning) -> String {
 }
 
 /// A field in words: `category_fields.model_year` is the model year.
-pub(super) fn words(attribute: &str) -> String {
+pub(crate) fn words(attribute: &str) -> String {
     let mut names = attribute.rsplit('.');
     let (last, above) = (names.next().unwrap_or_default(), names.next());
     match (last, above) {

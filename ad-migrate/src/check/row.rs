@@ -7,7 +7,7 @@ use ad_core::{
     quality::{self, Measured},
     rulebook::Rulebook,
 };
-use ad_files::identities::Occurrence;
+use ad_files::{identities::Occurrence, json::at};
 use serde_json::{Map, Value};
 
 use super::{
@@ -67,11 +67,13 @@ impl RowChecker<'_> {
             verdict.source = Some(source(row));
             made_of(bound, "", &payload, &mut verdict.made_of);
         }
+        let says_new = at(&payload, "category_fields.condition.is_new_vehicle").is_some_and(|is| !is.is_null());
         // Validation consumes the payload, and findings need it.
         let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
         if let (Some(category), Ok(checked), true) = (category, &checked, can_go) {
             let measured = Measured::new(category, checked.content.fields(), self.now);
+            let measured = if says_new { measured } else { measured.with_derived_newness() };
             let (quality, doubts) = rated(&measured);
             verdict.quality = Some(quality);
             let bare_id = bare_id(bound, row);

@@ -7,7 +7,7 @@ use ad_files::{
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
-use super::{NUMBER, PageColumns, TEXT, VALUE, pictures, table};
+use super::{NUMBER, PageColumns, TEXT, VALUE, names, pictures, table};
 use crate::{
     check::{OfType, Totals, Verdict},
     report::kept::Kept,
@@ -52,7 +52,8 @@ fn ad(verdict: &Verdict) -> [Markup; 7] {
     let images: Vec<_> = images.into_iter().flatten().filter_map(Value::as_str).collect();
     let [source_id, plate] =
         [&verdict.source_id, &verdict.plate].map(|text| text.as_deref().unwrap_or_default().render());
-    let (vehicle, price) = (vehicle(member("title"), fields).render(), price(&member("price")[0]).render());
+    let vehicle = verdict.payload.as_ref().map(vehicle).unwrap_or_default().render();
+    let price = price(&member("price")[0]).render();
     let mileage = measure(&fields["condition"]["mileage"]).render();
     let pictures = if images.is_empty() { "none".render() } else { pictures(&images) };
     [verdict.row.render(), source_id, plate, vehicle, price, mileage, pictures]
@@ -64,15 +65,14 @@ fn beside(verdict: &Verdict) -> Markup {
     let id = verdict.source_id.as_deref().unwrap_or_default();
     let is_used = |column: &&String| verdict.made_of.values().any(|columns| columns.contains(column));
     let made = verdict.made_of.iter().map(|(field, columns)| {
-        let name = field.strip_prefix("category_fields.").unwrap_or(field);
-        [name.to_owned(), in_ad(payload, field), columns.join(", "), in_file(source, columns)]
+        [names::field(field), in_ad(payload, field), columns.join(", "), in_file(source, columns)]
     });
     let unused = source.iter().filter(|(column, _)| !is_used(column)).map(|(column, value)| {
         ["–".to_owned(), String::new(), column.clone(), shortened(&plain(value), LONGEST).into_owned()]
     });
     html! {
         details.beside {
-            summary { "Row " (verdict.row) " · " (id) " · " (vehicle(&Value::Null, payload.get("category_fields").unwrap_or(&Value::Null))) }
+            summary { "Row " (verdict.row) " · " (id) " · " (vehicle(payload)) }
             (table(None, FIELDS, made.chain(unused)))
         }
     }
@@ -88,8 +88,11 @@ fn in_ad(payload: &Map<String, Value>, path: &str) -> String {
     let text = match value {
         Value::Object(_) => measure(value),
         Value::Array(items) if path == "price" => items.iter().map(price).collect::<Vec<_>>().join(", "),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-        value => plain(value),
+        Value::Array(items) => {
+            items.iter().map(|item| names::value(payload, path, &plain(item))).collect::<Vec<_>>().join(", ")
+        }
+        Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
+        value => names::value(payload, path, &plain(value)),
     };
     shortened(&text, LONGEST).into_owned()
 }
@@ -97,11 +100,14 @@ fn in_ad(payload: &Map<String, Value>, path: &str) -> String {
 const LONGEST: usize = 200;
 
 /// Its title, or the fields from which the service makes one.
-fn vehicle(title: &Value, fields: &Value) -> String {
-    if let Some(title) = title.as_str() {
+fn vehicle(ad: &Map<String, Value>) -> String {
+    if let Some(title) = ad.get("title").and_then(Value::as_str) {
         return title.to_owned();
     }
-    let parts = ["brand", "model", "model_type", "model_year"].map(|name| plain(&fields[name]));
+    let parts = ["brand", "model", "model_type", "model_year"].map(|name| {
+        let path = format!("category_fields.{name}");
+        names::value(ad, &path, &plain(at(ad, &path).unwrap_or(&Value::Null)))
+    });
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

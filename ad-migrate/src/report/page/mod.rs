@@ -5,6 +5,7 @@
 
 mod goes;
 mod mend;
+mod names;
 mod profile;
 mod quality;
 mod reading;
