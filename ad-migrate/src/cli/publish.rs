@@ -39,7 +39,8 @@ pub(crate) async fn run(context: &Context, args: &PublishArgs) -> Result<(), Fai
     let _taken = folder.take()?;
     let name = args.file.display().to_string();
     let rows = &mut RowNumbers::default();
-    let submission = Submission { task: Task::Show, limit: args.limit, name, rows, left_out: &[] };
+    let submission = Submission { task: Task::Show, limit: args.limit, name: name.clone(), rows };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
+    outcome::sum_up(context, &name, &summary, &[]);
     if outcome::is_good(&summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

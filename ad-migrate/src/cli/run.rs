@@ -1,9 +1,14 @@
 //! `ad-migrate run`: creates one ad per valid row.
 
-use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use ad_bulk::import::{self, Imported, Resume, Task};
-use ad_core::model::ApiVersion;
+use ad_client::Client;
+use ad_core::{model::ApiVersion, rulebook::Rulebook};
 use ad_files::text::{counted, grouped};
 use ad_terminal::{Context, Exit, Failure, Summary, duration};
 
@@ -18,13 +23,16 @@ use crate::{
     submit::{
         folder::Folder,
         missing, outcome,
-        prepare::{Prepare, RowNumbers, Sending},
+        prepare::{Prepare, Prepared, RowNumbers, Sending},
         rehearse::rehearse,
-        revise::{self, Revision},
+        revise::{self, Removal, Revision},
+        revised,
+        sync::{self, Desired},
     },
 };
 
 const SUBMITTING: &str = "Submitting";
+const SYNCING: &str = "The whole stock";
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
@@ -39,17 +47,22 @@ A folder beside the file records the progress. After an interruption, run the sa
 Start small: --rehearse only sends the rows to the service's `validate`, --limit 10 creates ten ads, and --hidden creates hidden ads, \
 which `ad-migrate publish` later publishes and links.
 
---update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
-differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, it only shows the differences.
+--sync is for every night: the file is the whole stock of the vehicle types of the mapping. Ads are created, updated where their rows differ, and \
+hidden (--gone delete: deleted) if the file no longer has them or [rows] leaves them out; ads in the file are shown, unless the mapping sets \
+`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
 
-Exit code 0: all rows have become ads. 1: some have not. 3: no row is valid.
+--update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
+differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, --sync and --update only show the differences.
+
+Exit code 0: all rows have become ads. 1: some have not. 3: no row is valid, or nothing was changed for safety.
 
 Examples:
   ad-migrate run stock.csv --mapping stock.toml --rehearse
   ad-migrate run stock.csv --mapping stock.toml --limit 10
   ad-migrate run stock.csv --mapping stock.toml
   ad-migrate run stock.csv --mapping stock.toml --only-failed
-  ad-migrate run stock.csv --mapping stock.toml --update --rehearse")]
+  ad-migrate run stock.csv --mapping stock.toml --update --rehearse
+  ad-migrate run stock.csv --mapping stock.toml --sync --report outcome.json")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     file: FileArgs,
@@ -73,6 +86,15 @@ pub(crate) struct RunArgs {
     /// Send corrected values of ads that were created before, and create none
     #[arg(long, conflicts_with_all = ["hidden", "only_failed", "listings"], help_heading = SUBMITTING)]
     update: bool,
+    /// Make the ads equal to the file: create, update, and take away what it no longer has
+    #[arg(long, conflicts_with_all = ["update", "hidden", "only_failed", "limit", "listings"], help_heading = SYNCING)]
+    sync: bool,
+    /// What becomes of ads that the file no longer has
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "hide", requires = "sync", help_heading = SYNCING)]
+    gone: Gone,
+    /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, requires = "sync", help_heading = SYNCING)]
+    allow_removals: u64,
     /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
     #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,
@@ -85,6 +107,15 @@ pub(crate) struct RunArgs {
         help_heading = "Listings without a row"
     )]
     listings_plate: String,
+}
+
+/// What becomes of ads that the file no longer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Gone {
+    /// Their listings are removed, and the ads stay stored.
+    Hide,
+    /// They are deleted, permanently.
+    Delete,
 }
 
 /// Options of commands that send ads.
@@ -114,8 +145,6 @@ pub(crate) struct Submission<'a> {
     pub(crate) name: String,
     /// The row of each payload.
     pub(crate) rows: &'a mut RowNumbers,
-    /// Numbers of rows without payload, with what became of them.
-    pub(crate) left_out: &'a [(u64, &'a str)],
 }
 
 impl SubmitArgs {
@@ -127,10 +156,31 @@ impl SubmitArgs {
         submission: Submission<'_>,
     ) -> Result<Summary, Failure> {
         outcome::check_fields(context)?;
-        let Submission { task, limit, name, rows, left_out } = submission;
-        let (payloads, journal) = (folder.payloads(), folder.journal());
+        let Submission { task, limit, name, rows } = submission;
+        let imported = self.import(context, folder, &folder.payloads(), task, limit).await?;
+        let imported = Imported { name, ..imported };
+        let summary = outcome::show(context, &imported, rows, self.report.as_deref())?;
+        match imported.failure {
+            Some(failure) => {
+                outcome::sum_up(context, &imported.name, &summary, &[]);
+                Err(Failure::from(failure).hint(RESUME))
+            }
+            None => Ok(summary),
+        }
+    }
+
+    /// Runs a task on the ads of these payloads, through the journal of a folder.
+    async fn import(
+        &self,
+        context: &Context,
+        folder: &Folder,
+        payloads: &Path,
+        task: Task,
+        limit: Option<u64>,
+    ) -> Result<Imported, Failure> {
+        let journal = folder.journal();
         let options = import::Options {
-            file: &payloads,
+            file: payloads,
             stdin: None,
             rows: None,
             journal: Some(&journal),
@@ -143,14 +193,11 @@ impl SubmitArgs {
             of_type: None,
             surface: ad_bulk::Surface::CommandLine,
         };
-        let imported = Imported { name, ..ad_terminal::import(context, &options).await? };
-        let summary = outcome::show(context, &imported, rows, left_out, self.report.as_deref())?;
-        match imported.failure {
-            Some(failure) => Err(Failure::from(failure).hint("to resume: run the same command again")),
-            None => Ok(summary),
-        }
+        ad_terminal::import(context, &options).await
     }
 }
+
+const RESUME: &str = "to resume: run the same command again";
 
 pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
@@ -171,7 +218,13 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
         Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.unusable("write into", &error))?;
     let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut prepare)?;
     may_be_sent(context, &args.file, &totals)?;
-    let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.unusable("write into", &error))?;
+    let mut prepared = prepare.end(&payloads).map_err(|error| folder.unusable("write into", &error))?;
+    if args.sync {
+        let types = mapping.vehicle_types().collect();
+        let desired = Desired { payloads: &payloads, prepared: &mut prepared, types };
+        return args.sync(context, &client, &rulebook, (&folder, scratch.path()), desired, &totals).await;
+    }
+    let Prepared { mut rows, mut stock, .. } = prepared;
     let (most, parallel) = (args.limit.unwrap_or(u64::MAX), args.submit.parallel.get());
     let sending = Sending { payloads: &payloads, rows: &mut rows, most, parallel };
     if args.update {
@@ -193,18 +246,68 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
     let task = if args.only_failed { Task::Failed } else { Task::Create };
     let left_out = [(totals.invalid, "invalid"), (totals.skipped, "skipped")];
     let (limit, name) = (args.limit, args.file.name());
-    let submission = Submission { task, limit, name, rows: &mut rows, left_out: &left_out };
+    let submission = Submission { task, limit, name: name.clone(), rows: &mut rows };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
     stock.list_ads(&client).await?;
     if let Some(listings) = listings {
         stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
     }
     missing::show(context, &stock.missing()?)?;
+    outcome::sum_up(context, &name, &summary, &left_out);
     let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
     if totals.invalid > 0 || is_cut_short || !outcome::is_good(&summary) {
         return Err(Failure::Shown(Exit::Failed));
     }
     Ok(())
+}
+
+impl RunArgs {
+    /// Makes the ads equal to the file, or shows what that takes.
+    async fn sync(
+        &self,
+        context: &Context,
+        client: &Client,
+        rulebook: &Rulebook,
+        (folder, scratch): (&Folder, &Path),
+        mut desired: Desired<'_>,
+        totals: &Totals,
+    ) -> Result<(), Failure> {
+        revised::check_fields(context)?;
+        let parallel = self.submit.parallel.get();
+        let removal = Removal { delete: self.gone == Gone::Delete, allowed: self.allow_removals, parallel };
+        let mut plan = sync::plan(context, client, rulebook, &mut desired, removal).await?;
+        if let Some(why) = &plan.withheld {
+            context.out.warning(why);
+        }
+        let is_withheld = plan.withheld.is_some();
+        let left_out = [(plan.unchanged(), "unchanged"), (totals.invalid, "invalid"), (totals.skipped, "skipped")];
+        let rows = &mut desired.prepared.rows;
+        let mut stopped = None;
+        let revised = if self.rehearse {
+            plan.rehearse(client, rows, removal).await?
+        } else {
+            let mut revised = plan.update(client, rulebook, rows, parallel).await?;
+            if plan.has_creates() {
+                let path = scratch.join("new.ndjson");
+                let of_creates = plan.write_creates(&path, rows);
+                let mut of_creates = of_creates.map_err(|error| folder.unusable("write into", &error))?;
+                let imported = self.submit.import(context, folder, &path, Task::Create, None).await?;
+                revised.extend(sync::created(&imported, &mut of_creates)?);
+                stopped = imported.failure;
+            }
+            if stopped.is_none() {
+                revised.extend(plan.take_away(client, removal).await?);
+            }
+            revised
+        };
+        let (name, report) = (self.file.name(), self.submit.report.as_deref());
+        let failed = revised::show(context, Some(&name), &revised, &left_out, report)?;
+        if let Some(failure) = stopped {
+            return Err(Failure::from(failure).hint(RESUME));
+        }
+        let is_good = failed == 0 && totals.invalid == 0 && !is_withheld;
+        if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
+    }
 }
 
 /// Warns of invalid rows, and fails if nothing may be sent.

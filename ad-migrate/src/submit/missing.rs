@@ -13,6 +13,7 @@ use ad_files::{
     Place,
     identities::{Identities, Occurrence, hash},
     spool::Spool,
+    text::grouped,
 };
 use ad_terminal::{Context, Failure, output::Column};
 use futures_util::TryStreamExt;
@@ -62,7 +63,7 @@ const PLATE: u8 = 1;
 pub(crate) struct Stock {
     named: Identities,
     /// Codes of the dealers of valid rows.
-    dealers: BTreeSet<String>,
+    pub(super) dealers: BTreeSet<String>,
     listed: Spool,
     listed_count: u64,
 }
@@ -170,6 +171,9 @@ impl Stock {
     }
 }
 
+/// Lines that people see.
+const MOST_LINES: usize = 20;
+
 /// Shows what is missing; for programs on stderr, because stdout has the rows.
 pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
     if missing.is_empty() {
@@ -185,5 +189,9 @@ pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure
         }
         return Ok(());
     }
-    Ok(context.out.table(COLUMNS, missing)?)
+    context.out.table(COLUMNS, missing.iter().take(MOST_LINES))?;
+    if let Some(more) = missing.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+        context.out.note(&format!("… and {} more; to see all: add -o json", grouped(more as u64)));
+    }
+    Ok(())
 }

@@ -77,12 +77,11 @@ pub(crate) fn check_fields(context: &Context) -> Result<(), Failure> {
     Ok(context.out.check_fields(ALL_COLUMNS, &["linked"])?)
 }
 
-/// Shows all outcomes, and counts of them and of the rows that were `left_out`.
+/// Shows all outcomes.
 pub(crate) fn show(
     context: &Context,
     imported: &Imported,
     rows: &mut RowNumbers,
-    left_out: &[(u64, &str)],
     to_file: Option<&Path>,
 ) -> Result<Summary, Failure> {
     let rows = RefCell::new(rows);
@@ -114,10 +113,13 @@ pub(crate) fn show(
             linked: record.linked,
         },
     };
-    let summary = report.show(context, imported, to_file)?;
-    let text = text(&summary, left_out);
-    context.out.note(&format!("{}: {}", imported.name, if text.is_empty() { "nothing to do" } else { &text }));
-    Ok(summary)
+    report.show(context, imported, to_file)
+}
+
+/// Shows how many rows there are of each outcome, and how many were `left_out`; this stands last.
+pub(crate) fn sum_up(context: &Context, name: &str, summary: &Summary, left_out: &[(u64, &str)]) {
+    let text = text(summary, left_out);
+    context.out.note(&format!("{name}: {}", if text.is_empty() { "nothing to do" } else { &text }));
 }
 
 /// Whether everything that was sent has succeeded.

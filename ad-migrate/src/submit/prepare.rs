@@ -1,12 +1,16 @@
 //! Writes the payloads while the file is checked, and collects the identifiers of all rows.
 
 use std::{
+    collections::HashSet,
     fs::File,
     io::{self, BufRead, BufReader, BufWriter, Write},
     path::Path,
 };
 
-use ad_files::spool::{Span, Spool};
+use ad_files::{
+    identities::{Hash, hash},
+    spool::{Span, Spool},
+};
 use ad_terminal::Failure;
 use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
@@ -21,6 +25,44 @@ pub(crate) struct Prepare {
     hidden: bool,
     rows: RowNumbers,
     stock: Stock,
+    invalid: InvalidRows,
+}
+
+/// The rows with errors. They say nothing about their ads, which are left as they are.
+#[derive(Debug, Default)]
+pub(crate) struct InvalidRows {
+    /// Their source ids, without a dealer.
+    source_ids: HashSet<Hash>,
+    /// The rows whose source id is not known, as far as a message names them: they may be about any ad.
+    pub(crate) unknown: Vec<u64>,
+}
+
+/// Rows that a message names.
+const MOST_NAMED: usize = 5;
+
+impl InvalidRows {
+    fn add(&mut self, verdict: &Verdict) {
+        match &verdict.source_id {
+            Some(id) => drop(self.source_ids.insert(hash(id, None))),
+            None if self.unknown.len() < MOST_NAMED => self.unknown.push(verdict.row),
+            None => {}
+        }
+    }
+
+    /// Whether one of them is about the ad.
+    pub(super) fn has(&self, source_id: &str) -> bool {
+        self.source_ids.contains(&hash(source_id, None))
+    }
+}
+
+/// What the check wrote and collected.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// The row of each payload.
+    pub(crate) rows: RowNumbers,
+    /// The identifiers of all rows.
+    pub(crate) stock: Stock,
+    pub(crate) invalid: InvalidRows,
 }
 
 /// The row of each payload, by the index of the payload.
@@ -33,7 +75,7 @@ pub(crate) struct RowNumbers {
 const NUMBER: usize = size_of::<u64>();
 
 impl RowNumbers {
-    fn add(&mut self, row: u64) -> io::Result<()> {
+    pub(super) fn add(&mut self, row: u64) -> io::Result<()> {
         self.count += 1;
         self.numbers.add(&row.to_be_bytes()).map(drop)
     }
@@ -50,15 +92,15 @@ impl Prepare {
     /// Writes into a temporary file of a folder; `hidden` ads are stored and not published.
     pub(crate) fn new(folder: &Path, hidden: bool) -> io::Result<Self> {
         let out = BufWriter::new(NamedTempFile::new_in(folder)?);
-        Ok(Self { out, hidden, rows: RowNumbers::default(), stock: Stock::default() })
+        Ok(Self { out, hidden, rows: RowNumbers::default(), stock: Stock::default(), invalid: InvalidRows::default() })
     }
 
-    /// Moves the payloads to a path, in one step; returns the rows of the payloads, and the identifiers of all rows.
-    pub(crate) fn end(self, path: &Path) -> io::Result<(RowNumbers, Stock)> {
+    /// Moves the payloads to a path, in one step.
+    pub(crate) fn end(self, path: &Path) -> io::Result<Prepared> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
-        Ok((self.rows, self.stock))
+        Ok(Prepared { rows: self.rows, stock: self.stock, invalid: self.invalid })
     }
 }
 
@@ -90,6 +132,9 @@ pub(super) fn payloads(path: &Path) -> Result<impl Iterator<Item = ReadPayload>,
 impl Sink for Prepare {
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
         self.stock.add(&verdict)?;
+        if verdict.payload.is_none() {
+            self.invalid.add(&verdict);
+        }
         let Some(mut payload) = verdict.payload else { return Ok(()) };
         if self.hidden {
             payload.insert("visible".to_owned(), Value::Bool(false));

@@ -84,7 +84,7 @@ pub(crate) async fn rehearse(
     Ok(rejected)
 }
 
-async fn ask(client: &Client, payload: &Map<String, Value>) -> Result<(), Error> {
+pub(super) async fn ask(client: &Client, payload: &Map<String, Value>) -> Result<(), Error> {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
     // Valid rows have a vehicle type.
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or_default();
@@ -92,7 +92,7 @@ async fn ask(client: &Client, payload: &Map<String, Value>) -> Result<(), Error>
 }
 
 /// The errors of a payload, by field; an error that concerns all payloads fails.
-fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
+pub(super) fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
     match error.kind() {
         ErrorKind::Invalid(errors) => {
             Ok(errors.flatten().into_iter().map(|(field, message)| (Some(field), message.into_owned())).collect())

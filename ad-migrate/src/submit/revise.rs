@@ -4,7 +4,6 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet},
-    fs::File,
     iter,
     path::Path,
 };
@@ -17,65 +16,17 @@ use ad_bulk::{
 };
 use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
-use ad_files::{
-    identities::Hash,
-    text::{plain, tally},
-};
-use ad_terminal::{Context, Failure, output::Column};
-use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::Serialize;
+use ad_files::identities::Hash;
+use ad_terminal::{Context, Failure};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
 use super::{
     folder::Folder,
     prepare::{self, Sending},
+    revised::{self, Revised, RevisedAd},
 };
 use crate::check::{Totals, VehicleType};
-
-const COLUMNS: &[Column] = &[
-    Column::new("ROW", "row"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("OUTCOME", "outcome"),
-    Column::new("FIELD", "field"),
-    Column::new("OLD", "old").wrapped(),
-    Column::new("NEW", "new").wrapped(),
-    Column::new("MESSAGE", "message").wrapped(),
-];
-
-/// What became of an ad. Programs read the names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Revised {
-    Updated,
-    WouldBeUpdated,
-    NotSent,
-    Hidden,
-    Deleted,
-    Unchanged,
-    Failed,
-}
-
-#[derive(Debug, Serialize)]
-struct RevisedAd {
-    row: Option<u64>,
-    #[serde(flatten)]
-    ad: Identity,
-    outcome: Revised,
-    changes: Vec<Change>,
-    message: Option<String>,
-}
-
-/// A line of the table: a change of an ad.
-#[derive(Debug, Serialize)]
-struct RevisionLine<'a> {
-    row: Option<u64>,
-    source_id: &'a str,
-    outcome: Revised,
-    field: Option<&'a str>,
-    old: Option<&'a Value>,
-    new: Option<&'a Value>,
-    message: Option<&'a str>,
-}
 
 /// The listed ads whose payloads differ, as updates to send.
 #[derive(Debug)]
@@ -114,7 +65,7 @@ pub(crate) async fn update(
     totals: &Totals,
     report: Option<&Path>,
 ) -> Result<u64, Failure> {
-    context.out.check_fields(COLUMNS, &[])?;
+    revised::check_fields(context)?;
     let Revision { sending: Sending { payloads, rows, most, parallel }, is_rehearsal, rulebook } = revision;
     let known: HashSet<Hash> = created(folder)?.map(|ad| Ok(ad?.hash())).collect::<Result<_, Failure>>()?;
     let of_known = prepare::payloads(payloads)?.filter_map(|payload| match payload {
@@ -125,9 +76,10 @@ pub(crate) async fn update(
         }
     });
     let left = &Cell::new(most);
+    let how = Updating { client, rulebook, desire: Desire::Correction, left, is_rehearsal };
     let asked = of_known.map(|it| async move {
         let (index, ad, payload) = it?;
-        let written = write_update(client, rulebook, &ad, payload, left, is_rehearsal).await?;
+        let written = how.update(&ad, payload).await?;
         Ok::<_, Failure>((index, ad, written))
     });
     let answers = stream::iter(asked).buffered(parallel.max(1)).map_ok(|(index, ad, (outcome, changes, message))| {
@@ -135,33 +87,65 @@ pub(crate) async fn update(
     });
     let revised: Vec<_> = answers.try_collect().await?;
     let more = [(totals.skipped, "skipped"), (totals.invalid, "invalid")];
-    show(context, &revised, &more, report)
+    revised::show(context, None, &revised, &more, report)
 }
 
 type Written = (Revised, Vec<Change>, Option<String>);
 
-async fn write_update(
-    client: &Client,
+/// What the file says of an ad beyond the values of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Desire {
+    /// Corrected values. Whether the ad is shown is decided by `--hidden` and `publish`, unless the mapping sets it, and a deleted ad stays so.
+    Correction,
+    /// The vehicle is on sale, and its ad is shown unless the mapping hides it.
+    OnSale,
+}
+
+/// The update that makes an ad equal to its row.
+pub(super) fn required(
     rulebook: &Rulebook,
-    ad: &Identity,
-    payload: Map<String, Value>,
-    left: &Cell<u64>,
-    is_rehearsal: bool,
-) -> Result<Written, Failure> {
+    shown: &Ad,
+    mut payload: Map<String, Value>,
+    desire: Desire,
+) -> RequiredUpdate {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
-    let Some((category, vehicle_type)) = category.and_then(|it| Some((it, it.vehicle_type?))) else {
-        return Ok((Revised::Failed, Vec::new(), Some("the row has no vehicle type".to_owned())));
+    let Some(category) = category.filter(|category| category.vehicle_type.is_some()) else {
+        return RequiredUpdate::Impossible("the row has no vehicle type".to_owned());
     };
-    let update = RefCell::new((Map::new(), Vec::new()));
-    let is_counted = Cell::new(false);
-    let check = |shown: &Ad| {
-        let mut payload = payload.clone();
-        // Whether an ad is shown is decided by `--hidden` and `publish`, unless the mapping sets it.
-        payload.entry("visible").or_insert(Value::Bool(shown.visible));
-        match compare_ad(rulebook, shown, &payload, category) {
+    let is_visible = desire == Desire::OnSale || shown.visible;
+    payload.entry("visible").or_insert(Value::Bool(is_visible));
+    match compare_ad(rulebook, shown, &payload, category) {
+        RequiredUpdate::Update { revives: true, .. } if desire == Desire::Correction => {
+            RequiredUpdate::Impossible("the ad is deleted".to_owned())
+        }
+        required => required,
+    }
+}
+
+/// How ads are made equal to their rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Updating<'a> {
+    pub(super) client: &'a Client,
+    pub(super) rulebook: &'a Rulebook,
+    pub(super) desire: Desire,
+    /// How many more may be updated.
+    pub(super) left: &'a Cell<u64>,
+    pub(super) is_rehearsal: bool,
+}
+
+impl Updating<'_> {
+    /// Reads an ad, and updates that revision of it if its row differs.
+    pub(super) async fn update(self, ad: &Identity, payload: Map<String, Value>) -> Result<Written, Failure> {
+        let Self { client, rulebook, desire, left, is_rehearsal } = self;
+        let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
+        // Valid rows have a vehicle type.
+        let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or_default();
+        let update = RefCell::new((Map::new(), Vec::new()));
+        let is_counted = Cell::new(false);
+        let check = |shown: &Ad| match required(rulebook, shown, payload.clone(), desire) {
             RequiredUpdate::Unchanged => Err((Revised::Unchanged, None)),
             RequiredUpdate::Impossible(why) => Err((Revised::Failed, Some(why))),
-            RequiredUpdate::Update { patch, changes } => {
+            RequiredUpdate::Update { patch, changes, .. } => {
                 *update.borrow_mut() = (patch, changes);
                 if is_rehearsal {
                     return Err((Revised::WouldBeUpdated, None));
@@ -173,24 +157,24 @@ async fn write_update(
                 }
                 Ok(())
             }
-        }
-    };
-    let target = ad.target();
-    let ads = client.typed(vehicle_type);
-    let written = write_if(&ads, target, check, async |ads| {
-        let patch = update.borrow().0.clone();
-        ads.update(target, &patch).await
-    });
-    let written = written.await;
-    let (_, changes) = update.take();
-    Ok(match written {
-        Ok(Ok(_)) => (Revised::Updated, changes, None),
-        Ok(Err((outcome, message))) => {
-            let is_shown = matches!(outcome, Revised::WouldBeUpdated | Revised::NotSent);
-            (outcome, if is_shown { changes } else { Vec::new() }, message)
-        }
-        Err(error) => (Revised::Failed, changes, Some(of_one(error)?)),
-    })
+        };
+        let target = ad.target();
+        let ads = client.typed(vehicle_type);
+        let written = write_if(&ads, target, check, async |ads| {
+            let patch = update.borrow().0.clone();
+            ads.update(target, &patch).await
+        });
+        let written = written.await;
+        let (_, changes) = update.take();
+        Ok(match written {
+            Ok(Ok(_)) => (Revised::Updated, changes, None),
+            Ok(Err((outcome, message))) => {
+                let is_shown = matches!(outcome, Revised::WouldBeUpdated | Revised::NotSent);
+                (outcome, if is_shown { changes } else { Vec::new() }, message)
+            }
+            Err(error) => (Revised::Failed, changes, Some(of_one(error)?)),
+        })
+    }
 }
 
 /// The text of an error that concerns one ad.
@@ -201,9 +185,12 @@ fn of_one(error: Error) -> Result<String, Failure> {
 /// An ad that can be taken away.
 #[derive(Debug)]
 pub(crate) struct Removable {
-    ad: Identity,
-    vehicle_type: Option<VehicleType>,
+    pub(super) ad: Identity,
+    pub(super) vehicle_type: Option<VehicleType>,
 }
+
+/// How many ads a dealer has, and how many of them are taken away.
+pub(super) type Removals = BTreeMap<String, (u64, u64)>;
 
 /// How ads are taken away.
 #[derive(Debug, Clone, Copy)]
@@ -212,6 +199,55 @@ pub(crate) struct Removal {
     pub(crate) delete: bool,
     pub(crate) allowed: u64,
     pub(crate) parallel: usize,
+}
+
+impl Removal {
+    /// Whether so many may be taken away.
+    pub(super) fn check(self, dealers: &Removals) -> Result<(), Failure> {
+        let removals: u64 = dealers.values().map(|(_, removals)| removals).sum();
+        let exceeds = dealers.values().any(|(ads, removals)| exceeds_removal_limit(*ads, *removals));
+        if !exceeds || removals <= self.allowed {
+            return Ok(());
+        }
+        let all: u64 = dealers.values().map(|(ads, _)| ads).sum();
+        let what = if self.delete { "deleted" } else { "hidden" };
+        let message = format!(
+            "{removals} of {all} ads would be {what}, more than 10 % of the stock or 20 ads; nothing was changed"
+        );
+        Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")))
+    }
+
+    /// Takes ads away, each if it is still there.
+    pub(super) fn take_away(
+        self,
+        client: &Client,
+        ads: Vec<Removable>,
+    ) -> impl Stream<Item = Result<RevisedAd, Failure>> {
+        let asked = ads.into_iter().map(move |Removable { ad, vehicle_type }| async move {
+            let target = ad.target();
+            let is_there = |shown: &Ad| {
+                let is_gone = shown.state == AdState::Deleted || (!self.delete && !shown.visible);
+                if is_gone { Err(()) } else { Ok(()) }
+            };
+            // An update needs the path of the vehicle type.
+            let ads = vehicle_type.map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+            let written = write_if(&ads, target, is_there, async |ads| {
+                if self.delete {
+                    ads.delete(target).await
+                } else {
+                    ads.update(target, &json!({"visible": false})).await
+                }
+            });
+            let (outcome, message) = match written.await {
+                Ok(Ok(_)) if self.delete => (Revised::Deleted, None),
+                Ok(Ok(_)) => (Revised::Hidden, None),
+                Ok(Err(())) => (Revised::Unchanged, None),
+                Err(error) => (Revised::Failed, Some(of_one(error)?)),
+            };
+            Ok::<_, Failure>(RevisedAd { row: None, ad, outcome, changes: Vec::new(), message })
+        });
+        stream::iter(asked).buffered(self.parallel.max(1))
+    }
 }
 
 /// The ads that would be taken away: those that exist and, to be hidden, are visible.
@@ -224,7 +260,7 @@ pub(crate) async fn removable(
     removal: Removal,
 ) -> Result<(Vec<Removable>, u64), Failure> {
     let created = created(folder)?;
-    let mut dealers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut dealers = Removals::new();
     let mut shown: HashMap<String, Vec<(String, bool, Option<VehicleType>)>> = HashMap::new();
     let mut all = client.v4().all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
     while let Some(ad) = all.next().await {
@@ -247,16 +283,7 @@ pub(crate) async fn removable(
             _ => unchanged += 1,
         }
     }
-    let removals = ads.len() as u64;
-    let exceeds = dealers.values().any(|(ads, removals)| exceeds_removal_limit(*ads, *removals));
-    if exceeds && removals > removal.allowed {
-        let all: u64 = dealers.values().map(|(ads, _)| ads).sum();
-        let what = if removal.delete { "deleted" } else { "hidden" };
-        let message = format!(
-            "{removals} of {all} ads would be {what}, more than 10 % of the stock or 20 ads; nothing was changed"
-        );
-        return Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")));
-    }
+    removal.check(&dealers)?;
     Ok((ads, unchanged))
 }
 
@@ -272,58 +299,7 @@ pub(crate) async fn remove(
     removal: Removal,
     report: Option<&Path>,
 ) -> Result<u64, Failure> {
-    context.out.check_fields(COLUMNS, &[])?;
-    let asked = ads.into_iter().map(|Removable { ad, vehicle_type }| async move {
-        let target = ad.target();
-        let is_there = |shown: &Ad| {
-            let is_gone = shown.state == AdState::Deleted || (!removal.delete && !shown.visible);
-            if is_gone { Err(()) } else { Ok(()) }
-        };
-        // An update needs the path of the vehicle type.
-        let ads = vehicle_type.map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
-        let written = write_if(&ads, target, is_there, async |ads| {
-            if removal.delete { ads.delete(target).await } else { ads.update(target, &json!({"visible": false})).await }
-        });
-        let (outcome, message) = match written.await {
-            Ok(Ok(_)) if removal.delete => (Revised::Deleted, None),
-            Ok(Ok(_)) => (Revised::Hidden, None),
-            Ok(Err(())) => (Revised::Unchanged, None),
-            Err(error) => (Revised::Failed, Some(of_one(error)?)),
-        };
-        Ok::<_, Failure>(RevisedAd { row: None, ad, outcome, changes: Vec::new(), message })
-    });
-    let revised: Vec<_> = stream::iter(asked).buffered(removal.parallel.max(1)).try_collect().await?;
-    show(context, &revised, &[(unchanged, "unchanged")], report)
-}
-
-/// Shows changes and failures to people, and all ads to programs. Returns how many failed.
-fn show(context: &Context, revised: &[RevisedAd], more: &[(u64, &str)], report: Option<&Path>) -> Result<u64, Failure> {
-    let mut table = context.out.rows(COLUMNS);
-    for ad in revised {
-        let RevisedAd { row, ad, outcome, changes, message } = ad;
-        let (row, source_id, outcome, message) = (*row, ad.source_id.as_str(), *outcome, message.as_deref());
-        let whole = RevisionLine { row, source_id, outcome, field: None, old: None, new: None, message };
-        for Change { field, old, new } in changes {
-            table.push(&RevisionLine { field: Some(field), old: Some(old), new: Some(new), ..whole })?;
-        }
-        if changes.is_empty() && (outcome == Revised::Failed || !context.out.is_for_people()) {
-            table.push(&whole)?;
-        }
-    }
-    table.end()?;
-    if let Some(path) = report {
-        let unwritable = |error: std::io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-        let file = File::create(path).map_err(unwritable)?;
-        serde_json::to_writer_pretty(file, &json!({"rows": revised})).map_err(|error| unwritable(error.into()))?;
-    }
-    let mut counts: BTreeMap<Revised, u64> = BTreeMap::new();
-    for ad in revised {
-        *counts.entry(ad.outcome).or_default() += 1;
-    }
-    let failed = counts.get(&Revised::Failed).copied().unwrap_or_default();
-    let counts: Vec<_> =
-        counts.iter().map(|(outcome, count)| (*count, plain(&json!(outcome)).replace('_', " "))).collect();
-    let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
-    context.out.note(if text.is_empty() { "nothing to do" } else { &text });
-    Ok(failed)
+    revised::check_fields(context)?;
+    let revised: Vec<_> = removal.take_away(client, ads).try_collect().await?;
+    revised::show(context, None, &revised, &[(unchanged, "unchanged")], report)
 }

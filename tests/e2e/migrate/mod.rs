@@ -4,6 +4,7 @@ mod docs;
 mod revise;
 mod run;
 mod samples;
+mod sync;
 mod v3;
 
 use std::path::PathBuf;

@@ -1,0 +1,311 @@
+//! `run --sync`: makes the ads of the service equal to the file, which is the whole stock of its vehicle types.
+//!
+//! All ads are read by pages and compared with the payloads before anything is sent. Then ads are updated, created and taken away, in this order;
+//! each update and removal is bound to the revision of the ad that is read just before it.
+
+use std::{
+    cell::Cell,
+    collections::HashMap,
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use ad_bulk::{
+    AdOutcome, Identity,
+    desired::{Change, RequiredUpdate},
+    import::{Imported, Record},
+};
+use ad_client::{Ad, AdQuery, Client};
+use ad_core::{categories, model::AdState, rulebook::Rulebook};
+use ad_files::{
+    identities::{Hash, hash},
+    spool::{Span, Spool},
+    text::counted,
+};
+use ad_terminal::{Context, Counter, Failure};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::{Map, Value};
+
+use super::{
+    missing::Stock,
+    prepare::{self, InvalidRows, Prepared, RowNumbers},
+    rehearse,
+    revise::{Desire, Removable, Removal, Removals, Updating, required},
+    revised::{Revised, RevisedAd},
+};
+use crate::check::VehicleType;
+
+/// What the file says of the stock.
+#[derive(Debug)]
+pub(crate) struct Desired<'a> {
+    /// Its valid payloads, one a line.
+    pub(crate) payloads: &'a Path,
+    pub(crate) prepared: &'a mut Prepared,
+    /// The vehicle types that the mapping names. Ads of others are not missing.
+    pub(crate) types: Vec<VehicleType>,
+}
+
+/// A payload with its index in the file.
+type IndexedPayload = (u64, Map<String, Value>);
+
+/// The payloads of the file that no ad was found for yet.
+struct Wanted {
+    by_ad: HashMap<Hash, (u64, Span)>,
+    texts: Spool,
+}
+
+impl Wanted {
+    fn read(payloads: &Path) -> Result<Self, Failure> {
+        let mut wanted = Self { by_ad: HashMap::new(), texts: Spool::default() };
+        for payload in prepare::payloads(payloads)? {
+            let (index, payload) = payload?;
+            // Valid rows have a source id.
+            if let Some(ad) = Identity::of(&payload) {
+                let span = wanted.texts.add_line(&payload).map_err(|error| no_room(&error))?;
+                wanted.by_ad.insert(ad.hash(), (index, span));
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The payload of an ad, with its index.
+    fn take(&mut self, ad: &Ad) -> Result<Option<IndexedPayload>, Failure> {
+        // Without a dealer in the payload, the token is of one dealer.
+        let of = |dealer_code| hash(&ad.source_id, dealer_code);
+        let found = self.by_ad.remove(&of(Some(&ad.dealer_code))).or_else(|| self.by_ad.remove(&of(None)));
+        found.map(|(index, span)| Ok((index, self.texts.object(span).map_err(|error| no_room(&error))?))).transpose()
+    }
+
+    /// The other payloads, in the order of the file.
+    fn rest(self) -> Result<Vec<IndexedPayload>, Failure> {
+        let Self { by_ad, mut texts } = self;
+        let mut rest: Vec<_> = by_ad.into_values().collect();
+        rest.sort_by_key(|(index, _)| *index);
+        rest.into_iter()
+            .map(|(index, span)| Ok((index, texts.object(span).map_err(|error| no_room(&error))?)))
+            .collect()
+    }
+}
+
+fn no_room(error: &io::Error) -> Failure {
+    Failure::failed(format!("cannot use a temporary file: {error}")).hint("set TMPDIR to a folder with free space")
+}
+
+/// An ad that differs from its row.
+#[derive(Debug)]
+struct Difference {
+    index: u64,
+    ad: Identity,
+    payload: Map<String, Value>,
+    changes: Vec<Change>,
+}
+
+/// All that makes the ads equal to the file.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    updates: Vec<Difference>,
+    creates: Vec<IndexedPayload>,
+    gone: Vec<Removable>,
+    /// Ads that cannot be made equal.
+    failed: Vec<RevisedAd>,
+    unchanged: u64,
+    /// Why nothing is taken away although ads are missing.
+    pub(crate) withheld: Option<String>,
+}
+
+/// Compares all ads with the file.
+///
+/// # Errors
+/// When more ads would be taken away than allowed, or a request fails.
+pub(crate) async fn plan(
+    context: &Context,
+    client: &Client,
+    rulebook: &Rulebook,
+    desired: &mut Desired<'_>,
+    removal: Removal,
+) -> Result<Plan, Failure> {
+    let counter = Counter::new(context.out, "ad");
+    let compared = compare(client, rulebook, desired, removal, &counter);
+    let (mut plan, dealers) = counter.run(compared).await.map_err(|failure| failure.hint("nothing was changed"))??;
+    plan.withheld = withheld(&plan, desired, &dealers);
+    if plan.withheld.is_some() {
+        plan.gone.clear();
+    } else {
+        removal.check(&dealers)?;
+    }
+    Ok(plan)
+}
+
+async fn compare(
+    client: &Client,
+    rulebook: &Rulebook,
+    desired: &mut Desired<'_>,
+    removal: Removal,
+    counter: &Counter,
+) -> Result<(Plan, Removals), Failure> {
+    let Desired { payloads, prepared: Prepared { rows, stock: Stock { dealers: of_file, .. }, invalid }, .. } = desired;
+    let mut wanted = Wanted::read(payloads)?;
+    let (mut plan, mut dealers) = (Plan::default(), Removals::new());
+    let mut all = client.v4().all(&AdQuery::oldest_first([]));
+    while let Some(ad) = all.try_next().await? {
+        counter.add();
+        if !of_file.is_empty() && !of_file.contains(&ad.dealer_code) {
+            continue;
+        }
+        let (count, removals) = dealers.entry(ad.dealer_code.clone()).or_default();
+        *count += u64::from(ad.state == AdState::Created);
+        let Some((index, payload)) = wanted.take(&ad)? else {
+            let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
+            let is_of_file = vehicle_type.is_some_and(|it| desired.types.contains(&it));
+            let is_there = ad.state == AdState::Created && (removal.delete || ad.visible);
+            if is_of_file && is_there && !invalid.has(&ad.source_id) {
+                *removals += 1;
+                plan.gone.push(Removable { ad: Identity::from(&ad), vehicle_type });
+            }
+            continue;
+        };
+        match required(rulebook, &ad, payload.clone(), Desire::OnSale) {
+            RequiredUpdate::Unchanged => plan.unchanged += 1,
+            RequiredUpdate::Update { changes, .. } => {
+                plan.updates.push(Difference { index, ad: Identity::from(&ad), payload, changes });
+            }
+            RequiredUpdate::Impossible(why) => plan.failed.push(RevisedAd {
+                row: rows.get(index),
+                message: Some(why),
+                ..RevisedAd::of(Identity::from(&ad), Revised::Failed)
+            }),
+        }
+    }
+    plan.creates = wanted.rest()?;
+    Ok((plan, dealers))
+}
+
+/// Why the ads that are missing in the file are not taken away, if so.
+fn withheld(plan: &Plan, desired: &Desired<'_>, dealers: &Removals) -> Option<String> {
+    let InvalidRows { unknown, .. } = &desired.prepared.invalid;
+    let count = plan.gone.len() as u64;
+    let stay =
+        if count == 1 { "is not in the file and stays as it is" } else { "are not in the file and stay as they are" };
+    let missing = || format!("{} {stay}", counted(count, "ad"));
+    if plan.gone.is_empty() {
+        None
+    } else if !unknown.is_empty() {
+        let rows: Vec<_> = unknown.iter().map(u64::to_string).collect();
+        Some(format!("{}: row {} has no known source id and might be about one of them", missing(), rows.join(", ")))
+    } else if desired.prepared.stock.dealers.is_empty() && dealers.len() > 1 {
+        Some(format!(
+            "{}: the token is of several dealers, and the file does not say whose stock it is; set dealer_code in the mapping",
+            missing()
+        ))
+    } else {
+        None
+    }
+}
+
+impl Plan {
+    /// Whether the file has new ads.
+    pub(crate) fn has_creates(&self) -> bool {
+        !self.creates.is_empty()
+    }
+
+    /// Ads that are as their rows say.
+    pub(crate) fn unchanged(&self) -> u64 {
+        self.unchanged
+    }
+
+    /// Writes the payloads of new ads into a file; returns the row of each.
+    pub(crate) fn write_creates(&self, path: &Path, rows: &mut RowNumbers) -> io::Result<RowNumbers> {
+        let mut of_creates = RowNumbers::default();
+        let mut out = BufWriter::new(File::create(path)?);
+        for (index, payload) in &self.creates {
+            serde_json::to_writer(&mut out, payload)?;
+            out.write_all(b"\n")?;
+            of_creates.add(rows.get(*index).unwrap_or_default())?;
+        }
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        Ok(of_creates)
+    }
+
+    /// What would be done, with the objections of the service to new ads.
+    pub(crate) async fn rehearse(
+        self,
+        client: &Client,
+        rows: &mut RowNumbers,
+        removal: Removal,
+    ) -> Result<Vec<RevisedAd>, Failure> {
+        let mut all = self.failed;
+        all.extend(self.updates.into_iter().map(|Difference { index, ad, changes, .. }| RevisedAd {
+            row: rows.get(index),
+            changes,
+            ..RevisedAd::of(ad, Revised::WouldBeUpdated)
+        }));
+        let asked = self.creates.into_iter().map(|(index, payload)| async move {
+            let message = match rehearse::ask(client, &payload).await {
+                Ok(()) => None,
+                Err(error) => {
+                    let texts = rehearse::objections(error)?.into_iter();
+                    let texts: Vec<_> = texts
+                        .map(|(field, text)| field.map_or(text.clone(), |field| format!("{field}: {text}")))
+                        .collect();
+                    Some(texts.join(" "))
+                }
+            };
+            // Valid rows have a source id.
+            Ok::<_, Failure>((index, Identity::of(&payload), message))
+        });
+        let mut answers = stream::iter(asked).buffered(removal.parallel.max(1));
+        while let Some((index, ad, message)) = answers.try_next().await? {
+            let outcome = if message.is_none() { Revised::WouldBeCreated } else { Revised::Failed };
+            all.extend(ad.map(|ad| RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) }));
+        }
+        let outcome = if removal.delete { Revised::WouldBeDeleted } else { Revised::WouldBeHidden };
+        all.extend(self.gone.into_iter().map(|Removable { ad, .. }| RevisedAd::of(ad, outcome)));
+        Ok(all)
+    }
+
+    /// Updates the ads that differ. What cannot be made equal is among the outcomes.
+    pub(crate) async fn update(
+        &mut self,
+        client: &Client,
+        rulebook: &Rulebook,
+        rows: &mut RowNumbers,
+        parallel: usize,
+    ) -> Result<Vec<RevisedAd>, Failure> {
+        let left = Cell::new(u64::MAX);
+        let how = Updating { client, rulebook, desire: Desire::OnSale, left: &left, is_rehearsal: false };
+        let asked =
+            std::mem::take(&mut self.updates).into_iter().map(|Difference { index, ad, payload, .. }| async move {
+                let (outcome, changes, message) = how.update(&ad, payload).await?;
+                Ok::<_, Failure>((index, RevisedAd { changes, message, ..RevisedAd::of(ad, outcome) }))
+            });
+        let mut answers = stream::iter(asked).buffered(parallel.max(1));
+        let mut all = std::mem::take(&mut self.failed);
+        while let Some((index, revised)) = answers.try_next().await? {
+            all.push(RevisedAd { row: rows.get(index), ..revised });
+        }
+        Ok(all)
+    }
+
+    /// Takes away what the file no longer has.
+    pub(crate) async fn take_away(self, client: &Client, removal: Removal) -> Result<Vec<RevisedAd>, Failure> {
+        removal.take_away(client, self.gone).try_collect().await
+    }
+}
+
+/// What became of the new ads of an import.
+pub(crate) fn created(imported: &Imported, rows: &mut RowNumbers) -> Result<Vec<RevisedAd>, Failure> {
+    let mut all = Vec::new();
+    imported.records.each(|record, _| {
+        let Record { index, source_id, dealer_code, outcome, message, .. } = record;
+        let outcome = match outcome {
+            AdOutcome::NotSent => Revised::NotSent,
+            outcome if outcome.is_good() => Revised::Created,
+            _ => Revised::Failed,
+        };
+        let ad = Identity { source_id: source_id.unwrap_or_default(), dealer_code };
+        all.push(RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) });
+        Ok::<_, Failure>(())
+    })?;
+    Ok(all)
+}

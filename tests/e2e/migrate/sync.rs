@@ -1,0 +1,147 @@
+//! `ad-migrate run --sync`: the ads become what the file of tonight says.
+
+use std::fmt::Write as _;
+
+use ad_tests::{Cli, Ended, ImageHost, Server, eventually};
+use serde_json::{Value, json};
+
+use crate::payloads::boat;
+
+const MAPPING: &str = "[vehicle]\ntype = \"car\"\n\
+    [rows]\nskip = { column = \"Status\", is = \"sold\" }\n\
+    [fields]\nsource_id = \"Nr\"\ncategory_fields.registration_number = \"Plate\"\n\
+    category_fields.model_year = \"Year\"\nprice.list = { from = \"Price\", currency = \"SEK\" }\n";
+
+const RUN: &str = "run stock.csv --mapping stock.toml --sync";
+
+/// A row: its number, price and status.
+type Row<'a> = (u32, &'a str, &'a str);
+
+fn stock(rows: &[Row<'_>]) -> String {
+    let mut text = "Nr;Plate;Year;Price;Status\n".to_owned();
+    for (number, price, status) in rows {
+        writeln!(text, "L{number};ABC{number};2019;{price};{status}").unwrap();
+    }
+    text
+}
+
+/// Thirty cars, so that three may be taken away.
+fn thirty() -> Vec<Row<'static>> {
+    (101..131).map(|number| (number, "105000", "")).collect()
+}
+
+async fn first_night() -> (Server, Cli) {
+    let server = Server::start().await;
+    let cli = Cli::of(&server).migrating();
+    cli.file("stock.toml", MAPPING);
+    cli.file("stock.csv", stock(&thirty()));
+    let night = cli.run(RUN).await;
+    assert_eq!((night.code, last_line(&night)), (0, "stock.csv: 30 created"), "{night:?}");
+    (server, cli)
+}
+
+fn last_line(ended: &Ended) -> &str {
+    ended.stderr.lines().last().unwrap_or_default()
+}
+
+async fn ad(server: &Server, id: &str) -> Value {
+    server.client.get(&format!("/v4/ad/{id}")).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_night_creates_updates_and_hides() {
+    let (server, cli) = first_night().await;
+    // The journal is not asked: the file has another name tonight.
+    let mut rows = thirty();
+    rows[0].1 = "95000";
+    rows[1].2 = "sold";
+    rows.remove(2);
+    rows.push((131, "210000", ""));
+    cli.file("tonight.csv", stock(&rows));
+    let run = "run tonight.csv --mapping stock.toml --sync --report report.json";
+    let rehearsed = cli.run(&format!("{run} --rehearse")).await;
+    assert_eq!(rehearsed.code, 0, "{rehearsed:?}");
+    assert!(rehearsed.stdout.contains("list 105 000 → 95 000 SEK"), "{rehearsed:?}");
+    let would = "tonight.csv: 1 would be created, 1 would be updated, 2 would be hidden, 27 unchanged, 1 skipped";
+    assert_eq!(last_line(&rehearsed), would);
+    assert_eq!(ad(&server, "L101").await["price"][0]["amount"], 105_000, "nothing was sent");
+
+    let night = cli.run(run).await;
+    let done = "tonight.csv: 1 created, 1 updated, 2 hidden, 27 unchanged, 1 skipped";
+    assert_eq!((night.code, last_line(&night)), (0, done), "{night:?}");
+    assert_eq!(ad(&server, "L101").await["price"][0]["amount"], 95_000);
+    assert_eq!(ad(&server, "L131").await["price"][0]["amount"], 210_000);
+    for id in ["L102", "L103"] {
+        assert_eq!(ad(&server, id).await["visible"], false, "{id}");
+    }
+    let report: Value = serde_json::from_slice(&std::fs::read(cli.home().join("report.json")).unwrap()).unwrap();
+    let outcomes: Vec<_> = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (&row["source_id"], &row["outcome"], &row["row"]))
+        .collect();
+    let expected = [
+        (json!("L101"), json!("updated"), json!(1)),
+        (json!("L131"), json!("created"), json!(30)),
+        (json!("L102"), json!("hidden"), json!(null)),
+        (json!("L103"), json!("hidden"), json!(null)),
+    ];
+    assert_eq!(outcomes, expected.each_ref().map(|(id, outcome, row)| (id, outcome, row)), "{report}");
+
+    // A vehicle that is back on sale is shown again.
+    cli.file("tonight.csv", stock(&thirty()));
+    let back = cli.run(run).await;
+    assert_eq!((back.code, last_line(&back)), (0, "tonight.csv: 3 updated, 1 hidden, 27 unchanged"), "{back:?}");
+    assert_eq!(ad(&server, "L103").await["visible"], true);
+    let again = cli.run(run).await;
+    assert_eq!((again.code, last_line(&again)), (0, "tonight.csv: 30 unchanged"), "{again:?}");
+}
+
+#[tokio::test]
+async fn an_ad_whose_row_has_an_error_or_is_of_another_type_is_left() {
+    let (server, cli) = first_night().await;
+    let images = ImageHost::start().await;
+    server.client.post("/v4/boat", &boat("B-1", &images)).await.expect(201);
+    let mut rows = thirty();
+    rows[4].1 = "cheap";
+    cli.file("stock.csv", stock(&rows));
+    let night = cli.run(RUN).await;
+    assert_eq!((night.code, last_line(&night)), (1, "stock.csv: 29 unchanged, 1 invalid"), "{night:?}");
+    assert_eq!(ad(&server, "L105").await["visible"], true);
+    assert_eq!(ad(&server, "B-1").await["visible"], true);
+
+    // A row that names no ad may be about the one that is missing.
+    cli.file("stock.csv", stock(&thirty()[1..]).replace("L130;", ";"));
+    let unknown = cli.run(RUN).await;
+    assert_eq!((unknown.code, last_line(&unknown)), (1, "stock.csv: 28 unchanged, 1 invalid"), "{unknown:?}");
+    assert!(unknown.stderr.contains("2 ads are not in the file and stay as they are: row 29"), "{unknown:?}");
+    assert_eq!(ad(&server, "L101").await["visible"], true);
+}
+
+#[tokio::test]
+async fn more_removals_than_usual_need_to_be_allowed() {
+    let (server, cli) = first_night().await;
+    cli.file("stock.csv", stock(&thirty()[4..]));
+    let refused = cli.run(&format!("{RUN} --gone delete")).await;
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(
+        refused.stderr.contains("4 of 30 ads would be deleted") && refused.stderr.contains("--allow-removals 4"),
+        "{refused:?}"
+    );
+    assert_eq!(ad(&server, "L101").await["state"], "created");
+    let deleted = cli.run(&format!("{RUN} --gone delete --allow-removals 4")).await;
+    assert_eq!((deleted.code, last_line(&deleted)), (0, "stock.csv: 4 deleted, 26 unchanged"), "{deleted:?}");
+    eventually("the deletion", || async { (ad(&server, "L101").await["state"] == "deleted").then_some(()) }).await;
+    // The plate's listing is gone for good, and its source id is used up.
+    cli.file("stock.csv", stock(&thirty()[3..]));
+    let back = cli.run(RUN).await;
+    assert_eq!((back.code, last_line(&back)), (1, "stock.csv: 1 failed, 26 unchanged"), "{back:?}");
+    assert!(back.stdout.contains("the ad is deleted"), "{back:?}");
+
+    // A file without a valid row takes nothing away.
+    cli.file("stock.csv", "Nr;Plate;Year;Price;Status\n");
+    let empty = cli.run(RUN).await;
+    assert!(empty.code == 3 || empty.code == 2, "{empty:?}");
+    assert_eq!(ad(&server, "L105").await["state"], "created");
+}
