@@ -279,7 +279,11 @@ impl RunArgs {
         if let Some(why) = &plan.withheld {
             context.out.warning(why);
         }
-        let is_withheld = plan.withheld.is_some();
+        let (is_withheld, refused) = (plan.withheld.is_some(), plan.refused.take());
+        let refused = match refused {
+            Some(failure) if !self.rehearse => return Err(failure),
+            refused => refused,
+        };
         let left_out = [(plan.unchanged(), "unchanged"), (totals.invalid, "invalid"), (totals.skipped, "skipped")];
         let rows = &mut desired.prepared.rows;
         let mut stopped = None;
@@ -302,6 +306,9 @@ impl RunArgs {
         };
         let (name, report) = (self.file.name(), self.submit.report.as_deref());
         let failed = revised::show(context, Some(&name), &revised, &left_out, report)?;
+        if let Some(failure) = refused {
+            return Err(failure);
+        }
         if let Some(failure) = stopped {
             return Err(Failure::from(failure).hint(RESUME));
         }

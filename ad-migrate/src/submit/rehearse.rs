@@ -91,8 +91,15 @@ pub(super) async fn ask(client: &Client, payload: &Map<String, Value>) -> Result
     client.typed(vehicle_type).validate(payload).await.map(|_| ())
 }
 
+/// The errors of a payload in one line; an error that concerns all payloads fails.
+pub(super) fn text(error: Error) -> Result<String, Failure> {
+    let texts = objections(error)?.into_iter();
+    let texts = texts.map(|(field, text)| field.map_or(text.clone(), |field| format!("{field}: {text}")));
+    Ok(texts.collect::<Vec<_>>().join(" "))
+}
+
 /// The errors of a payload, by field; an error that concerns all payloads fails.
-pub(super) fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
+fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
     match error.kind() {
         ErrorKind::Invalid(errors) => {
             Ok(errors.flatten().into_iter().map(|(field, message)| (Some(field), message.into_owned())).collect())

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const COLUMNS: &[Column] = &[
     Column::new("ROW", "row"),
     Column::new("SOURCE ID", "source_id"),
-    Column::new("OUTCOME", "outcome"),
+    Column::new("OUTCOME", "what"),
     Column::new("FIELD", "name"),
     Column::new("CHANGE", "change").wrapped(),
     Column::new("MESSAGE", "message").wrapped(),
@@ -55,6 +55,13 @@ pub(crate) struct RevisedAd {
     pub(crate) message: Option<String>,
 }
 
+impl Revised {
+    /// The name with spaces.
+    fn words(self) -> String {
+        plain(&json!(self)).replace('_', " ")
+    }
+}
+
 impl RevisedAd {
     /// What became of an ad, without details.
     pub(crate) fn of(ad: Identity, outcome: Revised) -> Self {
@@ -71,7 +78,8 @@ struct RevisionLine<'a> {
     field: Option<&'a str>,
     old: Option<&'a Value>,
     new: Option<&'a Value>,
-    /// The field and its change as people write them.
+    /// Outcome, field and change as people write them.
+    what: String,
     name: Option<String>,
     change: Option<String>,
     message: Option<&'a str>,
@@ -100,6 +108,7 @@ pub(crate) fn show(
             row: *row,
             source_id: &ad.source_id,
             outcome: Some(*outcome),
+            what: outcome.words(),
             message: message.as_deref(),
             ..RevisionLine::default()
         };
@@ -139,8 +148,7 @@ pub(crate) fn show(
         *counts.entry(ad.outcome).or_default() += 1;
     }
     let failed = counts.get(&Revised::Failed).copied().unwrap_or_default();
-    let counts: Vec<_> =
-        counts.iter().map(|(outcome, count)| (*count, plain(&json!(outcome)).replace('_', " "))).collect();
+    let counts: Vec<_> = counts.into_iter().map(|(outcome, count)| (count, outcome.words())).collect();
     let text = tally(counts.iter().map(|(count, what)| (*count, what.as_str())).chain(more.iter().copied()));
     let text = if text.is_empty() { "nothing to do" } else { &text };
     context.out.note(&name.map_or_else(|| text.to_owned(), |name| format!("{name}: {text}")));

@@ -46,46 +46,40 @@ pub(crate) struct Desired<'a> {
     pub(crate) types: Vec<VehicleType>,
 }
 
-/// A payload with its index in the file.
-type IndexedPayload = (u64, Map<String, Value>);
+/// The payloads of the file, which need not fit into memory.
+#[derive(Debug, Default)]
+struct Payloads(Spool);
 
-/// The payloads of the file that no ad was found for yet.
-struct Wanted {
-    by_ad: HashMap<Hash, (u64, Span)>,
-    texts: Spool,
+/// A payload: its index in the file, and where it is among [`Payloads`].
+type Located = (u64, Span);
+
+impl Payloads {
+    fn get(&mut self, span: Span) -> Result<Map<String, Value>, Failure> {
+        self.0.object(span).map_err(|error| no_room(&error))
+    }
 }
 
-impl Wanted {
-    fn read(payloads: &Path) -> Result<Self, Failure> {
-        let mut wanted = Self { by_ad: HashMap::new(), texts: Spool::default() };
-        for payload in prepare::payloads(payloads)? {
-            let (index, payload) = payload?;
-            // Valid rows have a source id.
-            if let Some(ad) = Identity::of(&payload) {
-                let span = wanted.texts.add_line(&payload).map_err(|error| no_room(&error))?;
-                wanted.by_ad.insert(ad.hash(), (index, span));
-            }
+/// Those of ads that were not found yet.
+type Wanted = HashMap<Hash, Located>;
+
+/// Reads the payloads of a file, one a line.
+fn read(path: &Path) -> Result<(Payloads, Wanted), Failure> {
+    let (mut payloads, mut wanted) = (Payloads::default(), Wanted::new());
+    for payload in prepare::payloads(path)? {
+        let (index, payload) = payload?;
+        // Valid rows have a source id.
+        if let Some(ad) = Identity::of(&payload) {
+            let span = payloads.0.add_line(&payload).map_err(|error| no_room(&error))?;
+            wanted.insert(ad.hash(), (index, span));
         }
-        Ok(wanted)
     }
+    Ok((payloads, wanted))
+}
 
-    /// The payload of an ad, with its index.
-    fn take(&mut self, ad: &Ad) -> Result<Option<IndexedPayload>, Failure> {
-        // Without a dealer in the payload, the token is of one dealer.
-        let of = |dealer_code| hash(&ad.source_id, dealer_code);
-        let found = self.by_ad.remove(&of(Some(&ad.dealer_code))).or_else(|| self.by_ad.remove(&of(None)));
-        found.map(|(index, span)| Ok((index, self.texts.object(span).map_err(|error| no_room(&error))?))).transpose()
-    }
-
-    /// The other payloads, in the order of the file.
-    fn rest(self) -> Result<Vec<IndexedPayload>, Failure> {
-        let Self { by_ad, mut texts } = self;
-        let mut rest: Vec<_> = by_ad.into_values().collect();
-        rest.sort_by_key(|(index, _)| *index);
-        rest.into_iter()
-            .map(|(index, span)| Ok((index, texts.object(span).map_err(|error| no_room(&error))?)))
-            .collect()
-    }
+/// Takes the payload of an ad. Without a dealer in it, the token is of one dealer.
+fn take(wanted: &mut Wanted, ad: &Ad) -> Option<Located> {
+    let of = |dealer_code| hash(&ad.source_id, dealer_code);
+    wanted.remove(&of(Some(&ad.dealer_code))).or_else(|| wanted.remove(&of(None)))
 }
 
 fn no_room(error: &io::Error) -> Failure {
@@ -95,29 +89,31 @@ fn no_room(error: &io::Error) -> Failure {
 /// An ad that differs from its row.
 #[derive(Debug)]
 struct Difference {
-    index: u64,
+    row: Located,
     ad: Identity,
-    payload: Map<String, Value>,
     changes: Vec<Change>,
 }
 
 /// All that makes the ads equal to the file.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
+    payloads: Payloads,
     updates: Vec<Difference>,
-    creates: Vec<IndexedPayload>,
+    creates: Vec<Located>,
     gone: Vec<Removable>,
     /// Ads that cannot be made equal.
     failed: Vec<RevisedAd>,
     unchanged: u64,
     /// Why nothing is taken away although ads are missing.
     pub(crate) withheld: Option<String>,
+    /// Why the plan may not be carried out: it takes more away than is allowed.
+    pub(crate) refused: Option<Failure>,
 }
 
 /// Compares all ads with the file.
 ///
 /// # Errors
-/// When more ads would be taken away than allowed, or a request fails.
+/// When a request fails.
 pub(crate) async fn plan(
     context: &Context,
     client: &Client,
@@ -132,7 +128,7 @@ pub(crate) async fn plan(
     if plan.withheld.is_some() {
         plan.gone.clear();
     } else {
-        removal.check(&dealers)?;
+        plan.refused = removal.check(&dealers).err();
     }
     Ok(plan)
 }
@@ -145,8 +141,8 @@ async fn compare(
     counter: &Counter,
 ) -> Result<(Plan, Removals), Failure> {
     let Desired { payloads, prepared: Prepared { rows, stock: Stock { dealers: of_file, .. }, invalid }, .. } = desired;
-    let mut wanted = Wanted::read(payloads)?;
-    let (mut plan, mut dealers) = (Plan::default(), Removals::new());
+    let (payloads, mut wanted) = read(payloads)?;
+    let (mut plan, mut dealers) = (Plan { payloads, ..Plan::default() }, Removals::new());
     let mut all = client.v4().all(&AdQuery::oldest_first([]));
     while let Some(ad) = all.try_next().await? {
         counter.add();
@@ -155,7 +151,7 @@ async fn compare(
         }
         let (count, removals) = dealers.entry(ad.dealer_code.clone()).or_default();
         *count += u64::from(ad.state == AdState::Created);
-        let Some((index, payload)) = wanted.take(&ad)? else {
+        let Some(row) = take(&mut wanted, &ad) else {
             let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
             let is_of_file = vehicle_type.is_some_and(|it| desired.types.contains(&it));
             let is_there = ad.state == AdState::Created && (removal.delete || ad.visible);
@@ -165,19 +161,20 @@ async fn compare(
             }
             continue;
         };
-        match required(rulebook, &ad, payload.clone(), Desire::OnSale) {
+        match required(rulebook, &ad, plan.payloads.get(row.1)?, Desire::OnSale) {
             RequiredUpdate::Unchanged => plan.unchanged += 1,
             RequiredUpdate::Update { changes, .. } => {
-                plan.updates.push(Difference { index, ad: Identity::from(&ad), payload, changes });
+                plan.updates.push(Difference { row, ad: Identity::from(&ad), changes });
             }
             RequiredUpdate::Impossible(why) => plan.failed.push(RevisedAd {
-                row: rows.get(index),
+                row: rows.get(row.0),
                 message: Some(why),
                 ..RevisedAd::of(Identity::from(&ad), Revised::Failed)
             }),
         }
     }
-    plan.creates = wanted.rest()?;
+    plan.creates = wanted.into_values().collect();
+    plan.creates.sort_by_key(|(index, _)| *index);
     Ok((plan, dealers))
 }
 
@@ -215,11 +212,11 @@ impl Plan {
     }
 
     /// Writes the payloads of new ads into a file; returns the row of each.
-    pub(crate) fn write_creates(&self, path: &Path, rows: &mut RowNumbers) -> io::Result<RowNumbers> {
+    pub(crate) fn write_creates(&mut self, path: &Path, rows: &mut RowNumbers) -> io::Result<RowNumbers> {
         let mut of_creates = RowNumbers::default();
         let mut out = BufWriter::new(File::create(path)?);
-        for (index, payload) in &self.creates {
-            serde_json::to_writer(&mut out, payload)?;
+        for (index, span) in &self.creates {
+            out.write_all(&self.payloads.0.text(*span)?)?;
             out.write_all(b"\n")?;
             of_creates.add(rows.get(*index).unwrap_or_default())?;
         }
@@ -234,25 +231,23 @@ impl Plan {
         rows: &mut RowNumbers,
         removal: Removal,
     ) -> Result<Vec<RevisedAd>, Failure> {
-        let mut all = self.failed;
-        all.extend(self.updates.into_iter().map(|Difference { index, ad, changes, .. }| RevisedAd {
-            row: rows.get(index),
+        let Self { mut payloads, updates, creates, gone, failed: mut all, .. } = self;
+        all.extend(updates.into_iter().map(|Difference { row, ad, changes }| RevisedAd {
+            row: rows.get(row.0),
             changes,
             ..RevisedAd::of(ad, Revised::WouldBeUpdated)
         }));
-        let asked = self.creates.into_iter().map(|(index, payload)| async move {
-            let message = match rehearse::ask(client, &payload).await {
-                Ok(()) => None,
-                Err(error) => {
-                    let texts = rehearse::objections(error)?.into_iter();
-                    let texts: Vec<_> = texts
-                        .map(|(field, text)| field.map_or(text.clone(), |field| format!("{field}: {text}")))
-                        .collect();
-                    Some(texts.join(" "))
-                }
-            };
-            // Valid rows have a source id.
-            Ok::<_, Failure>((index, Identity::of(&payload), message))
+        let asked = creates.into_iter().map(|(index, span)| {
+            let payload = payloads.get(span);
+            async move {
+                let payload = payload?;
+                let message = match rehearse::ask(client, &payload).await {
+                    Ok(()) => None,
+                    Err(error) => Some(rehearse::text(error)?),
+                };
+                // Valid rows have a source id.
+                Ok::<_, Failure>((index, Identity::of(&payload), message))
+            }
         });
         let mut answers = stream::iter(asked).buffered(removal.parallel.max(1));
         while let Some((index, ad, message)) = answers.try_next().await? {
@@ -260,7 +255,7 @@ impl Plan {
             all.extend(ad.map(|ad| RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) }));
         }
         let outcome = if removal.delete { Revised::WouldBeDeleted } else { Revised::WouldBeHidden };
-        all.extend(self.gone.into_iter().map(|Removable { ad, .. }| RevisedAd::of(ad, outcome)));
+        all.extend(gone.into_iter().map(|Removable { ad, .. }| RevisedAd::of(ad, outcome)));
         Ok(all)
     }
 
@@ -274,13 +269,16 @@ impl Plan {
     ) -> Result<Vec<RevisedAd>, Failure> {
         let left = Cell::new(u64::MAX);
         let how = Updating { client, rulebook, desire: Desire::OnSale, left: &left, is_rehearsal: false };
-        let asked =
-            std::mem::take(&mut self.updates).into_iter().map(|Difference { index, ad, payload, .. }| async move {
-                let (outcome, changes, message) = how.update(&ad, payload).await?;
+        let Self { payloads, updates, failed, .. } = self;
+        let asked = updates.drain(..).map(|Difference { row: (index, span), ad, .. }| {
+            let payload = payloads.get(span);
+            async move {
+                let (outcome, changes, message) = how.update(&ad, payload?).await?;
                 Ok::<_, Failure>((index, RevisedAd { changes, message, ..RevisedAd::of(ad, outcome) }))
-            });
+            }
+        });
         let mut answers = stream::iter(asked).buffered(parallel.max(1));
-        let mut all = std::mem::take(&mut self.failed);
+        let mut all = std::mem::take(failed);
         while let Some((index, revised)) = answers.try_next().await? {
             all.push(RevisedAd { row: rows.get(index), ..revised });
         }

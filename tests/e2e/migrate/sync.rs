@@ -123,6 +123,12 @@ async fn an_ad_whose_row_has_an_error_or_is_of_another_type_is_left() {
 async fn more_removals_than_usual_need_to_be_allowed() {
     let (server, cli) = first_night().await;
     cli.file("stock.csv", stock(&thirty()[4..]));
+    let rehearsed = cli.run(&format!("{RUN} --rehearse")).await;
+    assert_eq!(rehearsed.code, 3, "{rehearsed:?}");
+    assert!(
+        rehearsed.stderr.contains("4 would be hidden, 26 unchanged") && rehearsed.stderr.contains("--allow-removals 4"),
+        "{rehearsed:?}"
+    );
     let refused = cli.run(&format!("{RUN} --gone delete")).await;
     assert_eq!(refused.code, 3, "{refused:?}");
     assert!(
