@@ -76,8 +76,9 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
     let deadline = tokio::time::Instant::now() + args.wait.duration();
     let mut erased = Erased::default();
     let left = loop {
-        while opened.answer(erasure.erase_some(&mut erased, SystemClock.now()).await)? {}
+        // Counted first, so that ads that are deleted meanwhile are erased before the end.
         let left = opened.answer(database.count_erasure(dealer_code, source_id).await)?.not_deleted;
+        while opened.answer(erasure.erase_some(&mut erased, SystemClock.now()).await)? {}
         if left == 0 || tokio::time::Instant::now() >= deadline {
             break left;
         }
