@@ -31,14 +31,15 @@ pub(super) fn guess(head: &[u8]) -> (Charset, String) {
         );
         return (of(encoding_rs::UTF_8), note);
     }
-    if let Some(charset) = detect_legacy(head) {
+    let beyond = &beyond_ascii(head);
+    if let Some(charset) = detect_legacy(beyond) {
         let note = format!(
             "Encoding {}: the file is not valid UTF-8, and only so its letters make words. If letters look wrong, set the encoding.",
             charset.name
         );
         return (charset, note);
     }
-    match head.iter().find(|byte| UNDEFINED.contains(byte)) {
+    match beyond.iter().map(|[_, byte, _]| byte).find(|byte| UNDEFINED.contains(byte)) {
         None => {
             let note = "Encoding windows-1252: the beginning of the file is not valid UTF-8; windows-1252 is the usual alternative.";
             (of(WINDOWS_1252), note.to_owned())
@@ -54,8 +55,18 @@ pub(super) fn guess(head: &[u8]) -> (Charset, String) {
     }
 }
 
+/// A byte beyond ASCII, between those before and after it.
+type Beyond = [u8; 3];
+
+/// The bytes beyond ASCII, which are few in most files.
+fn beyond_ascii(head: &[u8]) -> Vec<Beyond> {
+    let at = |place: Option<usize>| place.and_then(|place| head.get(place)).copied().unwrap_or_default();
+    let beyond = head.iter().enumerate().filter(|(_, byte)| !byte.is_ascii());
+    beyond.map(|(place, byte)| [at(place.checked_sub(1)), *byte, at(place.checked_add(1))]).collect()
+}
+
 /// The encoding whose letters make words, if they do so only in it.
-fn detect_legacy(head: &[u8]) -> Option<Charset> {
+fn detect_legacy(head: &[Beyond]) -> Option<Charset> {
     if let Some(cyrillic) = detect_cyrillic(head) {
         return Some(cyrillic);
     }
@@ -92,22 +103,21 @@ fn is_letter(byte: u8) -> bool {
 }
 
 /// How many bytes are as wanted, between two others.
-fn around(head: &[u8], is_wanted: impl Fn(u8, u8, u8) -> bool) -> usize {
-    head.windows(3).filter(|window| is_wanted(window[0], window[1], window[2])).count()
+fn around(head: &[Beyond], is_wanted: impl Fn(u8, u8, u8) -> bool) -> usize {
+    head.iter().filter(|[before, byte, after]| is_wanted(*before, *byte, *after)).count()
 }
 
 /// Letters of the languages of stock files.
 const LETTERS: &str = "åäöÅÄÖæøÆØüÜßéèêëàâçîïôûùÉÈÀÇñ";
 
 /// How many bytes beyond ASCII are likely letters in their words, less those that are not.
-fn score(head: &[u8], letter_of: impl Fn(u8) -> Option<char>) -> i64 {
+fn score(head: &[Beyond], letter_of: impl Fn(u8) -> Option<char>) -> i64 {
     let table: Vec<(bool, bool)> = (0x80..=0xFF)
         .map(|byte| letter_of(byte).map_or((false, false), |letter| (LETTERS.contains(letter), letter.is_uppercase())))
         .collect();
     let mut score = 0;
-    for window in head.windows(3) {
-        let [before, byte, after] = [window[0], window[1], window[2]];
-        if byte.is_ascii() || !(before.is_ascii_alphabetic() || after.is_ascii_alphabetic()) {
+    for &[before, byte, after] in head {
+        if !(before.is_ascii_alphabetic() || after.is_ascii_alphabetic()) {
             continue;
         }
         let (is_usual, is_capital) = table[usize::from(byte - 0x80)];
@@ -120,7 +130,7 @@ fn score(head: &[u8], letter_of: impl Fn(u8) -> Option<char>) -> i64 {
 
 /// Whether words have letters of Polish, Czech, Slovak or Hungarian, which in windows-1252 are signs, or letters that no language of Western
 /// Europe has together.
-fn is_central_european(head: &[u8]) -> bool {
+fn is_central_european(head: &[Beyond]) -> bool {
     // ł, ą, ż and ľ are ³, ¹, ¿ and ¾ in windows-1252, which do not stand between letters; nor does ³ stand before one.
     let signs = around(head, |before, byte, after| {
         let is_between = is_letter(before) && is_letter(after);
@@ -135,11 +145,11 @@ fn is_central_european(head: &[u8]) -> bool {
 }
 
 /// Whether a text has what only ISO-8859-15 has: the euro where others have ¤, and Š, š, ž, Œ, œ and Ÿ where they have signs.
-fn is_latin_9(head: &[u8]) -> bool {
-    if head.iter().any(|byte| (0x80..0xA0).contains(byte)) {
+fn is_latin_9(head: &[Beyond]) -> bool {
+    if head.iter().any(|[_, byte, _]| (0x80..0xA0).contains(byte)) {
         return false;
     }
-    let has_euro = memchr::memchr(0xA4, head).is_some();
+    let has_euro = head.iter().any(|[_, byte, _]| *byte == 0xA4);
     let is_letter = |byte: u8| byte.is_ascii_alphabetic();
     has_euro
         || around(head, |before, byte, after| match byte {
@@ -159,10 +169,10 @@ const CYRILLIC_ENCODINGS: [(&str, &Encoding); 5] = [
 ];
 
 /// The encoding in which a text is Russian, or another language with Cyrillic letters.
-fn detect_cyrillic(head: &[u8]) -> Option<Charset> {
+fn detect_cyrillic(head: &[Beyond]) -> Option<Charset> {
     // Letters beyond ASCII are beside each other, while those of other languages are few in each word.
-    let beyond = head.iter().filter(|byte| !byte.is_ascii()).count();
-    let together = around(head, |before, byte, after| !byte.is_ascii() && !before.is_ascii() && !after.is_ascii());
+    let beyond = head.len();
+    let together = around(head, |before, _, after| !before.is_ascii() && !after.is_ascii());
     if beyond < 10 || together * 2 < beyond {
         return None;
     }
@@ -173,14 +183,14 @@ fn detect_cyrillic(head: &[u8]) -> Option<Charset> {
 }
 
 /// How well letters make Russian words: frequent ones count most, capitals within words and signs among letters against it.
-fn cyrillic_score(head: &[u8], encoding: &'static Encoding) -> i64 {
+fn cyrillic_score(head: &[Beyond], encoding: &'static Encoding) -> i64 {
     let table: Vec<Option<char>> = (0x80..=0xFF).map(|byte| single(encoding, byte)).collect();
     let letter = |byte: u8| byte.checked_sub(0x80).and_then(|at| table[usize::from(at)]);
     let is_cyrillic = |letter: char| ('\u{400}'..='\u{4FF}').contains(&letter);
     let mut score = 0;
-    for window in head.windows(2) {
-        let Some(here) = letter(window[1]) else { continue };
-        let before = letter(window[0]).filter(|letter| is_cyrillic(*letter));
+    for &[before, byte, _] in head {
+        let Some(here) = letter(byte) else { continue };
+        let before = letter(before).filter(|letter| is_cyrillic(*letter));
         score += match before {
             _ if "оеаинтсрвлкмдпу".contains(here) => 2,
             Some(before) if is_cyrillic(here) && here.is_uppercase() && before.is_lowercase() => -2,

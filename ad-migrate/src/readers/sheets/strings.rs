@@ -16,7 +16,7 @@ use super::{
 const MOST: usize = 1 << 30;
 
 /// Bytes that are in memory.
-const IN_MEMORY: usize = 12 << 20;
+const IN_MEMORY: usize = 4 << 20;
 
 /// Texts for each position that is known. Those between are passed over by their lengths.
 const STEP: usize = 8;
