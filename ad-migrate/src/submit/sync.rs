@@ -48,12 +48,12 @@ pub(crate) struct Desired<'a> {
 
 /// The payloads of the file, which need not fit into memory.
 #[derive(Debug, Default)]
-struct Payloads(Spool);
+struct SpooledPayloads(Spool);
 
-/// A payload: its index in the file, and where it is among [`Payloads`].
+/// A payload: its index in the file, and where it is among [`SpooledPayloads`].
 type Located = (u64, Span);
 
-impl Payloads {
+impl SpooledPayloads {
     fn get(&mut self, span: Span) -> Result<Map<String, Value>, Failure> {
         self.0.object(span).map_err(|error| no_room(&error))
     }
@@ -63,8 +63,8 @@ impl Payloads {
 type Wanted = HashMap<Hash, Located>;
 
 /// Reads the payloads of a file, one a line.
-fn read(path: &Path) -> Result<(Payloads, Wanted), Failure> {
-    let (mut payloads, mut wanted) = (Payloads::default(), Wanted::new());
+fn read(path: &Path) -> Result<(SpooledPayloads, Wanted), Failure> {
+    let (mut payloads, mut wanted) = (SpooledPayloads::default(), Wanted::new());
     for payload in prepare::payloads(path)? {
         let (index, payload) = payload?;
         // Valid rows have a source id.
@@ -96,8 +96,8 @@ struct Difference {
 
 /// All that makes the ads equal to the file.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    payloads: Payloads,
+pub(crate) struct SyncPlan {
+    payloads: SpooledPayloads,
     updates: Vec<Difference>,
     creates: Vec<Located>,
     gone: Vec<Removable>,
@@ -120,7 +120,7 @@ pub(crate) async fn plan(
     rulebook: &Rulebook,
     desired: &mut Desired<'_>,
     removal: Removal,
-) -> Result<Plan, Failure> {
+) -> Result<SyncPlan, Failure> {
     let counter = Counter::new(context.out, "ad");
     let compared = compare(client, rulebook, desired, removal, &counter);
     let (mut plan, dealers) = counter.run(compared).await.map_err(|failure| failure.hint("nothing was changed"))??;
@@ -139,10 +139,10 @@ async fn compare(
     desired: &mut Desired<'_>,
     removal: Removal,
     counter: &Counter,
-) -> Result<(Plan, Removals), Failure> {
+) -> Result<(SyncPlan, Removals), Failure> {
     let Desired { payloads, prepared: Prepared { rows, stock: Stock { dealers: of_file, .. }, invalid }, .. } = desired;
     let (payloads, mut wanted) = read(payloads)?;
-    let (mut plan, mut dealers) = (Plan { payloads, ..Plan::default() }, Removals::new());
+    let (mut plan, mut dealers) = (SyncPlan { payloads, ..SyncPlan::default() }, Removals::new());
     let mut all = client.v4().all(&AdQuery::oldest_first([]));
     while let Some(ad) = all.try_next().await? {
         counter.add();
@@ -179,7 +179,7 @@ async fn compare(
 }
 
 /// Why the ads that are missing in the file are not taken away, if so.
-fn withheld(plan: &Plan, desired: &Desired<'_>, dealers: &Removals) -> Option<String> {
+fn withheld(plan: &SyncPlan, desired: &Desired<'_>, dealers: &Removals) -> Option<String> {
     let InvalidRows { unknown, .. } = &desired.prepared.invalid;
     let count = plan.gone.len() as u64;
     let stay =
@@ -200,7 +200,7 @@ fn withheld(plan: &Plan, desired: &Desired<'_>, dealers: &Removals) -> Option<St
     }
 }
 
-impl Plan {
+impl SyncPlan {
     /// Whether the file has new ads.
     pub(crate) fn has_creates(&self) -> bool {
         !self.creates.is_empty()

@@ -20,16 +20,16 @@ pub(super) struct Cleaner {
     guarded: Vec<bool>,
     /// Columns with escapes.
     escaped: Vec<bool>,
-    guards: Counts,
-    escapes: Counts,
-    nulls: Counts,
+    guards: MarkCounts,
+    escapes: MarkCounts,
+    nulls: MarkCounts,
 }
 
 /// Values by the index of their column.
 #[derive(Debug, Default)]
-struct Counts(Vec<u64>);
+struct MarkCounts(Vec<u64>);
 
-impl Counts {
+impl MarkCounts {
     fn add(&mut self, column: usize) {
         if column >= self.0.len() {
             self.0.resize(column + 1, 0);
@@ -93,7 +93,7 @@ impl Cleaner {
             (&mut self.escapes, "written with escapes, such as \\n for a line break; they are read as the characters"),
             (&mut self.nulls, "\\N, which stands for no value in exports of databases; they are empty"),
         ];
-        for (Counts(counts), what) in kinds {
+        for (MarkCounts(counts), what) in kinds {
             let columns: Vec<_> = (0..).zip(counts.iter()).filter(|(_, count)| **count > 0).collect();
             if columns.is_empty() {
                 continue;

@@ -75,7 +75,7 @@ impl Book for Html {
     fn read(&mut self, index: usize, out: &mut dyn Cells) -> Result<(), Stopped> {
         let Self { document, is_of_excel, .. } = self;
         let mut tags = Tags::new(document.bytes().map_err(Stopped::Failed)?);
-        let mut page = Page { seen: 0, open: Vec::new(), index, is_of_excel: *is_of_excel };
+        let mut page = HtmlPage { seen: 0, open: Vec::new(), index, is_of_excel: *is_of_excel };
         while let Some(piece) = tags.next().map_err(|error| out.failed(&error))? {
             if !page.take(piece, out)? {
                 break;
@@ -86,7 +86,7 @@ impl Book for Html {
 }
 
 /// The open tables of a page while it is read.
-struct Page {
+struct HtmlPage {
     /// Number of tables so far.
     seen: usize,
     open: Vec<Table>,
@@ -118,7 +118,7 @@ struct OpenCell {
     has_breaks: bool,
 }
 
-impl Page {
+impl HtmlPage {
     /// Takes the next piece; `false` behind the wanted table.
     fn take(&mut self, piece: Piece<'_>, out: &mut dyn Cells) -> Result<bool, Stopped> {
         let is_of_excel = self.is_of_excel;
