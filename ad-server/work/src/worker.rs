@@ -18,8 +18,10 @@ use tokio::{
     time::{Instant, interval_at, sleep, timeout},
 };
 
-use ad_server_base::limits::ConcurrencyLimit;
-use ad_server_base::telemetry::in_request;
+use ad_server_base::{
+    limits::ConcurrencyLimit,
+    telemetry::{FaultLog, in_request},
+};
 
 /// Time between two polls of the queue when nothing wakes the worker.
 const POLL: Duration = Duration::from_millis(500);
@@ -35,6 +37,10 @@ const SECOND_RELEASE: Duration = Duration::from_secs(10);
 
 /// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
+
+static NOT_CLAIMED: FaultLog = FaultLog::new("cannot claim requests; will be retried");
+static NOT_EXTENDED: FaultLog = FaultLog::new("cannot extend the leases of requests");
+static INTERRUPTED: FaultLog = FaultLog::new("requests were interrupted; they will be retried");
 
 /// Claims accepted requests and runs them concurrently.
 #[derive(Debug)]
@@ -162,7 +168,7 @@ impl Worker {
                 next_due.map_or(POLL, |due| (due - now).clamp(Duration::from_millis(1), POLL))
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot claim requests");
+                NOT_CLAIMED.report(&error);
                 POLL
             }
         }
@@ -212,7 +218,7 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
                 match pipeline.ports().store.extend(request, lease, until).await {
                     // The request is about to end, or another worker has claimed it, and then nothing more can be recorded.
                     Ok(()) | Err(StoreError::LeaseLost) => {}
-                    Err(error) => tracing::warn!(%request, %error, "cannot extend lease"),
+                    Err(error) => NOT_EXTENDED.report(&error),
                 }
             }
         }
@@ -220,6 +226,6 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
     match result {
         Ok(()) => tracing::debug!(%request, "ran"),
         Err(StoreError::LeaseLost) => tracing::warn!(%request, "lease lost to another worker"),
-        Err(error) => tracing::warn!(%request, %error, "request interrupted; will be retried"),
+        Err(error) => INTERRUPTED.report(&error),
     }
 }

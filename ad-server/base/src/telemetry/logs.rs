@@ -83,6 +83,8 @@ fn log<S: Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat, least: Level) 
     let levels = EnvFilter::builder().with_default_directive(least.into()).from_env_lossy();
     // sqlx logs the values of unknown parameters, which may be a password after a misspelt name.
     let levels = levels.add_directive(Directive::from_str("sqlx_postgres::options=off").expect("it is one"));
+    // Its pools report each connection that is lost with a server; the service reports the fault.
+    let levels = levels.add_directive(Directive::from_str("sqlx_core::pool=error").expect("it is one"));
     let ours = filter_fn(|metadata| !(metadata.is_span() && metadata.target() == SPANS));
     // The maximum level is decided by `levels`.
     let filter = levels.and(ours.with_max_level_hint(Level::TRACE));

@@ -3,6 +3,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`logs`] | the log on stderr, as text or JSON, and the set-up of log and traces |
+//! | [`faults`] | one line for a fault that makes many operations fail |
 //! | [`metrics`] | counters and their text |
 //! | [`observed`] | counts and times calls of ports |
 //! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
@@ -13,6 +14,7 @@
 //!
 //! The API observes its own requests, because only it knows their path templates; the other parts do not know that they are observed.
 
+pub mod faults;
 pub mod logs;
 pub mod metrics;
 pub mod observed;
@@ -23,6 +25,7 @@ pub mod readings;
 pub mod state;
 pub mod traces;
 
+pub use faults::FaultLog;
 pub use logs::{LogFormat, Telemetry, TelemetryError};
 pub use metrics::Metrics;
 pub use observed::MarketplaceCalls;

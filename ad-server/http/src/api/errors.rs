@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{conditional, problem::Detail, versions};
 use ad_server_access::auth::TokenError;
-use ad_server_base::{http_server::ConnectionLimit, values::Rate};
+use ad_server_base::{http_server::ConnectionLimit, telemetry::FaultLog, values::Rate};
 
 /// `Retry-After` in seconds when the store failed.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
@@ -35,6 +35,8 @@ const CONNECTION_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 const SCHEME: HeaderValue = HeaderValue::from_static("X-Auth-Token");
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+static UNAVAILABLE_STORE: FaultLog = FaultLog::new("the database is not available; requests are answered with 503");
 
 /// The message when the store does not answer.
 pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
@@ -257,7 +259,7 @@ impl ApiError {
                 tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
             }
             Self::Service(ServiceError::Store(StoreError::Unavailable(reason))) => {
-                tracing::warn!(%reason, "store unavailable");
+                UNAVAILABLE_STORE.report(reason);
             }
             Self::Service(ServiceError::Store(error)) => tracing::error!(%error, "the store failed"),
             _ => {}

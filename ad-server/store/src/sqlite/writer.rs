@@ -27,7 +27,12 @@ use crate::{
     statement::Statement,
     work::{Link, StatementResult, Work, run_grouped},
 };
-use ad_server_base::limits::{FairQueue, QueueItem};
+use ad_server_base::{
+    limits::{FairQueue, QueueItem},
+    telemetry::FaultLog,
+};
+
+static REJECTED: FaultLog = FaultLog::new("the database rejects writes");
 
 /// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
 /// many operations share a slow commit, and none waits long for others before a quick one.
@@ -281,7 +286,7 @@ impl WriterTask {
                 if failure.is_temporary && error.as_database_error().is_some() {
                     self.connection = Some(connection);
                 }
-                tracing::warn!(%error, "database rejects writes");
+                REJECTED.report(&error);
                 Err(failure)
             }
         }

@@ -26,7 +26,7 @@ use ad_server_base::{
         FairSemaphore,
         table::{ATTEMPTS_OF_FAILING_WEBHOOK, ATTEMPTS_OF_WEBHOOK, PENDING_DELIVERIES},
     },
-    telemetry::Metrics,
+    telemetry::{FaultLog, Metrics},
 };
 use ad_server_outside::webhooks::{
     Dealers, Webhooks, message,
@@ -38,6 +38,9 @@ use ad_server_store::{
     DatabaseStore,
     webhooks::{Attempt, DeliveryUpdate, DueDelivery, EndpointHealth, Webhook},
 };
+
+static NOT_PREPARED: FaultLog = FaultLog::new("cannot prepare deliveries to webhooks; will be retried");
+static NOT_RECORDED: FaultLog = FaultLog::new("cannot record deliveries to webhooks; will be retried");
 
 /// Events that become deliveries in one commit.
 const BATCH: u32 = 100;
@@ -159,7 +162,7 @@ impl Endpoint {
                 Ok(ControlFlow::Break(())) => break,
                 Ok(ControlFlow::Continue(())) => self.pause(),
                 Err(error) => {
-                    tracing::warn!(webhook = %self.id(), %error, "cannot prepare deliveries; will be retried");
+                    NOT_PREPARED.report(&error);
                     Some(PAUSE)
                 }
             };
@@ -375,7 +378,7 @@ impl Endpoint {
         let is_owned = loop {
             match self.shared.webhooks.database.record_attempts(id, owner, &attempted, &health).await {
                 Ok(is_owned) => break is_owned,
-                Err(error) => tracing::warn!(webhook = %id, %error, "cannot record deliveries; will be retried"),
+                Err(error) => NOT_RECORDED.report(&error),
             }
             sleep(PAUSE).await;
         };

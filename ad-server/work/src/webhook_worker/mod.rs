@@ -29,7 +29,7 @@ use ad_server_base::{
         FairSemaphore,
         table::{ATTEMPTS, ATTEMPTS_RESERVED, WEBHOOKS_OF_PROCESS},
     },
-    telemetry::Metrics,
+    telemetry::{FaultLog, Metrics},
 };
 use ad_server_outside::webhooks::{
     Dealers, Webhooks,
@@ -40,6 +40,8 @@ use ad_server_store::{
     DatabaseStore,
     webhooks::{ChangedWebhook, Ownership, Webhook},
 };
+
+static NOT_READ: FaultLog = FaultLog::new("cannot read webhooks; will be retried");
 
 /// Longest pause between polls: what clients of other processes change.
 const POLL: Duration = Duration::from_secs(1);
@@ -118,7 +120,7 @@ impl WebhookWorker {
         let mut stop = self.shared.stop.clone();
         while !*stop.borrow() {
             if let Err(error) = self.poll().await {
-                tracing::warn!(%error, "cannot read webhooks; will be retried");
+                NOT_READ.report(&error);
             }
             tokio::select! {
                 _ = stop.changed() => break,
