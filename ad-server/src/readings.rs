@@ -36,7 +36,10 @@ impl QueueSource for DatabaseQueue {
         let last_backup = self.database.last_backup().await?;
         let waited = |since: Option<Timestamp>| since.map(|since| now - since);
         let (oldest, oldest_due) = (waited(state.oldest), waited(state.oldest_due));
-        Ok(QueueLoad { depth: state.depth, oldest, oldest_due, pending_deliveries, last_backup })
+        let unread_events = waited(self.database.unread_events().await?.map(|unread| unread.since));
+        let waiting_commits = self.database.waiting_commits().await?;
+        let depth = state.depth;
+        Ok(QueueLoad { depth, oldest, oldest_due, pending_deliveries, unread_events, waiting_commits, last_backup })
     }
 }
 

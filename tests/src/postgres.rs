@@ -158,6 +158,10 @@ impl Postgres {
         self.run().await;
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The address of one of its databases.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://ads@127.0.0.1:{}/{database}", self.port)
@@ -173,6 +177,23 @@ impl Postgres {
         let sql = format!("CREATE DATABASE {name}");
         sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.expect("a database can be made");
         self.url(&name)
+    }
+
+    /// Restores a dump of a database into a new one, and returns its address.
+    ///
+    /// # Panics
+    /// When PostgreSQL's programs fail.
+    pub async fn copy_of(&self, url: &str) -> String {
+        let copy = self.database().await;
+        let mut dump = as_owner(&self.programs.join("pg_dump"));
+        let dump = dump.arg("--dbname").arg(url).output().expect("pg_dump can be started");
+        assert!(dump.status.success(), "{}", String::from_utf8_lossy(&dump.stderr));
+        let mut restore = as_owner(&self.programs.join("psql"));
+        restore.args(["--quiet", "--set=ON_ERROR_STOP=1", "--dbname"]).arg(&copy);
+        let mut restore = restore.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("psql can be started");
+        restore.stdin.take().expect("it is piped").write_all(&dump.stdout).expect("psql reads");
+        assert!(restore.wait().expect("an own process can be waited for").success());
+        copy
     }
 
     /// Drops a database, whoever is connected to it, so that the server does not go on vacuuming it.
@@ -213,13 +234,13 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-fn own(folder: &Path) {
+pub(crate) fn own(folder: &Path) {
     if is_root() {
         std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY)).expect("root can give folders away");
     }
 }
 
-fn as_owner(program: &Path) -> Command {
+pub(crate) fn as_owner(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/").env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     if is_root() {

@@ -34,7 +34,7 @@ pub enum Tool {
 const CI_RUN: &str = "run .ci/run, which installs it in target/tools";
 
 /// Programs, the arguments with which each shows that it works, and how it is installed.
-const PROGRAMS: [(&str, &str, &str); 22] = [
+const PROGRAMS: [(&str, &str, &str); 23] = [
     ("bash", "--version", "apt-get install bash"),
     ("check-jsonschema", "--version", CI_RUN),
     ("chromedriver", "--version", "apt-get install chromium-driver"),
@@ -52,6 +52,7 @@ const PROGRAMS: [(&str, &str, &str); 22] = [
     ("openssl", "version", "apt-get install openssl"),
     // It runs nothing, with the modules that Debian keeps apart from it.
     ("perl", "-MHTTP::Tiny", "apt-get install perl"),
+    ("pgbouncer", "--version", "apt-get install pgbouncer"),
     ("php", "--version", "apt-get install php-cli"),
     ("promtool", "--version", "apt-get install prometheus"),
     ("redocly", "--version", CI_RUN),

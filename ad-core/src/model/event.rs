@@ -4,13 +4,16 @@ use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 
-use super::log::{Action, ActionState, LogEntry};
+use super::{
+    epoch::EPOCH_SHIFT,
+    log::{Action, ActionState, LogEntry},
+};
 
 /// The position of a log entry in the sequence of all entries of a store. A reader that follows the sequence never finds a new
 /// entry before a position that it has passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventPosition {
-    /// The transaction that wrote the entry: a number of the store that grows.
+    /// The transaction that wrote the entry: a number of the store that grows. It begins with the number of its epoch.
     pub transaction: i64,
     /// The ad, by its number in the store.
     pub ad: i64,
@@ -23,16 +26,30 @@ impl EventPosition {
     pub fn end_of(transaction: i64) -> Self {
         Self { transaction, ad: i64::MAX, sequence: i64::MAX }
     }
+
+    /// The [epoch](crate::ports::Store::epoch) of the transaction.
+    pub fn epoch(&self) -> i64 {
+        self.transaction >> EPOCH_SHIFT
+    }
 }
 
-/// The id of an event, the same at every reading: the ad, and the number of the entry in its log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
-#[display("evt_{}_{sequence}", ad_id.simple())]
+/// The id of an event, the same at every reading: the ad, the number of the entry in its log and, after the first one, the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventId {
     /// Internal id of the ad.
     pub ad_id: Uuid,
     /// Number of the entry in the log of its ad.
     pub sequence: i64,
+    /// The epoch in which the entry was written.
+    pub epoch: i64,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ad_id, sequence, epoch } = self;
+        write!(f, "evt_{}_{sequence}", ad_id.simple())?;
+        if *epoch == 0 { Ok(()) } else { write!(f, "_{epoch}") }
+    }
 }
 
 /// Not the id of an event.
@@ -44,10 +61,12 @@ impl FromStr for EventId {
     type Err = NotAnEventId;
 
     fn from_str(text: &str) -> Result<Self, NotAnEventId> {
-        let (ad_id, sequence) = text.strip_prefix("evt_").and_then(|rest| rest.split_once('_')).ok_or(NotAnEventId)?;
+        let (ad_id, rest) = text.strip_prefix("evt_").and_then(|rest| rest.split_once('_')).ok_or(NotAnEventId)?;
+        let (sequence, epoch) = rest.split_once('_').unwrap_or((rest, "0"));
         let id = Self {
             ad_id: ad_id.parse().map_err(|_| NotAnEventId)?,
             sequence: sequence.parse().map_err(|_| NotAnEventId)?,
+            epoch: epoch.parse().map_err(|_| NotAnEventId)?,
         };
         // One text per id.
         if id.to_string() == text { Ok(id) } else { Err(NotAnEventId) }
@@ -78,7 +97,7 @@ pub struct Event {
 impl Event {
     /// The id that clients see, derived from ad and position.
     pub fn id(&self) -> EventId {
-        EventId { ad_id: self.ad_id, sequence: self.position.sequence }
+        EventId { ad_id: self.ad_id, sequence: self.position.sequence, epoch: self.position.epoch() }
     }
 
     /// Its type, such as `ad.publish.done`.
@@ -183,11 +202,14 @@ mod tests {
 
     #[test]
     fn the_id_of_an_event_has_one_text() {
-        let id = EventId { ad_id: Uuid::from_u128(7), sequence: 12 };
+        let id = EventId { ad_id: Uuid::from_u128(7), sequence: 12, epoch: 0 };
         assert_eq!(id.to_string(), "evt_00000000000000000000000000000007_12");
         assert_eq!(id.to_string().parse(), Ok(id));
-        for wrong in ["", "evt_7_1", "evt_00000000000000000000000000000007_012", "evt_00000000000000000000000000000007"]
-        {
+        let later = EventId { epoch: 475_000, ..id };
+        assert_eq!(later.to_string(), "evt_00000000000000000000000000000007_12_475000");
+        assert_eq!(later.to_string().parse(), Ok(later));
+        let ad = "evt_00000000000000000000000000000007";
+        for wrong in ["", "evt_7_1", &format!("{ad}_012"), ad, &format!("{ad}_12_0"), &format!("{ad}_12_5_5")] {
             assert_eq!(wrong.parse::<EventId>(), Err(NotAnEventId), "{wrong}");
         }
     }

@@ -458,6 +458,18 @@ pub trait Store: Send + Sync {
     /// The position of the newest event of all dealers that can be read now. All later ones come after it.
     async fn newest_event(&self) -> Result<EventPosition, StoreError>;
 
+    /// The present epoch: a history without a loss. A restore or the promotion of a standby that lacks commits begins another one,
+    /// with a higher number. The first one is 0.
+    fn epoch(&self) -> i64 {
+        0
+    }
+
+    /// Whether a position is of a part of an earlier epoch that was lost, so that a reader that continues there would miss events.
+    fn has_lost(&self, position: EventPosition) -> bool {
+        let _ = position;
+        false
+    }
+
     /// Waits for new events within a scope, of this process at once and of others soon. There may be thousands of watches.
     fn watch_events(&self, scope: Scope<'_>) -> EventWatch;
 

@@ -98,7 +98,7 @@ impl Service {
         self.admit_request(&ad.dealer_code).await?;
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
-        let tag = AdTag { revision: 0, n: 1 };
+        let tag = AdTag::of_new_ad(self.store.epoch());
         let accepted =
             Accepted { ad, tag, failed_images: Vec::new(), warnings: checked.warnings, request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;

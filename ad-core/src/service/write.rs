@@ -166,7 +166,7 @@ impl Service {
                 decision.content.as_ref().and_then(|content| prices::replaced_prices(&stored.ad.content, content));
             request.progress.changes =
                 decision.content.as_ref().and_then(|content| ContentChange::between(&stored.ad.content, content));
-            let accepted = changed(stored, &mut decision, request.accepted);
+            let accepted = changed(stored, &mut decision, request.accepted, self.store.epoch());
             let kept = incoming.kept(&accepted, request.accepted)?;
             let ad = &accepted.ad;
             let revised = self
@@ -231,8 +231,8 @@ struct CheckedUpdate {
     checked: CheckedPayload,
 }
 
-/// The ad as a decision changes it.
-fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
+/// The ad as a decision changes it, in an epoch of the store.
+fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp, epoch: i64) -> Accepted {
     let mut accepted = TaggedAd::from(stored).accepted(Acceptance::Queued);
     accepted.warnings = std::mem::take(&mut decision.warnings);
     let Accepted { ad, tag, .. } = &mut accepted;
@@ -240,11 +240,9 @@ fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Acc
     if let Some((version, category_id)) = decision.version {
         (ad.api_version, ad.category_id) = (version, category_id);
     }
+    *tag = tag.after_change(epoch, decision.content.is_some());
     if let Some(content) = decision.content.take() {
         ad.content = content;
-        tag.revision += 1;
-    } else {
-        tag.n += 1;
     }
     accepted
 }

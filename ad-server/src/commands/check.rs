@@ -22,7 +22,7 @@ use ad_server_outside::{
     media::{Media, MediaBase, MediaLocation},
     webhooks::WebhookKeySource,
 };
-use ad_server_store::{Database, SchemaPolicy, SchemaState};
+use ad_server_store::{Database, SchemaPolicy, SchemaState, UnreadEvents};
 
 /// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
 const CLOCKS: Duration = Duration::from_secs(2);
@@ -142,6 +142,19 @@ async fn database(settings: &Settings, report: &mut Report) {
         Ok(database) => database,
         Err(error) => return report.add("database", Err::<String, _>(error)),
     };
+    if Database::is_postgres(url) {
+        let wanted = settings.database_connections.get();
+        report.add(
+            "connections",
+            match Database::try_connections(url, wanted).await {
+                Ok(()) => Ok(format!("{wanted} can be open at the same time")),
+                Err((count, reason)) => Err(format!(
+                    "{count} of {wanted} can be open at the same time: {reason}; raise max_connections of the server, or the pool \
+                     size of its pooler, or lower database_connections"
+                )),
+            },
+        );
+    }
     let now = SystemClock.now();
     report.add(
         "clock",
@@ -150,6 +163,18 @@ async fn database(settings: &Settings, report: &mut Report) {
                 Err(format!("this machine says {now} and the database {time}; synchronize both clocks"))
             }
             Ok(_) => Ok("agrees with the database"),
+            Err(error) => Err(error.to_string()),
+        },
+    );
+    report.add(
+        "events",
+        match database.unread_events().await {
+            Ok(Some(unread)) if now - unread.since > UnreadEvents::LONG => Err(format!(
+                "events since {} cannot be read: {}",
+                unread.since,
+                unread.open.map_or_else(|| "try again".to_owned(), |open| open.advice())
+            )),
+            Ok(_) => Ok("can be read"),
             Err(error) => Err(error.to_string()),
         },
     );

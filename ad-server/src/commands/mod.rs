@@ -24,6 +24,7 @@ use std::{
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use ad_core::{model::Market, ports::Clock};
@@ -47,6 +48,9 @@ use ad_server_outside::{marketplace::token_variable, webhooks::WebhookKeySource}
 use ad_server_store::{Database, OpenError, SchemaPolicy};
 use ad_server_work::operators::Operator;
 
+/// How long a process that has ended its work waits for threads that are still busy, such as with a disk that does not answer.
+const LEAVE: Duration = Duration::from_secs(2);
+
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -57,7 +61,9 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start threads: {error}")),
     };
-    match runtime.block_on(cli.run()) {
+    let ended = runtime.block_on(cli.run());
+    runtime.shutdown_timeout(LEAVE);
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => failed(&failure.to_string()),

@@ -204,7 +204,7 @@ settings! {
     /// It keeps one dealer's many ads from delaying those of others. Three quarters of `workers` if not set.
     dealer_workers: NonZeroUsize = example 384, flag("N");
 
-    /// Maximum number of connections to a PostgreSQL database, at least 6
+    /// Maximum number of connections to a PostgreSQL database, at least 7
     /// Reads of single ads, lists, writes and internal tasks have connections of their own, so that none waits for the others.
     database_connections: NonZeroU32 = default 16, flag("N");
 

@@ -265,6 +265,14 @@ impl Store for DatabaseStore {
         self.database.list_events(scope, query).await
     }
 
+    fn epoch(&self) -> i64 {
+        self.database.epochs().current()
+    }
+
+    fn has_lost(&self, position: EventPosition) -> bool {
+        self.database.epochs().has_lost(position)
+    }
+
     async fn newest_event(&self) -> Result<EventPosition, StoreError> {
         self.database.newest_event().await
     }
@@ -317,6 +325,9 @@ impl Store for DatabaseStore {
 
     async fn check(&self) -> Result<(), StoreError> {
         self.database.queue_depth().await?;
+        if self.database.waiting_commits().await? > 0 {
+            return Err(StoreError::Unavailable("commits wait for a synchronous standby that does not answer".into()));
+        }
         // If a write transaction can begin, writes work, unless the disk is full.
         self.database.run(sql::WriteNothing {}).await.map(drop)
     }

@@ -11,7 +11,9 @@ use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
 use super::{
+    epochs::Epochs,
     event_poller::EventPoller,
+    exchange::{ANSWER, late},
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options, PoolUse},
@@ -28,6 +30,9 @@ use ad_server_base::limits::{
     table::{LARGE_WRITE, LARGE_WRITES},
 };
 
+/// How long closing waits for the database.
+const CLOSE: Duration = Duration::from_secs(5);
+
 /// A database. Clones share everything.
 ///
 /// # Errors
@@ -39,6 +44,7 @@ pub struct Database {
     queued: Arc<Notify>,
     finished: FinishedRequests,
     event_poller: EventPoller,
+    epochs: Epochs,
     read_timeout: Duration,
     list_connections: u32,
     large_writes: FairSemaphore,
@@ -84,23 +90,34 @@ impl Database {
     }
 
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
-        let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
+        let (queued, finished, event_poller, epochs) =
+            <(Arc<Notify>, FinishedRequests, EventPoller, Epochs)>::default();
         let woken = NotificationTargets {
             queued: Arc::clone(&queued),
             finished: finished.clone(),
             event_poller: event_poller.clone(),
         };
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
-            let postgres = Postgres::open(url, options, woken).await?;
+            let postgres = Postgres::open(url, options, &epochs, woken).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
             (Engine::Postgres(postgres), connections)
         } else {
-            (Engine::Sqlite(Sqlite::open(url, options).await?), (options.lists, options.readers))
+            (Engine::Sqlite(Sqlite::open(url, options, &epochs).await?), (options.lists, options.readers))
         };
         let look_ups = FairSemaphore::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
         let large_writes = FairSemaphore::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
-        Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
+        Ok(Self {
+            engine,
+            queued,
+            finished,
+            event_poller,
+            epochs,
+            read_timeout,
+            list_connections,
+            large_writes,
+            look_ups,
+        })
     }
 
     /// How the schema of a database compares with what this program knows. Creates and changes nothing.
@@ -109,6 +126,14 @@ impl Database {
     /// When it cannot be read.
     pub async fn schema(url: &str) -> Result<SchemaState, OpenError> {
         if postgres::is_address(url) { postgres::schema(url).await } else { sqlite::schema(url).await }
+    }
+
+    /// Tries whether a PostgreSQL server, and a pooler before it, give a process so many connections at the same time.
+    ///
+    /// # Errors
+    /// How many there were, and why there were no more.
+    pub async fn try_connections(url: &str, wanted: u32) -> Result<(), (usize, String)> {
+        postgres::try_connections(url, wanted).await
     }
 
     /// Whether an address is that of a PostgreSQL database.
@@ -121,12 +146,17 @@ impl Database {
         postgres::name_of(url).unwrap_or_else(|| sqlite::name_of(url))
     }
 
-    /// Finishes what is being written, then closes every connection. Dropping the last clone does the same in the
-    /// background.
+    /// Finishes what is being written, then closes every connection; gives up on a database that does not answer. Dropping the last clone
+    /// does the same in the background.
     pub async fn close(&self) {
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.close().await,
-            Engine::Postgres(postgres) => postgres.close().await,
+        let close = async {
+            match &self.engine {
+                Engine::Sqlite(sqlite) => sqlite.close().await,
+                Engine::Postgres(postgres) => postgres.close().await,
+            }
+        };
+        if timeout(CLOSE, close).await.is_err() {
+            tracing::warn!("the database has not answered within {} s; closing its connections", CLOSE.as_secs());
         }
     }
 
@@ -140,6 +170,11 @@ impl Database {
     /// Maximum number of lists that are read concurrently. Further ones wait, whichever dealer they are for.
     pub fn list_connections(&self) -> usize {
         self.list_connections as usize
+    }
+
+    /// The epochs of the database, as its connections have found them.
+    pub(super) fn epochs(&self) -> &Epochs {
+        &self.epochs
     }
 
     /// How the connections of this process are used.
@@ -244,12 +279,19 @@ impl Database {
     /// Statements that PostgreSQL runs in batches run together.
     pub async fn read(&self, statement: impl Into<Statement>) -> Result<Vec<Row>, StoreError> {
         let statement = statement.into();
-        match &self.engine {
-            Engine::Sqlite(it) if statement.is_batch(Dialect::Postgres) => Ok(it.batches.run(statement).await?.rows),
-            Engine::Sqlite(sqlite) => sqlite.read(&statement).await.map_err(store_error),
-            Engine::Postgres(it) if statement.is_batch(Dialect::Postgres) => Ok(it.batches.run(statement).await?.rows),
-            Engine::Postgres(postgres) => postgres.read(&statement).await.map_err(store_error),
-        }
+        let read = async {
+            match &self.engine {
+                Engine::Sqlite(it) if statement.is_batch(Dialect::Postgres) => {
+                    Ok(it.batches.run(statement).await?.rows)
+                }
+                Engine::Sqlite(sqlite) => sqlite.read(&statement).await.map_err(store_error),
+                Engine::Postgres(it) if statement.is_batch(Dialect::Postgres) => {
+                    Ok(it.batches.run(statement).await?.rows)
+                }
+                Engine::Postgres(postgres) => postgres.read(&statement).await.map_err(store_error),
+            }
+        };
+        answered(read).await
     }
 
     /// Reads one number, for the service itself.
@@ -277,11 +319,14 @@ impl Database {
 
     /// Runs work in a transaction, and returns when it is durable.
     pub async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
-        let _place = self.place(&work).await;
-        match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.writer().run(work).await,
-            Engine::Postgres(postgres) => postgres.write(work).await,
-        }
+        let write = async {
+            let _place = self.place(&work).await;
+            match &self.engine {
+                Engine::Sqlite(sqlite) => sqlite.writer().run(work).await,
+                Engine::Postgres(postgres) => postgres.write(work).await,
+            }
+        };
+        answered(write).await
     }
 
     /// Runs a statement in a transaction, and returns when it is durable. PostgreSQL runs batch statements of concurrent callers
@@ -290,8 +335,11 @@ impl Database {
         let statement = statement.into();
         match &self.engine {
             Engine::Postgres(postgres) if statement.is_batch(Dialect::Postgres) => {
-                let _place = self.place(&statement).await;
-                postgres.batches.run(statement).await
+                let run = async {
+                    let _place = self.place(&statement).await;
+                    postgres.batches.run(statement).await
+                };
+                answered(run).await
             }
             _ => self.write(statement).await,
         }
@@ -303,6 +351,14 @@ impl Database {
             Engine::Sqlite(sqlite) => Session::Sqlite(sqlite.writer().clone()),
             Engine::Postgres(postgres) => Session::Postgres(postgres.exclusive().await?),
         })
+    }
+
+    /// Has PostgreSQL measure tables that have grown by a lot, so that it plans lists for their present sizes.
+    pub async fn analyze_grown(&self) -> Result<(), StoreError> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(postgres) => postgres.analyze_grown().await.map_err(store_error),
+        }
     }
 
     /// Starts indexing new texts for searching, in the background.
@@ -375,6 +431,11 @@ impl Database {
             Engine::Postgres(_) => Ok(0),
         }
     }
+}
+
+/// Waits for an answer of the database, so that no caller waits for one that does not answer.
+async fn answered<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    timeout(ANSWER, answer).await.unwrap_or_else(|_| Err(store_error(late(ANSWER))))
 }
 
 impl SchemaState {

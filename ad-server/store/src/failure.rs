@@ -1,5 +1,7 @@
 //! Errors of the databases as errors of the store: which of them are temporary.
 
+use std::io::ErrorKind;
+
 use ad_core::ports::StoreError;
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError};
 
@@ -13,7 +15,7 @@ pub struct DatabaseFailure {
 
 impl From<&sqlx::Error> for DatabaseFailure {
     fn from(error: &sqlx::Error) -> Self {
-        Self { is_temporary: is_temporary(error), text: error.to_string() }
+        Self { is_temporary: is_temporary(error), text: plain_text(error) }
     }
 }
 
@@ -27,6 +29,28 @@ impl From<DatabaseFailure> for StoreError {
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     DatabaseFailure::from(&error).into()
+}
+
+/// The error in words that say where to look.
+pub(crate) fn plain_text(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::PoolTimedOut => {
+            "no connection to the database could be opened, or became free, in time".to_owned()
+        }
+        sqlx::Error::Io(error) => match error.kind() {
+            ErrorKind::ConnectionRefused => "nothing listens at the address of the database".to_owned(),
+            ErrorKind::UnexpectedEof
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe => "the database, or a proxy before it, has closed the connection".to_owned(),
+            _ => error.to_string(),
+        },
+        // The first message to a server; a proxy without one closes the connection instead of answering it.
+        sqlx::Error::Protocol(text) if text.contains("SSLRequest") => {
+            "a proxy has accepted the connection and closed it: it knows no database that answers".to_owned()
+        }
+        error => error.to_string(),
+    }
 }
 
 fn is_temporary(error: &sqlx::Error) -> bool {

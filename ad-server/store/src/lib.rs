@@ -16,9 +16,12 @@
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `batch` | statements of concurrent callers as one statement of many inputs |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
+//! | `epochs` | histories of the database without a loss |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `schema` | which migrations a database has, and whether this program can use it |
 //! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
+//! | `holdups` | what holds a PostgreSQL database up, for operators |
+//! | `exchange` | time limits of all exchanges with a database |
 //!
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
 //! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
@@ -29,12 +32,15 @@ mod batch;
 mod by_status;
 mod database;
 mod dealers;
+mod epochs;
 mod erase;
 mod event_poller;
 mod events;
+mod exchange;
 mod export;
 mod failure;
 mod finished;
+mod holdups;
 mod import;
 mod lists;
 mod newest;
@@ -63,6 +69,7 @@ pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;
 pub use dealers::DirectoryVersion;
 pub use erase::{Erased, ErasureCounts};
+pub use holdups::{OpenTransaction, UnreadEvents};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
 pub use operators::{AskedBy, AuditEntry, DealerQueue, Hold, HoldTarget, Promotion};

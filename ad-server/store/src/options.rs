@@ -77,6 +77,11 @@ pub enum OpenError {
         "\"{0}\" is not the address of a database; write it as sqlite://path/to/file.db or postgres://user@host/database"
     )]
     Url(String),
+    #[error(
+        "the address of the database names several hosts, or target_session_attrs, which is not supported; set an address that always \
+         leads to the primary, such as that of HAProxy (docs/postgresql.md, Replicas)"
+    )]
+    SeveralHosts,
     #[error("cannot create the folder {}: {error}; create it, or set another path with --database-url", .path.display())]
     Folder { path: PathBuf, error: io::Error },
     /// The file cannot be used.

@@ -16,7 +16,7 @@ use ad_server_access::{
 };
 use ad_server_base::telemetry::Metrics;
 use ad_server_outside::marketplace;
-use ad_server_store::Database;
+use ad_server_store::{Database, statement::Dialect};
 
 use crate::{
     cleanup::{self, Kept},
@@ -77,11 +77,28 @@ const MINUTE: Duration = Duration::from_mins(1);
 const FRESHNESS: Duration = Duration::from_millis(500);
 
 #[rustfmt::skip]
-pub static TASKS: [PeriodicTask<ServiceParts>; 6] = [
+pub static TASKS: [PeriodicTask<ServiceParts>; 8] = [
     PeriodicTask {
         name: "directory", period: |_| Some(FRESHNESS), jitter: 0, at_once: false, while_stopping: true,
         work: |parts| Box::pin(async { parts.directory.refresh().await?; Ok(Next::Period) }),
         failure: "cannot read dealers and revoked tokens; keeping the last known state",
+    },
+    // Autovacuum does it a minute later, or not at all.
+    PeriodicTask {
+        name: "analysis", period: |parts| (parts.database.dialect() == Dialect::Postgres).then_some(MINUTE / 6), jitter: 10, at_once: false, while_stopping: false,
+        work: |parts| Box::pin(async { parts.database.analyze_grown().await?; Ok(Next::Period) }),
+        failure: "cannot have PostgreSQL analyse tables that have grown; lists may be slow",
+    },
+    // Otherwise each of them occupies a connection of the server for as long as a standby is away.
+    PeriodicTask {
+        name: "waiting_commits", period: |parts| (parts.database.dialect() == Dialect::Postgres).then_some(MINUTE / 30), jitter: 10, at_once: false, while_stopping: true,
+        work: |parts| Box::pin(async {
+            match parts.database.cancel_waiting_commits().await? {
+                0 => Ok(Next::Period),
+                _ => Err("the standby of synchronous_standby_names does not answer".into()),
+            }
+        }),
+        failure: "commits wait for a synchronous standby; clients get 503, although what they sent is stored on the primary",
     },
     PeriodicTask {
         name: "token_keys", period: |parts| parts.key_file.as_ref().map(|_| FRESHNESS), jitter: 0, at_once: true, while_stopping: true,

@@ -415,6 +415,9 @@ texts! {
     blocked: "Blocked", "Blockerade";
     oldest: "Oldest", "Äldst";
     oldest_due: "Oldest due", "Äldst på tur";
+    unread_events: "Events that nobody can read yet, since", "Händelser som ingen kan läsa än, sedan";
+    open_transaction: "Open transaction that holds them up", "Öppen transaktion som hindrar dem";
+    waiting_commits: "Writes that wait for the standby", "Skrivningar som väntar på standbydatabasen";
     reason: "Reason", "Orsak";
     code: "Code", "Kod";
     marketplaces_lead: "Ads of all dealers by their status on each marketplace. Paused: its circuit breaker is open, and calls wait.",

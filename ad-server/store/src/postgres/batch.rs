@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use ad_core::ports::StoreError;
-use sqlx::{PgPool, Postgres, pool::PoolConnection};
+use sqlx::PgPool;
 
-use super::{TRIES, is_conflict, readers::has_timed_out, retry_serialization};
+use super::{
+    TRIES, is_conflict,
+    lease::{Lease, has_timed_out, is_lost},
+    retry_serialization,
+};
 use crate::{
     batch::{BatchRunner, MOST_READS, MOST_WRITES},
+    exchange::EXCHANGE,
     failure::{DatabaseFailure, store_error},
     statement::Statement,
     work::{Isolation, Link, StatementResult, Work, run_batch},
@@ -27,13 +32,13 @@ pub(super) enum BatchKind {
 pub(super) struct PostgresBatches {
     pool: PgPool,
     /// Open while there is something to run. Otherwise it is in the pool, which checks that it is still open.
-    connection: Option<PoolConnection<Postgres>>,
+    lease: Option<Lease>,
     kind: BatchKind,
 }
 
 impl PostgresBatches {
     pub(super) fn new(pool: &PgPool, kind: BatchKind) -> Self {
-        Self { pool: pool.clone(), connection: None, kind }
+        Self { pool: pool.clone(), lease: None, kind }
     }
 
     async fn outcomes(&mut self, batch: Batch) -> Vec<Result<StatementResult, StoreError>> {
@@ -41,25 +46,32 @@ impl PostgresBatches {
             let failure = DatabaseFailure::from(&error);
             batch.0.iter().map(|_| Err(failure.clone().into())).collect()
         };
-        let open = match &mut self.connection {
+        let open = match &mut self.lease {
             Some(open) => open,
-            None => match self.pool.acquire().await {
-                Ok(open) => self.connection.insert(open),
+            None => match Lease::of(&self.pool).await {
+                Ok(open) => self.lease.insert(open),
                 Err(error) => return all_failed(error),
             },
         };
-        match retry_serialization(open, &batch, BATCH_TRIES).await {
+        match retry_serialization(open, &batch, EXCHANGE, BATCH_TRIES).await {
             Ok(rans) => rans.into_iter().map(Ok).collect(),
             // Nothing was done; one of them may be the cause.
             Err(error) if is_conflict(&error) || !DatabaseFailure::from(&error).is_temporary => {
                 let mut outcomes = Vec::with_capacity(batch.0.len());
                 for statement in &batch.0 {
-                    outcomes.push(retry_serialization(open, statement, TRIES).await.map_err(store_error));
+                    let outcome = retry_serialization(open, statement, EXCHANGE, TRIES).await;
+                    let failure = outcome.as_ref().err().filter(|it| is_lost(it)).map(DatabaseFailure::from);
+                    outcomes.push(outcome.map_err(store_error));
+                    if let Some(failure) = failure {
+                        self.lease = None;
+                        outcomes.resize_with(batch.0.len(), || Err(failure.clone().into()));
+                        break;
+                    }
                 }
                 outcomes
             }
             Err(error) => {
-                self.connection = None;
+                self.lease = None;
                 match self.kind {
                     BatchKind::Reads(limit) if has_timed_out(&error) => {
                         batch.0.iter().map(|_| Err(StoreError::TimedOut(limit))).collect()
@@ -83,13 +95,15 @@ impl BatchRunner for PostgresBatches {
         let outcomes = self.outcomes(Batch(statements)).await;
         if matches!(self.kind, BatchKind::Reads(_)) {
             // The pool is also for reads outside batches: it serves waiting callers in order.
-            self.connection = None;
+            self.rest();
         }
         outcomes
     }
 
     fn rest(&mut self) {
-        self.connection = None;
+        if let Some(lease) = self.lease.take() {
+            lease.release();
+        }
     }
 }
 

@@ -1,58 +1,88 @@
-//! Connections for reads of clients. When a read exceeds its time limit or its client has left, its connection is closed, which
-//! cancels the statement on the server, and the next read opens another one.
+//! Connections of the pools, each leased for one piece of work.
+//!
+//! A connection on which nothing arrives any more stays open: a host has vanished behind it, or a proxy or firewall has forgotten it. The
+//! driver would wait for ever, for answers as well as for the check of a connection that goes back to its pool. So every exchange with
+//! the server has a time limit in this process, and a connection whose exchange has not ended is closed.
 
 use std::time::Duration;
 
+use derive_more::{Deref, DerefMut};
 use futures_util::TryStreamExt;
-use sqlx::{Either, Executor, PgPool, Postgres, error::DatabaseError, pool::PoolConnection};
+use sqlx::{
+    Either, Executor, FromRow, PgPool, Postgres,
+    error::DatabaseError,
+    pool::PoolConnection,
+    postgres::{PgArguments, PgRow},
+    query::QueryAs,
+};
+use tokio::time::timeout;
 
-use crate::{rows::Row, statement::Statement, work::RowReader};
+use crate::{
+    exchange::{EXCHANGE, within},
+    rows::Row,
+    statement::Statement,
+    work::RowReader,
+};
 
-/// A fixed number of connections, whose statements have the time limit of reads.
-#[derive(Debug, Clone)]
-pub(crate) struct PostgresReaders(pub(super) PgPool);
+/// Time limit of a check whether the server answers.
+pub(super) const CHECK: Duration = Duration::from_secs(1);
 
-impl PostgresReaders {
-    /// A connection, which is used again after [`PostgresLease::run`] came to its end.
-    pub(super) async fn acquire(&self) -> sqlx::Result<PostgresLease> {
-        self.0.acquire().await.map(PostgresLease::of)
+/// This process waits a little longer than the server's time limit of a read, so that the connection stays usable.
+pub(crate) const GRACE: Duration = Duration::from_millis(200);
+
+/// A connection. It is closed unless it is [released](Self::release), so that work that was dropped is not waited for: the server then
+/// cancels its statement.
+#[derive(Deref, DerefMut)]
+pub(super) struct Lease(PoolConnection<Postgres>);
+
+impl Lease {
+    pub(super) async fn of(pool: &PgPool) -> sqlx::Result<Self> {
+        let mut connection = pool.acquire().await?;
+        connection.close_on_drop();
+        Ok(Self(connection))
     }
-}
 
-/// A connection that is returned to its pool after use.
-pub(super) struct PostgresLease(Option<PoolConnection<Postgres>>);
+    /// Gives the connection back to its pool, once the server has answered a check.
+    pub(super) fn release(mut self) {
+        tokio::spawn(timeout(CHECK, self.0.return_to_pool()));
+    }
 
-impl PostgresLease {
-    /// A lease of an open connection.
-    pub(super) fn of(connection: PoolConnection<Postgres>) -> Self {
-        Self(Some(connection))
+    /// Gives it back after its last exchange, unless that shows that nothing arrives any more.
+    pub(super) fn end<T>(self, outcome: sqlx::Result<T>) -> sqlx::Result<T> {
+        if !outcome.as_ref().is_err_and(is_lost) {
+            self.release();
+        }
+        outcome
     }
 
     /// Runs a statement and hands over its rows as they are read.
-    pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
-        let Some(connection) = &mut self.0 else { return Ok(()) };
-        let mut results = connection.fetch_many(statement.for_postgres());
+    pub(super) async fn read(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
+        let mut results = self.fetch_many(statement.for_postgres());
         while let Some(result) = results.try_next().await? {
             if let Either::Right(row) = result {
                 read(Row::Postgres(row))?;
             }
         }
         drop(results);
-        // Back to the pool.
-        drop(self.0.take());
+        self.release();
         Ok(())
     }
 }
 
-impl Drop for PostgresLease {
-    fn drop(&mut self) {
-        // The pool would wait until the statement ends.
-        drop(self.0.take().map(PoolConnection::detach));
-    }
+/// Reads the only row of a query.
+pub(super) async fn read_one<T>(pool: &PgPool, query: QueryAs<'_, Postgres, T, PgArguments>) -> sqlx::Result<T>
+where
+    T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+{
+    let mut lease = Lease::of(pool).await?;
+    let row = within(EXCHANGE, query.fetch_one(&mut **lease)).await;
+    lease.end(row)
 }
 
-/// This process waits a little longer than the server's time limit, so that the connection stays usable.
-pub(crate) const GRACE: Duration = Duration::from_millis(200);
+/// Whether a connection is of no use after an error: it is closed, or nothing arrives on it any more.
+pub(super) fn is_lost(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_))
+}
 
 /// Whether the server has ended a statement because its time was over (`query_canceled`).
 pub(super) fn has_timed_out(error: &sqlx::Error) -> bool {

@@ -3,8 +3,9 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | `open` | connects, and migrates the schema |
-//! | `readers` | connections for what clients read, each read bounded in time |
+//! | `lease` | a connection for one piece of work, with a time limit |
 //! | `replica` | lists read on a standby that is not behind |
+//! | `epoch` | whether a new connection leads to another history of the database |
 //! | `batch` | runs batches of statements |
 //! | `wake` | notifies other processes of new and finished requests and of events, and listens to them |
 //!
@@ -13,18 +14,26 @@
 //! before it ends is never missed: both change the same row.
 
 mod batch;
+mod epoch;
+mod lease;
 mod open;
-mod readers;
 mod replica;
 mod wake;
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
-use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::DatabaseError, pool::PoolConnection};
+use futures_util::future::join_all;
+use futures_util::{
+    TryStreamExt,
+    stream::{BoxStream, StreamExt, poll_fn},
+};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, error::DatabaseError};
+use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     batch::Batches,
+    epochs::Epochs,
+    exchange::{EXCHANGE, within},
     failure::store_error,
     options::{OpenError, Options, PoolUse},
     rows::Row,
@@ -33,18 +42,26 @@ use super::{
 };
 use ad_core::ports::StoreError;
 use batch::{BatchKind, PostgresBatches};
+pub(super) use lease::GRACE;
+use lease::Lease;
 use open::Pools;
-pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
+pub(super) use open::{MIGRATIONS, is_address, name_of, schema, try_connections};
 #[cfg(test)]
 pub(super) use open::{SETTINGS, SETTINGS_BY_INDEX};
-pub(super) use readers::GRACE;
-use readers::{PostgresLease, PostgresReaders};
 pub(super) use replica::Replica;
 pub(super) use wake::NotificationTargets;
 use wake::Wake;
 
+/// The tables of ads of which half or more has changed since they were measured.
+const GROWN: &str = "SELECT relname::text FROM pg_stat_user_tables \
+    WHERE schemaname = current_schema() AND relname IN ('ads', 'log', 'texts') \
+        AND n_mod_since_analyze > 1000 AND n_mod_since_analyze > n_live_tup / 2";
 /// Attempts of a write with conflicts.
 const TRIES: u32 = 12;
+/// Time limit of a transaction on a connection for exclusive use, and of its statements in the server.
+const EXCLUSIVE: Duration = Duration::from_secs(33);
+/// Its commits are not cancelled while they wait for a standby.
+const EXCLUSIVE_SETTINGS: &str = "SET statement_timeout = '30s'; SET application_name = 'ad-server exclusive'";
 /// The pause before the second attempt; each further pause is half as long again.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -54,9 +71,9 @@ pub(crate) struct Postgres {
     /// For reads of the service itself.
     own: PgPool,
     /// For single ads that clients read.
-    look_ups: PostgresReaders,
+    look_ups: PgPool,
     /// For lists that clients read.
-    lists: PostgresReaders,
+    lists: PgPool,
     /// For lists too, if there is a standby.
     pub(super) replica: Option<Replica>,
     /// For writes that run by themselves.
@@ -71,31 +88,35 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) async fn open(url: &str, options: &Options, woken: NotificationTargets) -> Result<Self, OpenError> {
-        let Pools { own, look_ups, lists, replica, single, together, budget } = open::open(url, options).await?;
+    pub(super) async fn open(
+        url: &str,
+        options: &Options,
+        epochs: &Epochs,
+        woken: NotificationTargets,
+    ) -> Result<Self, OpenError> {
+        let Pools { own, look_ups, lists, replica, single, together, budget } =
+            open::open(url, options, epochs).await?;
         let in_batches =
             |pool, connections, kind| Batches::start((0..connections).map(|_| PostgresBatches::new(pool, kind)));
         let batches = in_batches(&together, budget.together, BatchKind::Writes);
         let look_up_batches = in_batches(&look_ups, budget.look_up_batches(), BatchKind::Reads(options.read_timeout));
         let wake = Arc::new(Wake::start(&own, woken));
-        let replica = replica.map(|standby| Replica::new(PostgresReaders(standby), look_ups.clone()));
-        let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
+        let replica = replica.map(|standby| Replica::new(standby, look_ups.clone()));
         Ok(Self { own, look_ups, lists, replica, single, together, batches, look_up_batches, wake })
     }
 
     pub(super) async fn close(&self) {
         self.wake.stop();
-        if let Some(replica) = &self.replica {
-            replica.close().await;
-        }
-        for pool in [&self.look_ups.0, &self.lists.0, &self.single, &self.together, &self.own] {
-            pool.close().await;
-        }
+        let standby = self.replica.as_ref().map(Replica::pool);
+        let own = [&self.look_ups, &self.lists, &self.single, &self.together, &self.own];
+        let pools = standby.into_iter().chain(own).map(PgPool::close);
+        join_all(pools).await;
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
-        let mut connection = self.own.acquire().await?;
-        Ok(Link::Postgres(&mut connection).run(statement).await?.rows)
+        let mut lease = Lease::of(&self.own).await?;
+        let ran = within(EXCHANGE, Link::Postgres(&mut lease).run(statement)).await;
+        Ok(lease.end(ran)?.rows)
     }
 
     /// Reads a single ad or the like for a client, for so long at most.
@@ -105,7 +126,7 @@ impl Postgres {
         statement: &Statement,
         read: &mut RowReader<'_>,
     ) -> Result<(), StoreError> {
-        read_within(self.look_ups.acquire().await.map_err(store_error)?, limit, statement, read).await
+        read_within(Lease::of(&self.look_ups).await.map_err(store_error)?, limit, statement, read).await
     }
 
     /// Reads a list for a client, likewise: on the standby if there is one that is not behind.
@@ -137,14 +158,29 @@ impl Postgres {
         if let Some(replica) = &self.replica {
             replica.has_not_read();
         }
-        read_within(self.lists.acquire().await.map_err(store_error)?, limit, statement, read).await
+        read_within(Lease::of(&self.lists).await.map_err(store_error)?, limit, statement, read).await
+    }
+
+    /// Has the server measure the tables of ads that have grown by a lot since it did so last: until then it plans lists for small
+    /// ones.
+    pub(super) async fn analyze_grown(&self) -> sqlx::Result<()> {
+        let mut lease = Lease::of(&self.own).await?;
+        let analyzed = within(EXCHANGE, async {
+            let tables: Vec<String> = sqlx::query_scalar(GROWN).fetch_all(&mut **lease).await?;
+            for table in tables {
+                lease.execute(AssertSqlSafe(format!("ANALYZE (SKIP_LOCKED) {table}"))).await?;
+            }
+            Ok(())
+        });
+        let analyzed = analyzed.await;
+        lease.end(analyzed)
     }
 
     pub(super) fn pools(&self) -> Vec<PoolUse> {
         let own = [
             PoolUse::of("service", &self.own),
-            PoolUse::of("single_ads", &self.look_ups.0),
-            PoolUse::of("lists", &self.lists.0),
+            PoolUse::of("single_ads", &self.look_ups),
+            PoolUse::of("lists", &self.lists),
             PoolUse::of("writes", &self.single),
             PoolUse::of("batches", &self.together),
         ];
@@ -154,58 +190,88 @@ impl Postgres {
 
     /// How many lists can be read at the same time.
     pub(super) fn list_connections(&self) -> u32 {
-        self.lists.0.options().get_max_connections()
+        self.lists.options().get_max_connections()
     }
 
     /// How many single ads can be read at the same time.
     pub(super) fn look_up_connections(&self) -> u32 {
-        self.look_ups.0.options().get_max_connections()
+        self.look_ups.options().get_max_connections()
     }
 
-    pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
-        statement.for_postgres().fetch(&self.own).map_ok(Row::Postgres).boxed()
+    pub(super) fn stream(&self, statement: &Statement) -> BoxStream<'static, sqlx::Result<Row>> {
+        let (rows, mut received) = mpsc::channel(1);
+        tokio::spawn(send_rows(self.own.clone(), statement.clone(), rows));
+        poll_fn(move |context| received.poll_recv(context)).boxed()
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
-        let mut connection = self.single.acquire().await.map_err(store_error)?;
-        retry_serialization(&mut connection, &work, TRIES).await.map_err(store_error)
+        let mut lease = Lease::of(&self.single).await.map_err(store_error)?;
+        let ran = retry_serialization(&mut lease, &work, EXCHANGE, TRIES).await;
+        lease.end(ran).map_err(store_error)
     }
 
     pub(super) async fn exclusive(&self) -> Result<ExclusiveConnection, StoreError> {
-        self.own.acquire().await.map(ExclusiveConnection).map_err(store_error)
+        let mut lease = Lease::of(&self.own).await.map_err(store_error)?;
+        within(EXCHANGE, lease.execute(EXCLUSIVE_SETTINGS)).await.map_err(store_error)?;
+        Ok(ExclusiveConnection(lease))
     }
 }
 
 /// Reads for a client, for so long at most.
 async fn read_within(
-    lease: PostgresLease,
+    lease: Lease,
     limit: Duration,
     statement: &Statement,
     read: &mut RowReader<'_>,
 ) -> Result<(), StoreError> {
-    match tokio::time::timeout(limit + GRACE, lease.run(statement, read)).await {
-        Ok(Err(error)) if readers::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
+    match timeout(limit + GRACE, lease.read(statement, read)).await {
+        Ok(Err(error)) if lease::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
         Ok(ran) => ran.map_err(store_error),
         Err(_) => Err(StoreError::TimedOut(limit)),
     }
 }
 
-/// A connection for exclusive use.
-pub struct ExclusiveConnection(PoolConnection<Engine>);
+/// Sends the rows of a statement as they are taken.
+async fn send_rows(pool: PgPool, statement: Statement, rows: mpsc::Sender<sqlx::Result<Row>>) {
+    let sent = async {
+        let mut lease = Lease::of(&pool).await?;
+        let mut found = statement.for_postgres().fetch(&mut **lease);
+        while let Some(row) = within(EXCHANGE, found.try_next()).await? {
+            if rows.send(Ok(Row::Postgres(row))).await.is_err() {
+                return Ok(());
+            }
+        }
+        drop(found);
+        lease.release();
+        Ok(())
+    };
+    if let Err(error) = sent.await {
+        // Nobody may read any more.
+        let _unread = rows.send(Err(error)).await;
+    }
+}
+
+/// A connection for exclusive use, which is closed in the end.
+pub struct ExclusiveConnection(Lease);
 
 ad_server_base::debug_by_name!(ExclusiveConnection);
 
 impl ExclusiveConnection {
     pub(super) async fn write<W: Work>(&mut self, work: W) -> Result<W::Answer, StoreError> {
-        retry_serialization(&mut self.0, &work, TRIES).await.map_err(store_error)
+        retry_serialization(&mut self.0, &work, EXCLUSIVE, TRIES).await.map_err(store_error)
     }
 }
 
-/// Runs work, and retries it on a conflict.
-async fn retry_serialization<W: Work>(connection: &mut PgConnection, work: &W, tries: u32) -> sqlx::Result<W::Answer> {
+/// Runs work, each attempt for so long at most, and retries it on a conflict.
+async fn retry_serialization<W: Work>(
+    connection: &mut PgConnection,
+    work: &W,
+    limit: Duration,
+    tries: u32,
+) -> sqlx::Result<W::Answer> {
     let mut pause = PAUSE;
     for _ in 1..tries {
-        match attempt(connection, work).await {
+        match within(limit, attempt(connection, work)).await {
             Err(error) if is_conflict(&error) => {
                 tracing::debug!(%error, "serialization conflict; retrying");
                 tokio::time::sleep(pause).await;
@@ -214,7 +280,7 @@ async fn retry_serialization<W: Work>(connection: &mut PgConnection, work: &W, t
             done => return done,
         }
     }
-    attempt(connection, work).await
+    within(limit, attempt(connection, work)).await
 }
 
 async fn attempt<W: Work>(connection: &mut PgConnection, work: &W) -> sqlx::Result<W::Answer> {

@@ -1,19 +1,25 @@
 //! Connects to the database, and migrates its schema. Several processes may do so at once: they take turns.
 
 use std::{
+    collections::HashSet,
     str::FromStr,
     sync::{Arc, LazyLock},
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use include_dir::{Dir, include_dir};
 use sqlx::{
-    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool,
+    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool, Row,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
+use super::{epoch, lease::CHECK};
 use crate::{
+    epochs::Epochs,
+    exchange::within,
+    failure::plain_text,
     options::{OpenError, Options, SchemaPolicy},
     schema::{self, Applied, SchemaState},
 };
@@ -29,13 +35,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Settings of every connection. A write sees one snapshot of the database. Every statement has an index, and uses it even if the
 /// tables were small when it was planned, because they grow. Scans of the few small tables without an index then seem expensive,
-/// and JIT would compile them each time, so it is off. The timeout ends statements that are stuck.
+/// and JIT would compile them each time, so it is off. The time limits end statements that are stuck, and sessions whose process or network
+/// is gone.
 pub(crate) const SETTINGS: &str = "\
 SET default_transaction_isolation = 'repeatable read'; \
 SET enable_seqscan = off; \
 SET jit = off; \
-SET statement_timeout = '30s'; \
-SET idle_in_transaction_session_timeout = '30s'";
+SET statement_timeout = '10s'; \
+SET idle_in_transaction_session_timeout = '15s'; \
+SET tcp_keepalives_idle = 5; \
+SET tcp_keepalives_interval = 5; \
+SET tcp_keepalives_count = 2; \
+SET tcp_user_timeout = '15s'";
 
 /// Idle time after which a connection is tested before it is used.
 const FRESH: Duration = Duration::from_secs(1);
@@ -69,6 +80,9 @@ const SETTINGS_LISTS: &str = "SET plan_cache_mode = force_custom_plan";
 /// Maximum number of connections for batches. With more, each batch would be smaller.
 const MOST_TOGETHER: u32 = 4;
 
+/// Connections on which notifications of other processes are received.
+const LISTENING: u32 = 1;
+
 /// Maximum number of connections for lists. Each uses a core of the server.
 const MOST_LISTS: u32 = 4;
 
@@ -81,7 +95,7 @@ const CLIENT_CHECK: &str = "SET client_connection_check_interval = '20ms'";
 /// How the connections of a process are divided, so that no kind of work can use those of another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
-    /// For the directory, readiness, metrics, commands and listening.
+    /// For the directory, readiness, metrics and commands.
     pub(super) own: u32,
     /// For single ads that clients read.
     pub(super) look_ups: u32,
@@ -94,14 +108,14 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Of 16: 2 for the service itself, 3 for single ads, 3 for lists, 4 for single writes and 4 for batches. Each part has at least
-    /// one, so there are never less than 6.
+    /// Of 16: 2 for the service itself and 1 for notifications, 3 for single ads, 3 for lists, 3 for single writes and 4 for batches. Each
+    /// part has at least one, so there are never less than 7.
     fn of(connections: u32) -> Self {
         let own = 2;
         let look_ups = (connections / 5).max(1);
         let lists = (connections / 5).clamp(1, MOST_LISTS);
         let together = (connections / 4).clamp(1, MOST_TOGETHER);
-        let single = connections.saturating_sub(own + look_ups + lists + together).max(1);
+        let single = connections.saturating_sub(own + LISTENING + look_ups + lists + together).max(1);
         Self { own, look_ups, lists, single, together }
     }
 
@@ -123,7 +137,7 @@ pub(super) struct Pools {
     pub(super) budget: Budget,
 }
 
-pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenError> {
+pub(super) async fn open(url: &str, options: &Options, epochs: &Epochs) -> Result<Pools, OpenError> {
     let connect = address(url)?;
     let name = name(&connect);
     prepare(&connect, options.schema).await.map_err(|failed| failed.at(name))?;
@@ -134,18 +148,19 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     );
     let standby = options.replica.as_deref().map(address).transpose()?;
     let lazily = |pool: PgPoolOptions| pool.connect_lazy_with(connect.clone());
-    let open = |connections, settings: &[&str]| {
-        pool(connections, settings.iter().map(|settings| (*settings).to_owned()).collect())
+    let open = |connections, settings: &[&str], epochs: Option<&Epochs>| {
+        pool(connections, settings.iter().map(|settings| (*settings).to_owned()).collect(), epochs.cloned())
     };
     let reader = |connections, settings: &[&str]| {
-        lazily(open(connections, settings).acquire_timeout(options.read_timeout.max(MIN_PATIENCE)))
+        lazily(open(connections, settings, Some(epochs)).acquire_timeout(options.read_timeout.max(MIN_PATIENCE)))
     };
-    let writer = |connections, settings: &[&str]| lazily(open(connections, settings));
+    let writer = |connections, settings: &[&str]| lazily(open(connections, settings, Some(epochs)));
     Ok(Pools {
         own: writer(budget.own, &[SETTINGS, SETTINGS_BY_INDEX]),
         look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
-        replica: standby.map(|it| open(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]).connect_lazy_with(it)),
+        replica: standby
+            .map(|it| open(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS], None).connect_lazy_with(it)),
         single: writer(budget.single, &[SETTINGS, SETTINGS_BY_INDEX]),
         together: writer(budget.together, &[SETTINGS, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         budget,
@@ -154,11 +169,30 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
 
 /// Parses an address. Its error does not contain the address, which may contain a password.
 fn address(url: &str) -> Result<PgConnectOptions, OpenError> {
+    if names_several_hosts(url) {
+        return Err(OpenError::SeveralHosts);
+    }
     let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
-    Ok(connect.application_name("ad-server").disable_statement_logging())
+    // Poolers refuse a connection with a parameter that they do not know.
+    Ok(connect.application_name("ad-server").extra_float_digits(None).disable_statement_logging())
 }
 
-fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
+/// Whether an address has what libpq reads as a list of servers, of which the driver would take a part for the only one.
+fn names_several_hosts(url: &str) -> bool {
+    let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    let after_scheme = place.split_once("://").map_or(place, |(_, rest)| rest);
+    let hosts = after_scheme.split('/').next().and_then(|it| it.rsplit('@').next()).unwrap_or_default();
+    let mut parameters = query.split('&').filter_map(|it| it.split_once('='));
+    hosts.contains(',')
+        || parameters.any(|(name, value)| match name {
+            "target_session_attrs" => true,
+            "host" | "hostaddr" | "port" => value.contains(',') || value.to_ascii_lowercase().contains("%2c"),
+            _ => false,
+        })
+}
+
+/// A pool with these settings of each connection. `epochs`: of a database that is written to.
+fn pool(connections: u32, settings: Arc<[String]>, epochs: Option<Epochs>) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(PATIENCE)
@@ -166,13 +200,13 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
         .before_acquire(|connection, about| {
             Box::pin(async move {
                 if about.idle_for > FRESH {
-                    connection.ping().await?;
+                    within(CHECK, connection.ping()).await?;
                 }
                 Ok(true)
             })
         })
         .after_connect(move |connection, _| {
-            let settings = Arc::clone(&settings);
+            let (settings, epochs) = (Arc::clone(&settings), epochs.clone());
             Box::pin(async move {
                 for settings in &*settings {
                     let set = connection.execute(AssertSqlSafe(settings.clone())).await;
@@ -183,14 +217,17 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
                         set?;
                     }
                 }
-                Ok(())
+                match epochs {
+                    Some(epochs) => epoch::enter(connection, &epochs).await,
+                    None => Ok(()),
+                }
             })
         })
 }
 
 /// Migrates or checks the schema.
 async fn prepare(options: &PgConnectOptions, schema: SchemaPolicy) -> Result<(), ServerFailure> {
-    let mut connection = connect(options).await?;
+    let mut connection = suitable(options).await?;
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
     if version < OLDEST {
@@ -208,13 +245,69 @@ async fn prepare(options: &PgConnectOptions, schema: SchemaPolicy) -> Result<(),
             }
         }
     }
-    connection.execute(RAISE_TRANSACTIONS).await?;
     Ok(connection.close().await?)
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, ServerFailure> {
-    let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
-    Ok(connect.await.map_err(|_| ServerFailure::unreachable("no answer"))??)
+    Ok(within(PATIENCE, PgConnection::connect_with(options)).await?)
+}
+
+/// A connection to a database that the service can use: a primary, and no pooler that shares its connections.
+async fn suitable(options: &PgConnectOptions) -> Result<PgConnection, ServerFailure> {
+    let mut connection = connect(options).await?;
+    if is_pooled(&mut connection, options).await? {
+        return Err(ServerFailure::new(POOLED, SESSION_MODE));
+    }
+    let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection).await?;
+    if is_standby {
+        return Err(ServerFailure { advice: PRIMARY, ..ServerFailure::unreachable("it is a standby") });
+    }
+    Ok(connection)
+}
+
+const POOLED: &str = "a pooler in front of it runs the statements of one connection on several connections of the server, which breaks the \
+    isolation of writes";
+const SESSION_MODE: &str = "set the pooler to session mode (docs/postgresql.md), or connect without it";
+const PRIMARY: &str = "wait until it is promoted, or set the address of the primary with --database-url, such as that of a proxy that knows it";
+
+/// Whether a pooler runs the statements of one connection on several of the server, or those of two connections on the same. The
+/// statements are not prepared, because that is what poolers support last.
+async fn is_pooled(connection: &mut PgConnection, options: &PgConnectOptions) -> Result<bool, ServerFailure> {
+    let mut other = connect(options).await?;
+    let mut backends = [HashSet::new(), HashSet::new()];
+    for _ in 0..3 {
+        backends[0].insert(backend(connection).await?);
+        backends[1].insert(backend(&mut other).await?);
+    }
+    other.close().await?;
+    Ok(backends.iter().any(|of_one| of_one.len() > 1) || backends[0] == backends[1])
+}
+
+/// The process of the server that runs the statements of a connection.
+async fn backend(connection: &mut PgConnection) -> sqlx::Result<i32> {
+    within(PATIENCE, connection.fetch_one("SELECT pg_backend_pid()")).await?.try_get(0)
+}
+
+/// Opens so many connections at the same time. Returns how many could be opened, and why no more.
+pub(crate) async fn try_connections(url: &str, wanted: u32) -> Result<(), (usize, String)> {
+    let options = address(url).map_err(|error| (0, error.to_string()))?;
+    // A pooler takes a connection of the server for the first statement only.
+    let open = async || -> Result<PgConnection, ServerFailure> {
+        let mut connection = connect(&options).await?;
+        backend(&mut connection).await?;
+        Ok(connection)
+    };
+    let opened = join_all((0..wanted).map(|_| open())).await;
+    let (mut open, mut failed) = (Vec::new(), None);
+    for outcome in opened {
+        match outcome {
+            Ok(connection) => open.push(connection),
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    let count = open.len();
+    join_all(open.into_iter().map(Connection::close)).await;
+    failed.map_or(Ok(()), |failure| Err((count, failure.reason)))
 }
 
 /// The schema of a database; nothing is created.
@@ -222,7 +315,7 @@ pub(crate) async fn schema(url: &str) -> Result<SchemaState, OpenError> {
     let options = address(url)?;
     let name = name(&options);
     let read = async {
-        let mut connection = connect(&options).await?;
+        let mut connection = suitable(&options).await?;
         let state = state(&mut connection).await?;
         connection.close().await?;
         Ok(state)
@@ -248,24 +341,6 @@ async fn state(connection: &mut PgConnection) -> Result<SchemaState, ServerFailu
     };
     Ok(SchemaState::of(&MIGRATIONS, &applied, needs))
 }
-
-/// Raises the offset of transaction numbers if there are entries with numbers that this server has not reached, which happens after
-/// a dump from another server was restored. New entries then come after them.
-const RAISE_TRANSACTIONS: &str = "\
-DO $$
-DECLARE
-    raise_by BIGINT;
-BEGIN
-    LOCK TABLE log_transactions IN SHARE ROW EXCLUSIVE MODE;
-    SELECT (SELECT max(transaction_id) FROM log) + 1 - CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) - added
-    INTO raise_by FROM log_transactions;
-    IF raise_by > 0 THEN
-        UPDATE log_transactions SET added = added + raise_by;
-        EXECUTE format('ALTER TABLE log ALTER COLUMN transaction_id
-            SET DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + %s', (SELECT added FROM log_transactions));
-    END IF;
-END
-$$";
 
 const REACH: &str = "check that PostgreSQL runs and is reachable at this address, or set another with --database-url";
 const ANOTHER: &str = "set another database with --database-url, or another schema with ?options=-csearch_path%3DNAME";
@@ -299,7 +374,7 @@ impl ServerFailure {
 
 impl From<sqlx::Error> for ServerFailure {
     fn from(error: sqlx::Error) -> Self {
-        let Some(error) = error.as_database_error() else { return Self::unreachable(error.to_string()) };
+        let Some(error) = error.as_database_error() else { return Self::unreachable(plain_text(&error)) };
         // The server starts, stops, or has no connection left.
         if matches!(error.code().as_deref(), Some("57P03" | "57P01" | "53300")) {
             return Self::unreachable(error.message());

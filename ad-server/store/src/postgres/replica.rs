@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::readers::{PostgresLease, PostgresReaders};
+use super::lease::{Lease, read_one};
 use ad_server_base::breaker::{Breaker, BreakerOptions, Transition};
 
 /// How long a list waits until the standby is ready for it.
@@ -55,7 +55,7 @@ struct ListsRead {
 /// A standby and the state of its use. Clones share everything.
 #[derive(Debug, Clone)]
 pub(crate) struct Replica {
-    readers: PostgresReaders,
+    standby: PgPool,
     /// For the position of the log.
     primary: PgPool,
     breaker: Breaker<String>,
@@ -64,21 +64,17 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    pub(super) fn new(readers: PostgresReaders, primary: PgPool) -> Self {
+    pub(super) fn new(standby: PgPool, primary: PgPool) -> Self {
         let breaker = Breaker::new(BREAKER, BREAKER.pause);
-        Self { readers, primary, breaker, is_of_primary: Arc::default(), read: Arc::default() }
+        Self { standby, primary, breaker, is_of_primary: Arc::default(), read: Arc::default() }
     }
 
     pub(super) fn pool(&self) -> &PgPool {
-        &self.readers.0
-    }
-
-    pub(super) async fn close(&self) {
-        self.readers.0.close().await;
+        &self.standby
     }
 
     /// A connection to the standby, which has replayed all commits of the primary; `None`: read on the primary.
-    pub(super) async fn lease(&self) -> Option<PostgresLease> {
+    pub(super) async fn lease(&self) -> Option<Lease> {
         let permit = self.breaker.enter(Instant::now()).ok()?;
         let reason = match timeout(WAIT, self.ready()).await {
             Ok(Ok(lease)) => {
@@ -118,9 +114,9 @@ impl Replica {
     pub(crate) async fn lag(&self) -> Result<u64, String> {
         let check = async {
             self.check_system().await?;
-            let committed: String = sqlx::query_scalar(COMMITTED).fetch_one(&self.primary).await?;
+            let (committed,): (String,) = read_one(&self.primary, sqlx::query_as(COMMITTED)).await?;
             let (follows, behind): (bool, Option<i64>) =
-                sqlx::query_as(LAG).bind(committed).fetch_one(&self.readers.0).await?;
+                read_one(&self.standby, sqlx::query_as(LAG).bind(committed)).await?;
             match behind.map(u64::try_from) {
                 Some(Ok(bytes)) if follows => Ok(bytes),
                 _ => Err(sqlx::Error::Configuration(
@@ -132,19 +128,19 @@ impl Replica {
         timeout(CHECK, check).await.map_err(|_| late())?.map_err(reason_of)
     }
 
-    async fn ready(&self) -> sqlx::Result<PostgresLease> {
-        let committed: String = sqlx::query_scalar(COMMITTED).fetch_one(&self.primary).await?;
+    async fn ready(&self) -> sqlx::Result<Lease> {
+        let (committed,): (String,) = read_one(&self.primary, sqlx::query_as(COMMITTED)).await?;
         self.is_of_primary.get_or_try_init(|| self.check_system()).await?;
-        let mut connection = self.readers.0.acquire().await?;
-        while !sqlx::query_scalar(REPLAYED).bind(&committed).fetch_one(&mut *connection).await? {
+        let mut lease = Lease::of(&self.standby).await?;
+        while !sqlx::query_scalar(REPLAYED).bind(&committed).fetch_one(&mut **lease).await? {
             sleep(RECHECK).await;
         }
-        Ok(PostgresLease::of(connection))
+        Ok(lease)
     }
 
     async fn check_system(&self) -> sqlx::Result<()> {
-        let ours: i64 = sqlx::query_scalar(SYSTEM).fetch_one(&self.primary).await?;
-        let its: i64 = sqlx::query_scalar(SYSTEM).fetch_one(&self.readers.0).await?;
+        let ours: (i64,) = read_one(&self.primary, sqlx::query_as(SYSTEM)).await?;
+        let its: (i64,) = read_one(&self.standby, sqlx::query_as(SYSTEM)).await?;
         if ours == its {
             return Ok(());
         }

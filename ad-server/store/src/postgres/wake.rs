@@ -11,14 +11,24 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{PgPool, postgres::PgListener};
+use sqlx::{
+    Executor, PgPool,
+    postgres::{PgListener, PgPoolOptions},
+};
 use tokio::{
     sync::{Notify, mpsc, watch},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use uuid::Uuid;
 
-use crate::{event_poller::EventPoller, finished::FinishedRequests};
+use super::lease::{CHECK, Lease};
+use crate::{
+    event_poller::EventPoller,
+    exchange::{EXCHANGE, within},
+    failure::plain_text,
+    finished::FinishedRequests,
+};
+use ad_server_base::telemetry::FaultLog;
 
 const CHANNEL: &str = "ad_server_queue";
 /// The channel of finished requests: their ids, separated by spaces.
@@ -33,8 +43,13 @@ const WAITING: usize = 10_000;
 const GATHER: Duration = Duration::from_millis(20);
 /// Pause between two notifications of log entries.
 const LOGGED_PAUSE: Duration = Duration::from_millis(10);
+/// Silence after which the server is asked whether it still answers.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Pause before listening is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+static NOT_LISTENING: FaultLog =
+    FaultLog::new("cannot listen for notifications of other processes; polling for their changes");
 
 /// Sends notifications to other processes and receives theirs.
 #[derive(Debug)]
@@ -126,24 +141,23 @@ async fn send_logged(pool: PgPool, mut logged: mpsc::Receiver<()>) {
 /// A lost notification does no harm, so its commit does not wait for the disk.
 async fn notify(pool: &PgPool, channel: &str, payload: &str) {
     let sql = "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";
-    if let Err(error) = sqlx::query(sql).bind(channel).bind(payload).execute(pool).await {
+    let sent = async {
+        let mut lease = Lease::of(pool).await?;
+        let sent = within(EXCHANGE, sqlx::query(sql).bind(channel).bind(payload).execute(&mut **lease)).await;
+        lease.end(sent)
+    };
+    if let Err(error) = sent.await {
         tracing::debug!(%error, channel, "cannot notify other processes; they poll");
     }
 }
 
 /// Listens until it is stopped or its last handle is dropped.
 async fn listen(pool: PgPool, woken: NotificationTargets, mut stop: watch::Receiver<bool>) {
-    let mut warned = false;
     loop {
         tokio::select! {
             biased;
             _ = stop.changed() => return,
-            Err(error) = forward_notifications(&pool, &woken) => {
-                if !warned {
-                    tracing::warn!(%error, "cannot listen for notifications; polling the queue");
-                }
-                warned = true;
-            }
+            Err(error) = forward_notifications(&pool, &woken) => NOT_LISTENING.report(&plain_text(&error)),
         }
         tokio::select! {
             _ = stop.changed() => return,
@@ -154,11 +168,17 @@ async fn listen(pool: PgPool, woken: NotificationTargets, mut stop: watch::Recei
 
 /// Passes on received notifications, for ever.
 async fn forward_notifications(pool: &PgPool, woken: &NotificationTargets) -> sqlx::Result<std::convert::Infallible> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.ignore_pool_close_event(false);
-    listener.listen_all([CHANNEL, FINISHED, LOGGED]).await?;
+    // A pool of its own: a listener that is dropped holds its connection until the server answers.
+    let alone = PgPoolOptions::new().max_connections(1).acquire_timeout(EXCHANGE);
+    let alone = alone.connect_lazy_with(pool.connect_options().as_ref().clone());
+    let mut listener = PgListener::connect_with(&alone).await?;
+    within(EXCHANGE, listener.listen_all([CHANNEL, FINISHED, LOGGED])).await?;
     loop {
-        match listener.try_recv().await? {
+        let Ok(heard) = timeout(HEARTBEAT, listener.try_recv()).await else {
+            within(CHECK, listener.execute("SELECT 1")).await?;
+            continue;
+        };
+        match heard? {
             Some(heard) if heard.channel() == FINISHED => {
                 let ids = heard.payload().split(' ').filter_map(|id| id.parse().ok());
                 ids.for_each(|id| woken.finished.end(id));

@@ -23,17 +23,17 @@ statements! {
     sqlite "
         INSERT OR FAIL INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
             registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
-            content)
+            content, content_revision, visible_changes)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
             :registration_number, :vin, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
-            :content
+            :content, (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
         -- The answer is stored under the next number.
         INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id, answer)
         SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message, :dealer_code,
-            coalesce((SELECT max(transaction_id) FROM log), 0) + 1,
+            max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1,
             CASE WHEN :digest IS NOT NULL THEN coalesce((SELECT max(seq) FROM kept_answers), 0) + 1 END
         WHERE changes() > 0;
 
@@ -53,10 +53,10 @@ statements! {
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
                 registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
-                content)
+                content, content_revision, visible_changes)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
                 registration_number, vin, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
-                (:content)[input_number]
+                (:content)[input_number], (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
             WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
@@ -104,7 +104,10 @@ statements! {
             status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
             channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
             status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
-            content_revision = content_revision + (:content IS NOT NULL), visible_changes = visible_changes + (:content IS NULL)
+            content_revision = CASE WHEN :content IS NULL THEN content_revision
+                ELSE ((SELECT number << 40 FROM epoch) | (content_revision & 1099511627775)) + 1 END,
+            visible_changes = CASE WHEN :content IS NULL THEN ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+                ELSE visible_changes END
         WHERE id = :id AND revision = :revision
             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
             AND NOT (:coalesces AND EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS :plan))
@@ -143,8 +146,10 @@ statements! {
                 status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
                 channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
                 status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
-                content_revision = content_revision + CASE WHEN :content IS NULL THEN 0 ELSE 1 END,
-                visible_changes = visible_changes + CASE WHEN :content IS NULL THEN 1 ELSE 0 END
+                content_revision = CASE WHEN :content IS NULL THEN content_revision
+                    ELSE ((SELECT number << 40 FROM epoch) | (content_revision & 1099511627775)) + 1 END,
+                visible_changes = CASE WHEN :content IS NULL THEN ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+                    ELSE visible_changes END
             WHERE id = :id AND revision = :revision
                 AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
                 AND NOT (:coalesces AND EXISTS (

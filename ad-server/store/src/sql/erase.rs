@@ -39,7 +39,7 @@ statements! {
     EraseAds { ads: Vec<i64>, now: Timestamp }
     sqlite "
         UPDATE ads SET erased = :now, content = '{}', image_refs = '[]', image_sources = NULL, registration_number = NULL, vin = NULL,
-            publication = NULL, photos_due = NULL, visible_changes = visible_changes + 1
+            publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
         WHERE seq IN (SELECT value FROM json_each(:ads));
 
         UPDATE texts SET search = ''
@@ -50,7 +50,7 @@ statements! {
     postgres "
         WITH erased AS (
             UPDATE ads SET erased = :now, content = '{}', image_refs = '[]', image_sources = NULL, registration_number = NULL,
-                vin = NULL, publication = NULL, photos_due = NULL, visible_changes = visible_changes + 1
+                vin = NULL, publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
             WHERE seq = ANY (:ads) RETURNING seq, dealer_code
         )
         UPDATE texts SET search = '' FROM erased WHERE texts.dealer_code = erased.dealer_code AND texts.ad = erased.seq";

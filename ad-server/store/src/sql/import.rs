@@ -86,10 +86,10 @@ statements! {
     both "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
             registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, status_since, quality_score, publication,
-            image_refs, content)
+            image_refs, content, content_revision, visible_changes)
         SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
             registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, updated, quality_score, publication, '[]',
-            content
+            content, (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
         FROM incoming ORDER BY line";
 
     /// Adds the texts of the ads for searching.
@@ -113,7 +113,7 @@ statements! {
     sqlite "
         INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
         SELECT ads.seq, 1, :import, :now, 'create', 'done', '\"Imported\"', ads.dealer_code,
-            coalesce((SELECT max(transaction_id) FROM log), 0) + 1
+            max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
         FROM incoming JOIN ads USING (id)"
     postgres "
         INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code)

@@ -9,6 +9,7 @@ pub(super) mod directory;
 pub(super) mod erase;
 pub(super) mod events;
 pub(super) mod export;
+pub(super) mod holdups;
 pub(super) mod import;
 pub mod listings;
 pub(super) mod operators;

@@ -85,7 +85,7 @@ statements! {
 
         UPDATE ads SET photos_due = NULL, image_refs = coalesce(:image_refs, image_refs),
             updated = CASE WHEN :image_refs IS NULL THEN updated ELSE :now END,
-            visible_changes = visible_changes + (:image_refs IS NOT NULL)
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + (:image_refs IS NOT NULL)
         WHERE id = :id AND photos_due = :until"
     postgres "
         WITH known AS (
@@ -107,7 +107,7 @@ statements! {
         )
         UPDATE ads SET photos_due = NULL, image_refs = coalesce(:image_refs, image_refs),
             updated = CASE WHEN :image_refs IS NULL THEN updated ELSE :now END,
-            visible_changes = visible_changes + CASE WHEN :image_refs IS NULL THEN 0 ELSE 1 END
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + CASE WHEN :image_refs IS NULL THEN 0 ELSE 1 END
         WHERE id = :id AND photos_due = :until";
 
     /// What is known of the image of a checksum.

@@ -104,7 +104,7 @@ statements! {
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
             CASE WHEN entry.key = 0 THEN :content_changes END,
-            dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
+            dealer_code, max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
 
@@ -118,10 +118,12 @@ statements! {
             quality_score = CASE WHEN content_revision = :of_revision THEN :quality_score ELSE quality_score END,
             status_since = CASE WHEN status = :status THEN status_since ELSE :now END,
             updated = CASE WHEN :changes THEN :now ELSE updated END,
-            visible_changes = visible_changes + (:changes OR :entries = '[]' AND status <> :status)
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775))
+                + (:changes OR :entries = '[]' AND status <> :status)
         WHERE (:changes OR :publication IS NOT NULL OR status <> :status OR channels <> :channels
                 OR photos_due = 9223372036854775807
-                OR content_revision = :of_revision AND quality_score IS NOT :quality_score)
+                OR content_revision = :of_revision AND quality_score IS NOT :quality_score
+                OR visible_changes < (SELECT number << 40 FROM epoch))
             AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
@@ -150,13 +152,14 @@ statements! {
                     CASE WHEN ads.content_revision = held.of_revision THEN held.quality_score ELSE ads.quality_score END,
                 status_since = CASE WHEN ads.status = held.status THEN ads.status_since ELSE held.now END,
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
-                visible_changes = visible_changes
+                visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775))
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> held.status THEN 1 ELSE 0 END
             FROM held
             WHERE ads.seq = ANY (ARRAY[held.ad])
                 AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels
                     OR ads.photos_due = 9223372036854775807
-                    OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
+                    OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score
+                    OR ads.visible_changes < (SELECT number << 40 FROM epoch))
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
@@ -188,7 +191,7 @@ statements! {
             CASE WHEN entry.key = 0 THEN :content_changes END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN progress -> 'origin' ->> 'asked_by' END,
-            dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
+            dealer_code, max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
 
@@ -202,7 +205,8 @@ statements! {
             quality_score = CASE WHEN content_revision = :of_revision THEN :quality_score ELSE quality_score END,
             status_since = CASE WHEN ads.status = new.status THEN status_since ELSE :now END,
             updated = CASE WHEN :changes THEN :now ELSE updated END,
-            visible_changes = visible_changes + (:changes OR :entries = '[]' AND ads.status <> new.status)
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775))
+                + (:changes OR :entries = '[]' AND ads.status <> new.status)
         FROM (
             SELECT ad, CASE WHEN has_next THEN 'processing' ELSE :status END AS status,
                 CASE WHEN has_next THEN :channels_under_way ELSE :channels END AS channels
@@ -214,7 +218,8 @@ statements! {
         WHERE ads.seq = new.ad
             AND (:changes OR :publication IS NOT NULL OR ads.status <> new.status OR ads.channels <> new.channels
                 OR photos_due = 9223372036854775807
-                OR content_revision = :of_revision AND quality_score IS NOT :quality_score);
+                OR content_revision = :of_revision AND quality_score IS NOT :quality_score
+                OR visible_changes < (SELECT number << 40 FROM epoch));
 
         UPDATE requests SET claimable = :now
         WHERE claimable IS NULL AND seq = (
@@ -258,7 +263,7 @@ statements! {
                     CASE WHEN ads.content_revision = held.of_revision THEN held.quality_score ELSE ads.quality_score END,
                 status_since = CASE WHEN ads.status = new.status THEN ads.status_since ELSE held.now END,
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
-                visible_changes = visible_changes
+                visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775))
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
             FROM held JOIN new USING (input_number) WHERE ads.seq = ANY (ARRAY[held.ad])
         ), logged AS (

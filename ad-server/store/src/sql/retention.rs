@@ -29,7 +29,7 @@ statements! {
     /// Notes that the ads of log entries look different from now on.
     TouchAdsOfLog { after: i64, up_to: i64 }
     both "
-        UPDATE ads SET visible_changes = visible_changes + 1
+        UPDATE ads SET visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
         WHERE seq IN (
             SELECT ad FROM log
             WHERE transaction_id > :after AND transaction_id <= :up_to AND (message <> '\"Erased\"' OR content_changes IS NOT NULL)

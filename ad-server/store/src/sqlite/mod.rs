@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `writer` | one connection that writes, many operations to a commit |
 //! | `readers` | connections for what clients read, each read bounded in time |
+//! | `epoch` | whether the file was restored from a backup |
 //! | `text` | searching in texts, and the index for it |
 //!
 //! A new database is created under a temporary name and renamed when it is complete, so that no process ever finds an incomplete one.
 
+mod epoch;
 mod readers;
 pub(super) mod text;
 pub(super) mod writer;
@@ -31,6 +33,7 @@ use tokio::sync::mpsc;
 
 use super::{
     batch::Batches,
+    epochs::Epochs,
     failure::sqlite_code,
     options::{OpenError, Options, PoolUse, SchemaPolicy},
     rows::Row,
@@ -80,11 +83,11 @@ pub(crate) struct Sqlite {
 
 impl Sqlite {
     /// Opens `sqlite://path`. Makes the file and its folder if there is none and the options say so.
-    pub(super) async fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
+    pub(super) async fn open(url: &str, options: &Options, epochs: &Epochs) -> Result<Self, OpenError> {
         let path = path(url)?;
         let failed = |failure: FileFailure| failure.at(&path);
         let connect = writing(&path, options);
-        let connection = match options.schema {
+        let mut connection = match options.schema {
             SchemaPolicy::Migrate => {
                 let folders = MadeFolders::above(&path)?;
                 if !path.exists() {
@@ -99,6 +102,7 @@ impl Sqlite {
             }
             SchemaPolicy::Require => prepared(&connect, require).await.map_err(failed)?,
         };
+        epoch::enter(&mut connection, &path, epochs).await.map_err(|error| failed(error.into()))?;
         let readers = SqlitePoolOptions::new()
             .max_connections(options.readers)
             .acquire_timeout(options.busy_timeout)

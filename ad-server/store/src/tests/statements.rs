@@ -13,6 +13,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::erase::all(),
         sql::events::all(),
         sql::export::all(),
+        sql::holdups::all(),
         sql::import::all(),
         sql::operators::all(),
         sql::photos::all(),

@@ -371,8 +371,8 @@ async fn last_event_id(trial: &Trial) {
 async fn beyond_the_end(trial: &Trial) {
     let cursors = CursorScope::of(&Access::Dealer("north-cars".to_owned()));
     let beyond = cursors.encode(EventPosition::end_of(1 << 50));
-    let says = "The cursor lies beyond the newest event: the service was restored from a backup, and events were lost. \
-        Send \"now\" for events from now on, or nothing for all events.";
+    let says = "The cursor lies beyond the newest event: the service was restored from a backup, or a standby has taken over, and \
+        events were lost. Send \"now\" for events from now on, or nothing for all events; compare your data with the ads.";
     for (name, request) in [
         ("a page", get(format!("/v4/events?after={beyond}"))),
         ("a long poll", get(format!("/v4/events?after={beyond}&wait=1"))),

@@ -216,6 +216,7 @@ impl EventReader {
                 cursors.decode(&cursor).map_err(|_| wrong_after(Code::InvalidCursor, NOT_A_CURSOR))?
             }
         };
+        check_epoch(&context, after)?;
         let dealers = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
         let query = EventQuery { after, types, source_id, limit };
         Ok(Self { context, caller, dealer_code, dealers, cursors, query })
@@ -270,6 +271,11 @@ impl EventReader {
     }
 }
 
+/// Refuses a position of a history that was lost.
+fn check_epoch(context: &Context, after: EventPosition) -> Result<(), ApiError> {
+    if context.store.has_lost(after) { Err(wrong_after(Code::CursorBeyondEnd, BEYOND)) } else { Ok(()) }
+}
+
 /// A page of events of these dealers, in a turn of this scope.
 async fn read(
     context: &Context,
@@ -278,14 +284,17 @@ async fn read(
     query: &EventQuery,
 ) -> Result<EventPage, ApiError> {
     let _turn = context.limits.turns.take(scope).await?;
-    Ok(context.store.events(Scope::Dealers(dealers), query).await?)
+    let page = context.store.events(Scope::Dealers(dealers), query).await?;
+    // The database may be another one than before.
+    check_epoch(context, query.after)?;
+    Ok(page)
 }
 
 const NOT_A_CURSOR: &str = "Not a cursor of this token's events. Send a cursor from an answer to a token of the same dealer or \
     group, \"now\" for events from now on, or nothing for all events.";
 
-const BEYOND: &str = "The cursor lies beyond the newest event: the service was restored from a backup, and events were lost. \
-    Send \"now\" for events from now on, or nothing for all events.";
+const BEYOND: &str = "The cursor lies beyond the newest event: the service was restored from a backup, or a standby has taken over, and \
+    events were lost. Send \"now\" for events from now on, or nothing for all events; compare your data with the ads.";
 
 fn wrong_after(code: Code, text: &'static str) -> ApiError {
     let mut errors = FieldErrors::default();

@@ -44,7 +44,7 @@ pub(super) fn answer(reader: EventReader, reads: Arc<SharedReads>, rhythm: PollI
         _open: open,
     };
     let chunks = stream::unfold(stream, async |mut stream| {
-        let chunk = stream.next().await;
+        let chunk = stream.next().await?;
         Some((Ok::<_, io::Error>(chunk), stream))
     });
     Response::builder()
@@ -83,13 +83,13 @@ enum WakeReason {
 }
 
 impl EventStream {
-    /// The next piece of the stream.
-    async fn next(&mut self) -> Bytes {
+    /// The next piece of the stream; `None` if the events after the last one were lost, which a client learns when it connects again.
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.step {
                 Step::Begin => {
                     self.step = Step::Read;
-                    return BEGIN.into();
+                    return Some(BEGIN.into());
                 }
                 Step::Read => {}
                 Step::Retry(pause) => sleep(pause).await,
@@ -97,13 +97,14 @@ impl EventStream {
                     sleep(pause).await;
                     if self.wait().await == WakeReason::ByTime {
                         self.step = Step::Wait(Duration::ZERO);
-                        return self.comment();
+                        return Some(self.comment());
                     }
                 }
             }
             let begun = Instant::now();
             let piece = self.reads.next(&self.reader.context, &self.wanted()).await;
             self.step = match &piece {
+                None if self.reader.context.store.has_lost(self.reader.query.after) => return None,
                 None => Step::Retry(AGAIN),
                 Some(piece) if piece.has_more => Step::Read,
                 Some(_) => Step::Wait(self.rhythm.pause_after(begun)),
@@ -112,11 +113,11 @@ impl EventStream {
                 self.reader.query.after = piece.position;
                 if !piece.text.is_empty() {
                     self.comment_at = Instant::now() + COMMENT;
-                    return piece.text;
+                    return Some(piece.text);
                 }
             }
             if Instant::now() >= self.comment_at {
-                return self.comment();
+                return Some(self.comment());
             }
         }
     }

@@ -161,10 +161,10 @@ impl ScopedWebhooks<'_> {
                          \"2026-01-15T10:00:00Z\".",
                     )
                 })?;
-                if position > store.newest_event().await? {
+                if store.has_lost(position) || position > store.newest_event().await? {
                     return Err(wrong_after(
                         Code::OutOfRange,
-                        "The cursor lies beyond the newest event: the service was restored from a backup. Send a time instead.",
+                        "The cursor lies beyond the newest event: the service was restored from a backup, or a standby has taken over. Send a time instead.",
                     ));
                 }
                 position

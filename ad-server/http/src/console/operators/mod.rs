@@ -42,6 +42,7 @@ pub(super) async fn overview(visit: Visit) -> PageResult {
     let counts = visit.visitor.context.store.count_by_status(Scope::Dealers(&codes)).await?;
     let (queue, failing, summary) =
         (database.queue_state(now).await?, database.failing().await?, status::summary(counts));
+    let holdups = (database.unread_events().await?, database.waiting_commits().await?);
     let pauses = Pauses::read(database).await?;
     let content = html! {
         h1 { (texts.operators) }
@@ -50,6 +51,7 @@ pub(super) async fn overview(visit: Visit) -> PageResult {
         section.panel #queue data-live {
             h2 { (texts.queue) }
             (queue::state(texts, queue, now))
+            (queue::holdups(texts, &holdups, now))
             (queue::failures(texts, &failing, now))
         }
         (marketplaces::section(&visit, &summary, &pauses, now))

@@ -1,5 +1,7 @@
 //! The queue: its state, reasons for retries, and the oldest requests.
 
+use std::time::Duration;
+
 use ad_core::model::Timestamp;
 use maud::{Markup, html};
 
@@ -11,7 +13,10 @@ use super::{
     },
     Filter, ROWS, filter_form, list_page, table,
 };
-use ad_server_store::{Failing, QueueFilter, QueueSummary, Unfinished};
+use ad_server_store::{Failing, QueueFilter, QueueSummary, Unfinished, UnreadEvents};
+
+/// The time in which the transactions of the service end.
+const SOON: Duration = Duration::from_secs(5);
 
 /// `GET /console/operators/queue`: the oldest unfinished requests.
 pub(in crate::console) async fn queue(visit: Visit) -> PageResult {
@@ -48,6 +53,33 @@ pub(super) fn state(texts: &Texts, queue: QueueSummary, now: Timestamp) -> Marku
             dt { (texts.blocked) } dd { (page::number(queue.behind)) }
             dt { (texts.oldest) } dd { (age(queue.oldest)) }
             dt { (texts.oldest_due) } dd { (age(queue.oldest_due)) }
+        }
+    }
+}
+
+/// What holds the database up; nothing if nothing does.
+pub(super) fn holdups(texts: &Texts, holdups: &(Option<UnreadEvents>, u64), now: Timestamp) -> Markup {
+    let (unread, waiting_commits) = holdups;
+    let unread = unread.as_ref().filter(|unread| now - unread.since > SOON);
+    html! {
+        @if unread.is_some() || *waiting_commits > 0 {
+            dl {
+                @if let Some(unread) = unread {
+                    dt { (texts.unread_events) } dd { (page::time(unread.since)) }
+                    @if let Some(open) = &unread.open {
+                        dt { (texts.open_transaction) }
+                        dd {
+                            @match (&open.gid, open.pid) {
+                                (Some(gid), _) => { code { "gid " (gid) } }
+                                (None, pid) => { code { "pid " (pid.unwrap_or_default()) } }
+                            }
+                            " " (open.database)
+                            @if let Some(since) = open.since { ", " (page::time(since)) }
+                        }
+                    }
+                }
+                @if *waiting_commits > 0 { dt { (texts.waiting_commits) } dd { (page::number(*waiting_commits)) } }
+            }
         }
     }
 }

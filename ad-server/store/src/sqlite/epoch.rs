@@ -1,0 +1,44 @@
+//! Finds out whether a file has another history than the last one: it was restored from a backup.
+
+use std::{fs, io, path::Path, time::UNIX_EPOCH};
+
+use sqlx::{Connection, SqliteConnection};
+
+use crate::epochs::{ALL, Epochs};
+
+/// Makes sure that the epoch is that of the file.
+pub(super) async fn enter(connection: &mut SqliteConnection, path: &Path, epochs: &Epochs) -> sqlx::Result<()> {
+    let here = place(path)?;
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let was: Option<String> = sqlx::query_scalar("SELECT place FROM epoch").fetch_one(&mut *transaction).await?;
+    let is_restored = was.as_ref().is_some_and(|was| *was != here);
+    if is_restored {
+        let past =
+            "INSERT INTO past_epochs SELECT number, coalesce((SELECT max(transaction_id) FROM log), 0) FROM epoch";
+        sqlx::query(past).execute(&mut *transaction).await?;
+        // Minutes since 2026: higher than all numbers that the database has had, also in a history that is lost.
+        let next = "UPDATE epoch SET number = max(number + 1, unixepoch() / 60 - 29453760)";
+        sqlx::query(next).execute(&mut *transaction).await?;
+    }
+    if was.as_ref() != Some(&here) {
+        sqlx::query("UPDATE epoch SET place = $1").bind(here).execute(&mut *transaction).await?;
+    }
+    epochs.set(sqlx::query_as::<_, (i64, Option<i64>)>(ALL).fetch_all(&mut *transaction).await?);
+    transaction.commit().await?;
+    if is_restored {
+        epochs.log_beginning();
+    }
+    Ok(())
+}
+
+/// What tells a file from a copy of it: its number, which another file may get when it is removed, and when it was made, which not
+/// every file system knows.
+fn place(path: &Path) -> io::Result<String> {
+    let file = fs::metadata(path)?;
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&file);
+    #[cfg(not(unix))]
+    let number = 0;
+    let made = file.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    Ok(format!("{number} {}", made.as_nanos()))
+}
