@@ -6,7 +6,7 @@ use ad_core::{
     model::Timestamp,
     ports::{EventWatch, Scope, StoreError},
 };
-use futures_util::{Stream, TryStreamExt};
+use futures_util::{FutureExt, Stream, TryStreamExt};
 use tokio::{sync::Notify, time::timeout};
 use uuid::Uuid;
 
@@ -434,8 +434,8 @@ impl Database {
 }
 
 /// Waits for an answer of the database, so that no caller waits for one that does not answer.
-async fn answered<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    timeout(ANSWER, answer).await.unwrap_or_else(|_| Err(store_error(late(ANSWER))))
+fn answered<T>(answer: impl Future<Output = Result<T, StoreError>>) -> impl Future<Output = Result<T, StoreError>> {
+    timeout(ANSWER, answer).map(|answer| answer.unwrap_or_else(|_| Err(store_error(late(ANSWER)))))
 }
 
 impl SchemaState {

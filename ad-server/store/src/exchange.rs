@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use futures_util::FutureExt;
 use tokio::time::timeout;
 
 /// Time limit of a transaction in PostgreSQL. A server that answers ends a statement before, after 10 s.
@@ -11,8 +12,12 @@ pub(crate) const EXCHANGE: Duration = Duration::from_secs(12);
 pub(crate) const ANSWER: Duration = Duration::from_secs(25);
 
 /// Waits for an answer of a database, for so long at most. Whether the work was done is unknown if it is late.
-pub(crate) async fn within<T>(limit: Duration, answer: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
-    timeout(limit, answer).await.unwrap_or_else(|_| Err(late(limit)))
+pub(crate) fn within<T>(
+    limit: Duration,
+    answer: impl Future<Output = sqlx::Result<T>>,
+) -> impl Future<Output = sqlx::Result<T>> {
+    // Not an async function, whose future would have the answer's in it twice.
+    timeout(limit, answer).map(move |answer| answer.unwrap_or_else(|_| Err(late(limit))))
 }
 
 /// The error of an answer that has not come in time.
