@@ -66,7 +66,7 @@ async fn a_locked_database_answers_503_and_loses_nothing() {
     assert!(refused.header("retry-after").is_some());
     let id = refused.header("x-request-id").unwrap();
     eventually("the log says why, with the request's id", || async {
-        server.said().into_iter().find(|line| line.contains("store unavailable") && line.contains(id))
+        server.said().into_iter().find(|line| line.contains("the database is not available") && line.contains(id))
     })
     .await;
     assert_eq!(server.client.ad("before").await["state"], "created", "readers do not wait for the writer");

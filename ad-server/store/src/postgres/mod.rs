@@ -22,9 +22,9 @@ mod wake;
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
 use futures_util::{
     TryStreamExt,
+    future::join_all,
     stream::{BoxStream, StreamExt, poll_fn},
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, error::DatabaseError};
