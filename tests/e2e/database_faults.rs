@@ -1,7 +1,12 @@
-//! A PostgreSQL database that stalls, waits for a standby, is held up by others, or stands behind a pooler: the service notices, says so,
+//! A database that stalls, waits for a standby, is held up by others, or stands behind a pooler: the service notices, says so,
 //! and goes on without a restart.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use ad_tests::{
     Answer, Client, Options, Pooler, Postgres, Process, Server, SilentProxy, eventually, eventually_within, run,
@@ -254,4 +259,47 @@ async fn an_address_leads_to_one_primary() {
     let (process, ()) = tokio::join!(Process::start(server.dir(), &args, &[]), promote);
     let said = process.said();
     assert!(said.iter().any(|line| line.contains("waiting for the database") && line.contains("standby")), "{said:#?}");
+}
+
+/// Loaded into a process, it makes every sync of a file wait as long as the file named by `STALLED` exists.
+const STALL: &str = r#"
+#include <stdlib.h>
+#include <unistd.h>
+static int stall(void) {
+    const char *file = getenv("STALLED");
+    while (file && access(file, F_OK) == 0) usleep(10000);
+    return 0;
+}
+int fsync(int file) { (void)file; return stall(); }
+int fdatasync(int file) { (void)file; return stall(); }
+"#;
+
+#[tokio::test]
+async fn a_disk_that_stalls_is_an_answer_and_not_a_silence() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, library, stalled) =
+        (dir.path().join("stall.c"), dir.path().join("stall.so"), dir.path().join("stalled"));
+    fs::write(&source, STALL).unwrap();
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
+    let made = made.expect("the service was built with a C compiler");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let env = vec![("LD_PRELOAD".to_owned(), text(&library)), ("STALLED".to_owned(), text(&stalled))];
+    let mut server = Server::with(Options { env, ..Options::default() }).await;
+    works(&server, "before", "DSK001").await;
+
+    fs::write(&stalled, "").unwrap();
+    let refused = post(&server.client, "during", "DSK002").await;
+    refused.expect(503);
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(server.client.get("/v4/ad/before").await.status, 200, "reads go on");
+    fs::remove_file(&stalled).unwrap();
+    works(&server, "after", "DSK003").await;
+    // It was stored, or not at all.
+    assert!([201, 409].contains(&post(&server.client, "during", "DSK002").await.status.as_u16()));
+
+    fs::write(&stalled, "").unwrap();
+    let stopped = Instant::now();
+    server.stop().await;
+    assert!(stopped.elapsed() < ANSWER, "{:?}", stopped.elapsed());
 }
