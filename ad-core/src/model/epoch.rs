@@ -1,7 +1,7 @@
 //! Epochs: histories of a store without a loss.
 
-/// Bits that an epoch's number leaves to what is counted within it.
-pub const EPOCH_SHIFT: u32 = 40;
+/// Bits that an epoch's number leaves to what is counted within it. The statements of the store have the same number.
+pub(crate) const EPOCH_SHIFT: u32 = 40;
 
 /// A count that goes on in an epoch: its numbers are higher than those of earlier epochs, and so never the same as numbers that a restore
 /// or the promotion of a standby has lost.

@@ -42,7 +42,6 @@ pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
-pub use epoch::EPOCH_SHIFT;
 pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};

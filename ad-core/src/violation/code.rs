@@ -186,7 +186,7 @@ codes! {
         "The text is not a cursor, or one of the events of another dealer or group.",
         "Send a cursor from an answer to a token of the same dealer or group, or `now`, or none.";
     CursorBeyondEnd "cursor_beyond_end": "Cursor beyond the newest event",
-        "The database was restored from a backup, or a standby has taken over, and what it stood behind is lost.",
+        "The database was restored from a backup, or a standby has taken over, and events before the cursor are lost.",
         "Read all events again without a cursor, or send `now`, and compare your data with the ads.";
     UnsupportedContentEncoding "unsupported_content_encoding": "Content coding not supported",
         "The body is in a content coding other than gzip.",

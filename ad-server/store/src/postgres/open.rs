@@ -258,7 +258,8 @@ async fn suitable(options: &PgConnectOptions) -> Result<PgConnection, ServerFail
     if is_pooled(&mut connection, options).await? {
         return Err(ServerFailure::new(POOLED, SESSION_MODE));
     }
-    let is_standby: bool = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection).await?;
+    let is_standby = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(&mut connection);
+    let is_standby: bool = within(PATIENCE, is_standby).await?;
     if is_standby {
         return Err(ServerFailure { advice: PRIMARY, ..ServerFailure::unreachable("it is a standby") });
     }
@@ -279,7 +280,7 @@ async fn is_pooled(connection: &mut PgConnection, options: &PgConnectOptions) ->
         backends[0].insert(backend(connection).await?);
         backends[1].insert(backend(&mut other).await?);
     }
-    other.close().await?;
+    within(PATIENCE, other.close()).await?;
     Ok(backends.iter().any(|of_one| of_one.len() > 1) || backends[0] == backends[1])
 }
 
