@@ -273,19 +273,27 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&s
         _ => None,
     });
     let scope = named.map_or(scope, |code| Scope::Dealer(code));
-    let searches: Vec<_> = query.filters.iter().filter_map(Search::of).collect();
+    let (searches, others): (Vec<_>, Vec<_>) = query.filters.iter().partition(|filter| Search::of(filter).is_some());
     // The result of a search is materialised for the number and the page; anything else is read twice as quickly.
     let materialized = if searches.is_empty() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
+    let mut conditions = values.within(scope, "dealer_code");
+    for filter in &others {
+        conditions += " AND ";
+        conditions += &condition(&mut values, scope, filter);
+    }
     let (found, index) = match dialect {
         Dialect::Postgres if walks.is_some() => (String::new(), String::new()),
         Dialect::Postgres => {
-            (searches.iter().map(|search| search.found_table(&mut values, scope)).collect(), String::new())
+            // The scope itself narrows a search, and a filter on a dealer is part of it.
+            let narrows = others.iter().any(|filter| !matches!(filter, AdFilter::DealerCode(_)));
+            let others = narrows.then_some(conditions.as_str());
+            let found = |search: Search| search.found_table(&mut values, scope, others);
+            (searches.iter().filter_map(|filter| Search::of(filter)).map(found).collect(), String::new())
         }
         // SQLite needs the index named: it does not know how many ads the dealers have.
         Dialect::Sqlite => (String::new(), format!(" INDEXED BY {}", index(query))),
     };
-    let mut conditions = values.within(scope, "dealer_code");
-    for filter in &query.filters {
+    for filter in &searches {
         conditions += " AND ";
         conditions += &match (walks, Search::of(filter)) {
             (Some(dealer_code), Some(search)) => search.condition_on_each(&mut values, dealer_code),

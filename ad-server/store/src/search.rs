@@ -48,9 +48,14 @@ impl Search {
         }
     }
 
-    /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad.
-    pub(super) fn found_table(&self, values: &mut Values, scope: Scope<'_>) -> String {
-        format!("{} AS MATERIALIZED ({}), ", self.found, self.found(values, scope))
+    /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad. Texts of ads that fail the other
+    /// conditions need not be read.
+    pub(super) fn found_table(&self, values: &mut Values, scope: Scope<'_>, others: Option<&str>) -> String {
+        let mut found = self.found(values, scope);
+        if let Some(others) = others {
+            found += &format!(" AND texts.ad IN (SELECT seq FROM ads WHERE {others})");
+        }
+        format!("{} AS MATERIALIZED ({found}), ", self.found)
     }
 
     /// The condition on an ad of a dealer, decided by its own text. It suits a part that many texts contain: then few ads have to be

@@ -143,8 +143,8 @@ async fn searches_on_postgres_leave_room_for_another_dealer_and_for_the_director
 
 #[tokio::test]
 async fn a_list_that_takes_longer_than_read_timeout_is_a_503_that_says_what_to_do() {
-    let text = "The read was stopped after 0.001 s, the limit of read_timeout. Narrow a list by filters, fewer fields or a \
-                smaller limit, or try again.";
+    let text = "The read was stopped after 0.001 s, the limit of read_timeout. Narrow a list by filters (a search too: by \
+                category_id, status or updated__gte), fewer fields or a smaller limit, or try again.";
     let args = ["--read-timeout", "1ms"];
     for attacked in [Some(Attacked::on_sqlite(&args).await), Attacked::on_postgres(&args).await].into_iter().flatten() {
         attacked.stock(30).await;

@@ -335,8 +335,8 @@ impl ErrorRow {
 /// The message about a read that took too long.
 fn timed_out(limit: Duration) -> String {
     format!(
-        "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a smaller limit, \
-         or try again.",
+        "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters (a search too: by category_id, status \
+         or updated__gte), fewer fields or a smaller limit, or try again.",
         limit.as_secs_f64()
     )
 }
