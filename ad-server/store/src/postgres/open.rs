@@ -142,10 +142,8 @@ pub(super) async fn open(url: &str, options: &Options, epochs: &Epochs) -> Resul
     let name = name(&connect);
     prepare(&connect, options.schema).await.map_err(|failed| failed.at(name))?;
     let budget = Budget::of(options.connections);
-    let reading = format!(
-        "{SETTINGS}; SET statement_timeout = '{}ms'",
-        options.read_timeout.as_millis().clamp(1, i32::MAX as u128)
-    );
+    let reading =
+        format!("SET statement_timeout = '{}ms'", options.read_timeout.as_millis().clamp(1, i32::MAX as u128));
     let standby = options.replica.as_deref().map(address).transpose()?;
     let lazily = |pool: PgPoolOptions| pool.connect_lazy_with(connect.clone());
     let open = |connections, settings: &[&str], epochs: Option<&Epochs>| {
@@ -156,13 +154,13 @@ pub(super) async fn open(url: &str, options: &Options, epochs: &Epochs) -> Resul
     };
     let writer = |connections, settings: &[&str]| lazily(open(connections, settings, Some(epochs)));
     Ok(Pools {
-        own: writer(budget.own, &[SETTINGS, SETTINGS_BY_INDEX]),
-        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
-        lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
+        own: writer(budget.own, &[SETTINGS_BY_INDEX]),
+        look_ups: reader(budget.look_ups, &[CLIENT_CHECK, SETTINGS_BY_INDEX, SETTINGS_TOGETHER, &reading]),
+        lists: reader(budget.lists, &[CLIENT_CHECK, SETTINGS_LISTS, &reading]),
         replica: standby
-            .map(|it| open(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS], None).connect_lazy_with(it)),
-        single: writer(budget.single, &[SETTINGS, SETTINGS_BY_INDEX]),
-        together: writer(budget.together, &[SETTINGS, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
+            .map(|it| open(budget.lists, &[CLIENT_CHECK, SETTINGS_LISTS, &reading], None).connect_lazy_with(it)),
+        single: writer(budget.single, &[SETTINGS_BY_INDEX]),
+        together: writer(budget.together, &[SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         budget,
     })
 }
@@ -191,7 +189,7 @@ fn names_several_hosts(url: &str) -> bool {
         })
 }
 
-/// A pool with these settings of each connection. `epochs`: of a database that is written to.
+/// A pool with these settings of each connection beside [`SETTINGS`]. `epochs`: of a database that is written to.
 fn pool(connections: u32, settings: Arc<[String]>, epochs: Option<Epochs>) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(connections)
@@ -208,6 +206,11 @@ fn pool(connections: u32, settings: Arc<[String]>, epochs: Option<Epochs>) -> Pg
         .after_connect(move |connection, _| {
             let (settings, epochs) = (Arc::clone(&settings), epochs.clone());
             Box::pin(async move {
+                connection.execute(SETTINGS).await?;
+                // Before the limit of reads, which may be shorter than this takes.
+                if let Some(epochs) = epochs {
+                    epoch::enter(connection, &epochs).await?;
+                }
                 for settings in &*settings {
                     let set = connection.execute(AssertSqlSafe(settings.clone())).await;
                     // Not every server and system supports it. Without it, abandoned reads end a little later.
@@ -217,10 +220,7 @@ fn pool(connections: u32, settings: Arc<[String]>, epochs: Option<Epochs>) -> Pg
                         set?;
                     }
                 }
-                match epochs {
-                    Some(epochs) => epoch::enter(connection, &epochs).await,
-                    None => Ok(()),
-                }
+                Ok(())
             })
         })
 }
