@@ -82,6 +82,10 @@ pub struct Webhook {
     pub enabled: bool,
     /// Why it is disabled; `None` while it is enabled.
     pub disabled_reason: Option<String>,
+    /// Why nothing is sent to it although it is enabled: `secret_unreadable` if no process of the service has the key that encrypted its
+    /// secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// When the endpoint was created.
     pub created: Timestamp,
     /// When it was last changed.

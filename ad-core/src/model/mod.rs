@@ -7,7 +7,7 @@
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
 //! | [`RequestStatus`], [`StoredRequest`] | what has become of an accepted request |
 //! | [`Event`], [`EventPosition`], [`EventQuery`] | log entries of many ads as one sequence |
-//! | [`DeliveryState`], [`DisabledReason`] | the words of webhooks |
+//! | [`DeliveryState`], [`DisabledReason`], [`WebhookProblem`] | the words of webhooks |
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`Quality`], [`QualitySummary`] | how good an ad is |
 //! | [`PriceHistory`], [`EarlierPrices`] | the prices of an ad over time |
@@ -63,4 +63,4 @@ pub use status::{
 };
 pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};
-pub use webhook::{DeliveryState, DisabledReason};
+pub use webhook::{DeliveryState, DisabledReason, WebhookProblem};

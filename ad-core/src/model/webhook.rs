@@ -22,4 +22,10 @@ names! {
         /// No attempt succeeded for too long.
         Failing = "failing",
     }
+
+    /// Why nothing is sent to a webhook that is enabled.
+    pub enum WebhookProblem {
+        /// No process that runs has the key that encrypted its secret.
+        SecretUnreadable = "secret_unreadable",
+    }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    model::Market,
+    model::{Market, Timestamp},
     ports::{Clock, MarketplaceError},
 };
 use clap::Args;
@@ -22,10 +22,13 @@ use ad_server_outside::{
     media::{Media, MediaBase, MediaLocation},
     webhooks::WebhookKeySource,
 };
-use ad_server_store::{Database, SchemaPolicy, SchemaState, UnreadEvents};
+use ad_server_store::{Database, SchemaPolicy, SchemaState, UnreadEvents, webhooks::EndpointSecrets};
 
 /// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
 const CLOCKS: Duration = Duration::from_secs(2);
+
+/// Webhooks whose secrets are tried.
+const SECRETS: u32 = 1000;
 
 /// Plate that marketplaces are searched for; no listing has it.
 const NOBODY: &str = "ad-server-check";
@@ -124,6 +127,33 @@ async fn all(settings: &Settings, report: &mut Report) {
     database(settings, report).await;
 }
 
+/// Whether the keys of webhooks are those that encrypted their secrets.
+async fn webhook_secrets(settings: &Settings, database: &Database, now: Timestamp) -> Result<String, String> {
+    let newest = database.newest_secrets(SECRETS).await.map_err(|error| error.to_string())?;
+    if newest.is_empty() {
+        return Ok("no webhook is enabled".to_owned());
+    }
+    let source = settings.webhook_keys();
+    // Reading a file that is not there would create it.
+    let vault = match &source {
+        WebhookKeySource::File(path) if !path.exists() => None,
+        source => Some(source.load().map_err(|error| error.to_string())?),
+    };
+    let is_readable = |webhook: &&EndpointSecrets| {
+        vault.as_ref().is_some_and(|vault| vault.open_all(webhook.id, &webhook.secrets, now).is_ok())
+    };
+    let readable = newest.iter().filter(is_readable).count();
+    if readable == newest.len() {
+        return Ok(format!("can be read for {}", output::counted(readable, "webhook")));
+    }
+    Err(format!(
+        "cannot be read for {} of {}: nothing is sent to them; copy webhook_key from the processes that created them to {}",
+        newest.len() - readable,
+        output::counted(newest.len(), "webhook"),
+        source.name()
+    ))
+}
+
 /// The database, and what is called with it: the marketplaces.
 async fn database(settings: &Settings, report: &mut Report) {
     let (url, name) = (&settings.database_url, Database::name_of(&settings.database_url));
@@ -178,6 +208,7 @@ async fn database(settings: &Settings, report: &mut Report) {
             Err(error) => Err(error.to_string()),
         },
     );
+    report.add("webhook secrets", webhook_secrets(settings, &database, now).await);
     if let (Some(standby), Some(lag)) = (&settings.read_database_url, database.standby_lag().await) {
         let name = Database::name_of(standby);
         report.add(

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use ad_tests::Behaviour;
+use ad_tests::{Behaviour, run};
 
 use super::*;
+use crate::console::Visitor;
 
 async fn receivers_fail(database: Option<&str>) {
     let receiver = WebhookReceiver::start().await;
@@ -160,4 +161,63 @@ async fn a_name_that_turns_private_is_not_connected_to() {
     })
     .await;
     assert_eq!(attempt["error"], "the address resolves to a private network");
+}
+
+async fn the_key_is_missing(database: Option<&str>) {
+    let receiver = WebhookReceiver::start().await;
+    let mut server = server(database).await;
+    let webhook = create(&server.client, &receiver.url("/hook")).await;
+    let key = server.dir().join("data/webhook-key");
+    let url = database.map_or_else(|| "sqlite:data/ads.db".to_owned(), str::to_owned);
+    let of_check = async |server: &Server| {
+        let printed = run(server.dir(), &["check", "--database-url", &url, "--json"]).await;
+        let checks: Vec<Value> = serde_json::from_slice(&printed.stdout).unwrap();
+        let check = checks.iter().find(|it| it["check"] == "webhook secrets").unwrap().clone();
+        (check["ok"].as_bool().unwrap(), check["detail"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(of_check(&server).await, (true, "can be read for 1 webhook".to_owned()));
+
+    // As on a second machine to which nobody has copied the key: it makes one of its own.
+    server.stop().await;
+    let right = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    let unreadable = "cannot be read for 1 of 1 webhook: nothing is sent to them; copy webhook_key from the processes that created \
+                      them to ./data/webhook-key";
+    assert_eq!(of_check(&server).await, (false, unreadable.to_owned()), "the file is not there");
+    assert!(!key.exists(), "a check creates nothing");
+    server.restart().await;
+    assert_eq!(of_check(&server).await, (false, unreadable.to_owned()), "the file has another key");
+    let shown = server.client.get(&path(&webhook)).await.expect(200);
+    assert_eq!((&shown["enabled"], &shown["problem"]), (&json!(true), &json!("secret_unreadable")), "{shown}");
+    let visitor = Visitor::signed_in(&server.client).await;
+    for (page, expected) in [
+        ("/console/webhooks".to_owned(), "cannot be sent: key"),
+        (format!("/console/webhook?id={}", webhook["id"].as_str().unwrap()), "Ask the operator"),
+    ] {
+        let page = visitor.page(&page).await;
+        assert!(page.contains(expected), "{page}");
+    }
+    let disabled = server.client.patch(&path(&webhook), &json!({"enabled": false})).await.expect(200);
+    assert_eq!(disabled.get("problem"), None, "what is disabled has another reason");
+    server.client.patch(&path(&webhook), &json!({"enabled": true})).await.expect(200);
+    cars(&server.client, "KEY", 1).await;
+    server.client.published("KEY-0").await;
+
+    server.stop().await;
+    std::fs::write(&key, right).unwrap();
+    server.restart().await;
+    arrived(&receiver, "/hook", "KEY", 1).await;
+    assert_eq!(server.client.get(&path(&webhook)).await.expect(200).get("problem"), None);
+    assert_eq!(of_check(&server).await, (true, "can be read for 1 webhook".to_owned()));
+}
+
+#[tokio::test]
+async fn a_webhook_whose_secret_no_process_can_read_says_so() {
+    the_key_is_missing(None).await;
+}
+
+#[tokio::test]
+async fn a_webhook_whose_secret_no_process_can_read_says_so_in_postgresql() {
+    let Some(database) = postgres().await else { return };
+    the_key_is_missing(Some(&database)).await;
 }

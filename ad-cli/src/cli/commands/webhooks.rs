@@ -130,7 +130,8 @@ impl PageArgs {
 }
 
 /// The fields of a webhook that people see first.
-const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "secret"];
+const ORDER: &[&str] =
+    &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "problem", "secret"];
 
 const FURTHER: &[&str] = &["created", "updated", "pending", "last_success", "last_failure"];
 
@@ -151,6 +152,7 @@ const COLUMNS: &[Column] = &[
     Column::new("LAST SUCCESS", "last_success").shown(ad_table::minute).for_programs(),
     Column::new("LAST FAILURE", "last_failure").shown(ad_table::minute).for_programs(),
     Column::new("DISABLED", "disabled_reason").shown(|reason| Cell::toned(plain(reason), Tone::Bad)),
+    Column::new("PROBLEM", "problem").shown(|problem| Cell::toned(plain(problem), Tone::Bad)),
 ];
 
 const DELIVERIES: &[Column] = &[

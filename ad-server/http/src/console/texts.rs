@@ -367,6 +367,10 @@ texts! {
     disabled_requested: "by request", "på begäran";
     disabled_gone: "the receiver answered 410", "mottagaren svarade 410";
     disabled_failing: "no delivery has succeeded for long", "ingen leverans har lyckats på länge";
+    webhook_unreadable: "cannot be sent: key", "kan inte skickas: nyckel";
+    webhook_unreadable_does:
+        "Nothing is sent to this webhook: no process of the service has the key that encrypted its secret. Ask the operator to give it the webhook_key with which the webhook was created. If that key is lost, create the webhook again.",
+        "Inget skickas till denna webhook: ingen process i tjänsten har nyckeln som krypterade dess hemlighet. Be driften att ge den samma webhook_key som när webhooken skapades. Är nyckeln borta, skapa webhooken på nytt.";
     last_success: "Last success", "Senast lyckad";
     last_failure: "Last failure", "Senast misslyckad";
     deliveries: "Deliveries", "Leveranser";

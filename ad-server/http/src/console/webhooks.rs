@@ -14,7 +14,10 @@ use super::{
     texts::Texts,
     visitor::{PageResult, Visit},
 };
-use crate::api::{ApiError, webhooks::ScopedWebhooks};
+use crate::api::{
+    ApiError,
+    webhooks::{ScopedWebhooks, WebhookState},
+};
 use ad_server_outside::webhooks::SigningSecret;
 use ad_server_store::webhooks::{Attempt, Delivery, Webhook};
 
@@ -40,7 +43,7 @@ pub(super) async fn create(visit: Visit) -> PageResult {
         sent.insert("types".to_owned(), types.into());
     }
     match of_scope(&visit)?.create(&sent).await {
-        Ok((webhook, _, secret)) => Ok(new_secret(&visit, StatusCode::CREATED, &webhook, &secret)),
+        Ok((created, secret)) => Ok(new_secret(&visit, StatusCode::CREATED, &created.webhook, &secret)),
         Err(error) => show(&visit, Some(error)).await,
     }
 }
@@ -57,13 +60,14 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let WebhookParameters { state, page } = WebhookParameters::parse(DELIVERY_PARAMETERS, &filters)?;
     let page = Page { limit: page.limit.min(DELIVERIES), ..page };
     let (id, webhooks) = (id(&visit), of_scope(&visit)?);
-    let (webhook, pending) = webhooks.find(id).await?;
+    let found = webhooks.find(id).await?;
+    let webhook = &found.webhook;
     let (deliveries, count) = webhooks.deliveries(id, state, page).await?;
     let content = html! {
-        div.heading { h1 { (texts.webhook) } (enabled(texts, &webhook)) }
+        div.heading { h1 { (texts.webhook) } (enabled(texts, &found)) }
         @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
-        section.panel #endpoint data-live { (facts(texts, &webhook, pending)) }
-        section.panel { h2 { (texts.change) } (actions(&visit, &webhook)) }
+        section.panel #endpoint data-live { (facts(texts, &found)) }
+        section.panel { h2 { (texts.change) } (actions(&visit, webhook)) }
         div.panel {
             h2 #deliveries-heading { (texts.deliveries) }
             (states(&visit, id, state))
@@ -85,8 +89,8 @@ pub(super) async fn change(visit: Visit) -> PageResult {
         "enable_now" => drop(webhooks.change(id, &sent(json!({"enabled": true, "resume": "now"}))).await?),
         "disable" => drop(webhooks.change(id, &sent(json!({"enabled": false}))).await?),
         "rotate_secret" => {
-            let (webhook, _, secret) = webhooks.rotate_secret(id).await?;
-            return Ok(new_secret(&visit, StatusCode::OK, &webhook, &secret));
+            let (rotated, secret) = webhooks.rotate_secret(id).await?;
+            return Ok(new_secret(&visit, StatusCode::OK, &rotated.webhook, &secret));
         }
         "delete" => {
             webhooks.delete(id).await?;
@@ -94,7 +98,7 @@ pub(super) async fn change(visit: Visit) -> PageResult {
         }
         other => return Err(ApiError::BadBody(format!("The form has no known action: do is \"{other}\"."))),
     }
-    let (webhook, _) = webhooks.find(id).await?;
+    let WebhookState { webhook, .. } = webhooks.find(id).await?;
     Ok(visit.visitor.redirect(&format!("/webhook?id={}&done=1", webhook.id)))
 }
 
@@ -128,20 +132,20 @@ async fn show(visit: &Visit, refused: Option<ApiError>) -> PageResult {
     Ok(page::page_with_status(visit, status, Section::Webhooks, texts.webhooks, &content))
 }
 
-fn endpoints(visit: &Visit, all: &[(Webhook, u64)]) -> Markup {
+fn endpoints(visit: &Visit, all: &[WebhookState]) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         div.panel.scrolls #endpoints data-live tabindex="0" role="region" aria-label=(texts.webhooks) {
             table {
                 thead { tr { th { (texts.address) } th { (texts.status) } th { (texts.pending) } th { (texts.last_success) } th { (texts.last_failure) } } }
                 tbody {
-                    @for (webhook, pending) in all {
+                    @for state @ WebhookState { webhook, pending, .. } in all {
                         tr {
                             td {
                                 a href=(visit.visitor.address(&format!("/webhook?id={}", webhook.id))) { (webhook.url) }
                                 @if let Some(description) = &webhook.description { div.faint { (description) } }
                             }
-                            td { (enabled(texts, webhook)) }
+                            td { (enabled(texts, state)) }
                             td.number { (page::number(*pending)) }
                             td { (page::maybe_time(webhook.last_success)) }
                             td { (page::maybe_time(webhook.last_failure)) }
@@ -194,21 +198,23 @@ fn new_secret(visit: &Visit, status: StatusCode, webhook: &Webhook, secret: &Sig
     page::page_with_status(visit, status, Section::Webhooks, texts.secret, &content)
 }
 
-fn enabled(texts: &Texts, webhook: &Webhook) -> Markup {
-    match webhook.disabled {
-        None => html! { span.badge.well { (texts.enabled) } },
-        Some(reason) => html! { span.badge.failure { (texts.disabled) ": " (texts.disabled_reason(reason)) } },
+fn enabled(texts: &Texts, WebhookState { webhook, problem, .. }: &WebhookState) -> Markup {
+    match (webhook.disabled, problem) {
+        (None, None) => html! { span.badge.well { (texts.enabled) } },
+        (None, Some(problem)) => html! { span.badge.failure { (texts.webhook_problem(*problem)) } },
+        (Some(reason), _) => html! { span.badge.failure { (texts.disabled) ": " (texts.disabled_reason(reason)) } },
     }
 }
 
-fn facts(texts: &Texts, webhook: &Webhook, pending: u64) -> Markup {
+fn facts(texts: &Texts, WebhookState { webhook, pending, problem }: &WebhookState) -> Markup {
     html! {
+        @if problem.is_some() { (page::notice(NoticeKind::Error, &html! { p { (texts.webhook_unreadable_does) } })) }
         dl {
             dt { (texts.address) } dd { (webhook.url) }
             @if let Some(description) = &webhook.description { dt { (texts.description) } dd { (description) } }
             @if let Some(code) = &webhook.dealer_code { dt { (texts.dealer) } dd { (code) } }
             dt { (texts.event_types) } dd { @for types in &webhook.types { code { (types) } " " } }
-            dt { (texts.pending) } dd { (page::number(pending)) }
+            dt { (texts.pending) } dd { (page::number(*pending)) }
             dt { (texts.created) } dd { (page::time(webhook.created)) }
             dt { (texts.last_success) } dd { (page::maybe_time(webhook.last_success)) }
             dt { (texts.last_failure) } dd { (page::maybe_time(webhook.last_failure)) }

@@ -3,7 +3,7 @@
 use ad_core::{
     model::{
         Action, ActionState, AdStatus, ChannelStatus, DeliveryState, DisabledReason, ImageStatus, Level, Market,
-        RequestState, WaitingFor, WhoActs,
+        RequestState, WaitingFor, WebhookProblem, WhoActs,
     },
     violation::Code,
 };
@@ -60,6 +60,7 @@ words! {
     disabled_reason: DisabledReason {
         Requested => disabled_requested, Gone => disabled_gone, Failing => disabled_failing,
     }
+    webhook_problem: WebhookProblem { SecretUnreadable => webhook_unreadable }
     level: Level { Basic => level_basic, Good => level_good, Excellent => level_excellent }
 }
 

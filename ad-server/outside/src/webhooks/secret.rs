@@ -12,7 +12,7 @@ use ring::{
 use uuid::Uuid;
 
 use ad_server_base::secret::{KeyFileError, Secret, read_or_create};
-use ad_server_store::webhooks::Webhook;
+use ad_server_store::webhooks::StoredSecret;
 
 /// Prefix of secrets, before the base64.
 const PREFIX: &str = "whsec_";
@@ -59,19 +59,27 @@ impl WebhookKeySource {
     /// Name of the environment variable that holds keys.
     pub const VARIABLE: &str = "AD_SERVER_WEBHOOK_KEYS";
 
+    /// The name of the file or variable.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Text(_) => Self::VARIABLE.to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
     /// The keys.
     ///
     /// # Errors
     /// When they cannot be read, or a new one cannot be written.
     pub fn load(&self) -> Result<Vault, WebhookKeyError> {
         match self {
-            Self::Text(text) => Vault::parse(text.reveal(), Self::VARIABLE),
+            Self::Text(text) => Vault::parse(text.reveal(), &self.name()),
             Self::File(path) => {
                 let (text, is_new) = read_or_create("webhook key", path, random_key)?;
                 if is_new {
                     tracing::info!(path = %path.display(), "created webhook key");
                 }
-                Vault::parse(&text, &path.display().to_string())
+                Vault::parse(&text, &self.name())
             }
         }
     }
@@ -145,9 +153,14 @@ impl Vault {
     ///
     /// # Errors
     /// When one was encrypted with another key.
-    pub fn open_all(&self, webhook: &Webhook, now: Timestamp) -> Result<Vec<SigningSecret>, WrongVaultKey> {
-        let valid = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
-        valid.map(|secret| self.open(webhook.id, &secret.sealed)).collect()
+    pub fn open_all(
+        &self,
+        webhook: Uuid,
+        secrets: &[StoredSecret],
+        now: Timestamp,
+    ) -> Result<Vec<SigningSecret>, WrongVaultKey> {
+        let valid = secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
+        valid.map(|secret| self.open(webhook, &secret.sealed)).collect()
     }
 }
 

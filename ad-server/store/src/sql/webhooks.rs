@@ -26,13 +26,18 @@ statements! {
             SELECT count(*) FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL
         )";
 
-    /// The endpoints of a scope, oldest first, each with the number of its pending deliveries.
-    WebhooksOfScope<'a> { scope_type: &'a str, scope: &'a str }
+    /// The endpoints of a scope, oldest first, each with the number of its pending deliveries, and whether a process owns it.
+    WebhooksOfScope<'a> { scope_type: &'a str, scope: &'a str, now: Timestamp }
     both "
         SELECT id, scope_type, scope, url, types, dealer_code, description, secrets, created, updated, disabled, last_success,
             last_failure, failing_since, transaction_id, ad, n, moves,
-            (SELECT count(*) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending')
+            (SELECT count(*) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending'),
+            EXISTS (SELECT 1 FROM webhook_owners WHERE webhook_owners.owner = webhooks.owner AND until > :now)
         FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL ORDER BY created, id";
+
+    /// Enabled endpoints with their secrets, the newest first.
+    NewestSecrets { limit: u32 }
+    both "SELECT id, secrets FROM webhooks WHERE disabled IS NULL AND deleted IS NULL ORDER BY created DESC, id LIMIT :limit";
 
     /// Makes a process an owner of endpoints until a time, or extends its ownership.
     RenewOwner { owner: Uuid, until: Timestamp }

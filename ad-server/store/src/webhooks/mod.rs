@@ -21,8 +21,8 @@ use uuid::Uuid;
 use self::owners::{NOBODY, notify_owners};
 pub use self::{
     model::{
-        Attempt, Delivery, DeliveryUpdate, DueDelivery, EndpointHealth, NewWebhook, Ownership, StoredSecret, Webhook,
-        WebhookChange,
+        Attempt, Delivery, DeliveryUpdate, DueDelivery, EndpointHealth, EndpointSecrets, NewWebhook, Ownership,
+        ScopeWebhook, StoredSecret, Webhook, WebhookChange,
     },
     owners::ChangedWebhook,
 };
@@ -72,11 +72,16 @@ impl Database {
         Ok(self.write(StatementGroup(vec![sql::LockScope { scope }.into(), add.into()])).await? > 0)
     }
 
-    /// The endpoints of a scope, oldest first, each with the number of its pending deliveries.
-    pub async fn webhooks(&self, access: &Access) -> Result<Vec<(Webhook, u64)>, StoreError> {
-        let statement = sql::WebhooksOfScope { scope_type: access.claim(), scope: access.name() };
+    /// The endpoints of a scope, oldest first.
+    pub async fn webhooks(&self, access: &Access, now: Timestamp) -> Result<Vec<ScopeWebhook>, StoreError> {
+        let statement = sql::WebhooksOfScope { scope_type: access.claim(), scope: access.name(), now };
         let rows = self.look_up(Statement::from(statement).for_client_of(access.name())).await?;
         Columns::all(&rows)
+    }
+
+    /// The secrets of the newest endpoints that are enabled, each with the id of its endpoint.
+    pub async fn newest_secrets(&self, limit: u32) -> Result<Vec<EndpointSecrets>, StoreError> {
+        Columns::all(&self.read(sql::NewestSecrets { limit }).await?)
     }
 
     pub async fn change_webhook(&self, id: Uuid, change: &WebhookChange, now: Timestamp) -> Result<(), StoreError> {
@@ -139,6 +144,11 @@ from_columns! {
         id, access: access, url, types: event_types, dealer_code, description, secrets: json, created, updated,
         disabled: disabled_reason, last_success, last_failure, failing_since, position, moves
     }
+}
+
+from_columns! {
+    ScopeWebhook { webhook, pending, is_owned }
+    EndpointSecrets { id, secrets: json }
 }
 
 impl Columns<'_> {

@@ -39,6 +39,23 @@ pub struct Webhook {
     pub moves: i64,
 }
 
+/// An endpoint as a scope lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScopeWebhook {
+    pub webhook: Webhook,
+    /// Number of its pending deliveries.
+    pub pending: u64,
+    /// Whether a process that runs sends to it, or would if it were enabled.
+    pub is_owned: bool,
+}
+
+/// The secrets of an endpoint.
+#[derive(Debug, Clone)]
+pub struct EndpointSecrets {
+    pub id: Uuid,
+    pub secrets: Vec<StoredSecret>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSecret {
     /// The secret, encrypted, in base64.

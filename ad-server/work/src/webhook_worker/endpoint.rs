@@ -449,7 +449,7 @@ async fn attempt(
     let webhook = &config.webhook;
     let _turn = shared.attempts.take(&webhook.id.to_string(), 1).await;
     let at = shared.webhooks.clock.now();
-    let secrets = match shared.webhooks.vault.open_all(webhook, at) {
+    let secrets = match shared.webhooks.vault.open_all(webhook.id, &webhook.secrets, at) {
         Ok(secrets) => secrets,
         Err(WrongVaultKey) => return (due, Attempt::unsent(at, UNDECRYPTED), AttemptOutcome::Failed(None)),
     };

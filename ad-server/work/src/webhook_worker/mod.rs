@@ -211,7 +211,7 @@ impl WebhookWorker {
 
     /// Whether this process has the key of an endpoint's secrets. Others may have it.
     fn can_decrypt(&mut self, webhook: &Webhook, now: Timestamp) -> bool {
-        let secrets = self.shared.webhooks.vault.open_all(webhook, now);
+        let secrets = self.shared.webhooks.vault.open_all(webhook.id, &webhook.secrets, now);
         if let Err(error) = &secrets
             && self.undecrypted.insert(webhook.id)
         {

@@ -5,7 +5,7 @@ use std::{borrow::Cow, num::NonZeroU64};
 use ad_core::{
     model::{
         Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, DeliveryState, DisabledReason, ImageStatus,
-        Level, Market, RequestState, Severity, Timestamp, WaitingFor, WhoActs,
+        Level, Market, RequestState, Severity, Timestamp, WaitingFor, WebhookProblem, WhoActs,
     },
     violation::Code,
 };
@@ -102,7 +102,7 @@ macro_rules! named {
 
 named! {
     Action ActionState AdState AdStatus ApiVersion ChannelStatus DeliveryState ImageStatus Level Market RequestState
-    Severity WaitingFor WhoActs
+    Severity WaitingFor WebhookProblem WhoActs
 }
 
 described! {

@@ -85,6 +85,11 @@ pub(super) fn schemas() -> Map<String, Value> {
         (name, member::plain(json!(if is_sparse { schema } else { member::complete(schema) })))
     };
     let mut schemas: Map<_, _> = registry.schemas.into_iter().map(as_sent).collect();
+    for webhook in ["Webhook", "NewWebhook"] {
+        if let Some(required) = schemas[webhook]["required"].as_array_mut() {
+            required.retain(|member| member != "problem");
+        }
+    }
     schemas["EventPage"]["properties"]["events"]["maxItems"] = json!(MAX_EVENTS);
     schemas["PriceHistory"]["properties"]["history"]["maxItems"] = json!(MOST_EARLIER_PRICES);
     // Other findings are a list.

@@ -1,6 +1,6 @@
 //! Webhooks, their deliveries, and the bodies of requests about them, which `webhooks::fields` checks.
 
-use ad_core::model::{DeliveryState, DisabledReason, Timestamp};
+use ad_core::model::{DeliveryState, DisabledReason, Timestamp, WebhookProblem};
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
     types::Any,
@@ -14,12 +14,12 @@ use super::{
     Of, answers,
     member::{Address, described},
 };
+use crate::api::webhooks::WebhookState;
 use ad_server_outside::webhooks::SigningSecret;
-use ad_server_store::webhooks::{self, Webhook};
+use ad_server_store::webhooks;
 
 impl WebhookView {
-    /// A webhook with so many pending deliveries.
-    pub(crate) fn new(webhook: &Webhook, pending: u64) -> Self {
+    pub(crate) fn new(WebhookState { webhook, pending, problem }: &WebhookState) -> Self {
         Self {
             id: webhook.id,
             url: Of(Address(webhook.url.clone())),
@@ -28,9 +28,10 @@ impl WebhookView {
             description: webhook.description.clone(),
             enabled: webhook.disabled.is_none(),
             disabled_reason: webhook.disabled.map(Of),
+            problem: problem.map(Of),
             created: Of(webhook.created),
             updated: Of(webhook.updated),
-            pending,
+            pending: *pending,
             last_success: webhook.last_success.map(Of),
             last_failure: webhook.last_failure.map(Of),
         }
@@ -69,6 +70,8 @@ answers! {
         #[oai(validator(max_length = 500))] description: Option<String> => "A note",
         enabled: bool,
         disabled_reason: Option<Of<DisabledReason>> => "`requested` by a client; `gone`: the receiver answered 410; `failing`: no success for days",
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<Of<WebhookProblem>> => "Only there when nothing is sent to an enabled webhook; `secret_unreadable`: no process of the service has the key that encrypted its secret",
         created: Of<Timestamp>,
         updated: Of<Timestamp>,
         pending: u64 => "Pending deliveries",

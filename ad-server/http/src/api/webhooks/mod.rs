@@ -8,18 +8,16 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 
-pub use self::scoped::ScopedWebhooks;
+pub use self::scoped::{ScopedWebhooks, WebhookState};
 use super::{
     ApiError, answers::WebhookView, body::Payload, call::Call, errors::json_response, handler::ApiResult, links,
     respond::PageBody,
 };
-use ad_server_store::webhooks::Webhook;
 
 pub(super) async fn create(call: &Call<'_>, _: AdParameters, payload: Payload) -> ApiResult {
-    let (webhook, pending, secret) = of_scope(call)?.create(&payload.object).await?;
-    let view = WebhookView::new(&webhook, pending).with(&secret);
-    let mut response = json_response(StatusCode::CREATED, &view);
-    let address = links::to(call.context(), call.request, &format!("/v4/webhooks/{}", webhook.id));
+    let (state, secret) = of_scope(call)?.create(&payload.object).await?;
+    let mut response = json_response(StatusCode::CREATED, &WebhookView::new(&state).with(&secret));
+    let address = links::to(call.context(), call.request, &format!("/v4/webhooks/{}", state.webhook.id));
     let location = HeaderValue::try_from(address).ok();
     response.headers_mut().extend(location.map(|address| (header::LOCATION, address)));
     Ok(response)
@@ -30,7 +28,7 @@ pub(super) async fn list(call: &Call<'_>, WebhookParameters { page, .. }: Webhoo
     let all = of_scope(call)?.all().await?;
     let skipped = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let rows = all.iter().skip(skipped).take(page.limit as usize);
-    let rows: Vec<_> = rows.map(|(webhook, pending)| WebhookView::new(webhook, *pending)).collect();
+    let rows: Vec<_> = rows.map(WebhookView::new).collect();
     Ok(listed(PageBody::new(call, page, all.len() as u64, rows)?))
 }
 
@@ -51,8 +49,8 @@ pub(super) async fn replay(call: &Call<'_>, _: AdParameters, payload: Payload) -
 }
 
 pub(super) async fn rotate_secret(call: &Call<'_>, _: AdParameters, _: Payload) -> ApiResult {
-    let (webhook, pending, secret) = of_scope(call)?.rotate_secret(id(call)).await?;
-    Ok(json_response(StatusCode::OK, &WebhookView::new(&webhook, pending).with(&secret)))
+    let (state, secret) = of_scope(call)?.rotate_secret(id(call)).await?;
+    Ok(json_response(StatusCode::OK, &WebhookView::new(&state).with(&secret)))
 }
 
 pub(super) async fn test(call: &Call<'_>, _: AdParameters, _: Payload) -> ApiResult {
@@ -80,8 +78,8 @@ fn id<'a>(call: &'a Call<'_>) -> &'a str {
     call.path_parameter("webhook_id")
 }
 
-fn shown((webhook, pending): &(Webhook, u64)) -> Response {
-    json_response(StatusCode::OK, &WebhookView::new(webhook, *pending))
+fn shown(state: &WebhookState) -> Response {
+    json_response(StatusCode::OK, &WebhookView::new(state))
 }
 
 fn listed(page: PageBody) -> Response {

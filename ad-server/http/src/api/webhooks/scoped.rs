@@ -2,7 +2,7 @@
 
 use ad_core::{
     fields::FieldErrors,
-    model::{DeliveryState, Page},
+    model::{DeliveryState, Page, WebhookProblem},
     service::{Access, Denial, ServiceError},
     violation::{Code, Violation},
 };
@@ -19,13 +19,23 @@ use ad_server_outside::{
         replay::position_before,
     },
 };
-use ad_server_store::webhooks::{Delivery, NewWebhook, StoredSecret, Webhook, WebhookChange};
+use ad_server_store::webhooks::{Delivery, NewWebhook, ScopeWebhook, StoredSecret, Webhook, WebhookChange};
 
 /// How long a replaced secret continues to sign.
 const ROTATION: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// Most secrets that sign at the same time.
 const MOST_SECRETS: usize = 5;
+
+/// A webhook, and how it stands.
+#[derive(Debug)]
+pub struct WebhookState {
+    pub webhook: Webhook,
+    /// Number of its pending deliveries.
+    pub pending: u64,
+    /// Why nothing is sent to it although it is enabled.
+    pub problem: Option<WebhookProblem>,
+}
 
 /// The webhooks of a scope. Each is identified by its id as a text, as in a path.
 pub struct ScopedWebhooks<'a> {
@@ -38,7 +48,7 @@ ad_server_base::debug_by_name!(ScopedWebhooks<'_>);
 
 impl ScopedWebhooks<'_> {
     /// Creates a webhook by the body of a request. Its secret cannot be read again.
-    pub async fn create(&self, sent: &Map<String, Value>) -> Result<(Webhook, u64, SigningSecret), ApiError> {
+    pub async fn create(&self, sent: &Map<String, Value>) -> Result<(WebhookState, SigningSecret), ApiError> {
         let Webhooks { database, directory, vault, clock, per_scope, .. } = self.webhooks;
         let scope = Dealers::of(&**directory, self.access, None);
         let fields = fields::new(sent, self.webhooks.guard(), |code| scope.contain(code)).map_err(invalid)?;
@@ -62,18 +72,25 @@ impl ScopedWebhooks<'_> {
             return Err(denied(Code::QuotaExceeded, text));
         }
         self.webhooks.changed.notify_one();
-        let (webhook, pending) = self.find(&id.to_string()).await?;
-        Ok((webhook, pending, secret))
+        Ok((self.find(&id.to_string()).await?, secret))
     }
 
-    /// All of them, oldest first, each with the number of its pending deliveries.
-    pub async fn all(&self) -> Result<Vec<(Webhook, u64)>, ApiError> {
-        Ok(self.webhooks.database.webhooks(self.access).await?)
+    /// All of them, oldest first.
+    pub async fn all(&self) -> Result<Vec<WebhookState>, ApiError> {
+        let Webhooks { database, vault, clock, .. } = self.webhooks;
+        let now = clock.now();
+        let state = |ScopeWebhook { webhook, pending, is_owned }: ScopeWebhook| {
+            // This process would have claimed it with the key; others may have the key.
+            let is_unreadable =
+                webhook.disabled.is_none() && !is_owned && vault.open_all(webhook.id, &webhook.secrets, now).is_err();
+            WebhookState { webhook, pending, problem: is_unreadable.then_some(WebhookProblem::SecretUnreadable) }
+        };
+        Ok(database.webhooks(self.access, now).await?.into_iter().map(state).collect())
     }
 
     /// Changes a webhook by the body of a request.
-    pub async fn change(&self, id: &str, sent: &Map<String, Value>) -> Result<(Webhook, u64), ApiError> {
-        let (webhook, _) = self.find(id).await?;
+    pub async fn change(&self, id: &str, sent: &Map<String, Value>) -> Result<WebhookState, ApiError> {
+        let WebhookState { webhook, .. } = self.find(id).await?;
         let fields = fields::changed(sent, self.webhooks.guard(), webhook.dealer_code.as_deref()).map_err(invalid)?;
         let resume_at = if fields.resume { Some(self.context.store.newest_event().await?) } else { None };
         let change = WebhookChange {
@@ -89,9 +106,9 @@ impl ScopedWebhooks<'_> {
     }
 
     /// Deletes a webhook and returns it as it was.
-    pub async fn delete(&self, id: &str) -> Result<(Webhook, u64), ApiError> {
+    pub async fn delete(&self, id: &str) -> Result<WebhookState, ApiError> {
         let found = self.find(id).await?;
-        self.webhooks.database.delete_webhook(found.0.id, self.webhooks.clock.now()).await?;
+        self.webhooks.database.delete_webhook(found.webhook.id, self.webhooks.clock.now()).await?;
         self.webhooks.changed.notify_one();
         Ok(found)
     }
@@ -125,9 +142,10 @@ impl ScopedWebhooks<'_> {
         delivery.ok_or_else(|| unknown_delivery(event_id))
     }
 
-    pub async fn rotate_secret(&self, id: &str) -> Result<(Webhook, u64, SigningSecret), ApiError> {
+    pub async fn rotate_secret(&self, id: &str) -> Result<(WebhookState, SigningSecret), ApiError> {
         loop {
-            let (webhook, pending) = self.find(id).await?;
+            let state = self.find(id).await?;
+            let webhook = &state.webhook;
             let secret = SigningSecret::random().map_err(|error| internal(&error))?;
             let sealed = self.webhooks.vault.seal(webhook.id, &secret).map_err(|error| internal(&error))?;
             let now = self.webhooks.clock.now();
@@ -136,16 +154,16 @@ impl ScopedWebhooks<'_> {
             let old = old.map(|old| StoredSecret { until: old.until.or(Some(now + ROTATION)), ..old.clone() });
             secrets.extend(old.take(MOST_SECRETS - 1));
             // A concurrent rotation may have replaced the secret first.
-            if self.webhooks.database.replace_secrets(&webhook, &secrets, now).await? {
+            if self.webhooks.database.replace_secrets(webhook, &secrets, now).await? {
                 self.webhooks.changed.notify_one();
-                return Ok((Webhook { updated: now, ..webhook }, pending, secret));
+                return Ok((WebhookState { webhook: Webhook { updated: now, ..state.webhook }, ..state }, secret));
             }
         }
     }
 
     /// Moves the position of a webhook by the body of a request.
-    pub async fn replay(&self, id: &str, sent: &Map<String, Value>) -> Result<(Webhook, u64), ApiError> {
-        let (webhook, _) = self.find(id).await?;
+    pub async fn replay(&self, id: &str, sent: &Map<String, Value>) -> Result<WebhookState, ApiError> {
+        let WebhookState { webhook, .. } = self.find(id).await?;
         let after = fields::replay(sent).map_err(invalid)?;
         let store = &*self.context.store;
         let position = match after {
@@ -182,22 +200,22 @@ impl ScopedWebhooks<'_> {
         state: Option<DeliveryState>,
         page: Page,
     ) -> Result<(Vec<Delivery>, u64), ApiError> {
-        let (webhook, _) = self.find(id).await?;
+        let WebhookState { webhook, .. } = self.find(id).await?;
         Ok(self.webhooks.database.deliveries(webhook.id, state, page).await?)
     }
 
-    /// A webhook, with the number of its pending deliveries.
-    pub async fn find(&self, id: &str) -> Result<(Webhook, u64), ApiError> {
+    /// The webhook with this id.
+    pub async fn find(&self, id: &str) -> Result<WebhookState, ApiError> {
         let unknown = || {
             let text = format!("No webhook in the token's scope has the id \"{id}\". GET /v4/webhooks lists them.");
             ApiError::NotFound(text)
         };
         let parsed: Uuid = id.parse().map_err(|_| unknown())?;
-        self.all().await?.into_iter().find(|(webhook, _)| webhook.id == parsed).ok_or_else(unknown)
+        self.all().await?.into_iter().find(|state| state.webhook.id == parsed).ok_or_else(unknown)
     }
 
     async fn find_enabled(&self, id: &str) -> Result<Webhook, ApiError> {
-        let (webhook, _) = self.find(id).await?;
+        let WebhookState { webhook, .. } = self.find(id).await?;
         if webhook.disabled.is_some() {
             let text =
                 "This webhook is disabled, so nothing is sent to it. Enable it first: PATCH with \"enabled\": true.";
