@@ -9,8 +9,18 @@ import uuid
 from collections import Counter
 
 
-def ad(source_id):
-    return {"source_id": source_id, "category_id": 1020, "category_fields": {"model_year": 2019, "brand": "volvo", "model": "v60"}}
+def ad(source_id, year=2019):
+    return {"source_id": source_id, "category_id": 1020, "category_fields": {"registration_number": registration_number(), "model_year": year}}
+
+
+NUMBERS = itertools.count()
+
+
+def registration_number():
+    """Another one each time."""
+    number = next(NUMBERS)
+    letters = "ABCDEFGHJKLMNOPRSTUWXYZ"
+    return "".join(letters[number // 1000 // len(letters) ** place % len(letters)] for place in (2, 1, 0)) + f"{number % 1000:03}"
 
 
 class Api:
@@ -52,16 +62,16 @@ class Load:
     def client(self, number, address):
         api = Api(address, self.token)
         for count in itertools.count():
-            source_id, key = f"{self.name}-{number}-{count}", str(uuid.uuid4())
-            while not self.create(api, source_id, key):
+            body, key = ad(f"{self.name}-{number}-{count}"), str(uuid.uuid4())
+            while not self.create(api, body, key):
                 time.sleep(self.pause)
             if not self.running:
                 return
 
-    def create(self, api, source_id, key):
+    def create(self, api, body, key):
         began = time.time()
         try:
-            status, headers, answer = api.request("POST", "/v4/car", ad(source_id), {"Idempotency-Key": f'"{key}"'})
+            status, headers, answer = api.request("POST", "/v4/car", body, {"Idempotency-Key": f'"{key}"'})
         except (OSError, http.client.HTTPException) as error:
             status, headers, answer = type(error).__name__, {}, str(error)
         ended = time.time()
@@ -69,7 +79,7 @@ class Load:
             self.answers[status] += 1
             self.longest = max(self.longest, ended - began)
             if status == 201:
-                self.accepted[source_id] = answer["id"]
+                self.accepted[body["source_id"]] = answer["id"]
                 self.times.append(ended)
             elif status != 503 or "Retry-After" not in headers:
                 self.wrong.append(f"{status} {answer}")
@@ -78,6 +88,7 @@ class Load:
     def first_after(self, moment):
         """When the first write was accepted that was answered after a moment."""
         while True:
+            assert not self.wrong, self.wrong[:5]
             with self.lock:
                 later = [it for it in self.times if it > moment]
             if later:

@@ -3,6 +3,7 @@ real ones. The machines are namespaces of Linux, below one of the script's own: 
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ def sh(*command, **options):
 
 def in_own_namespaces(folder):
     """Runs this program once more where it may make machines, and returns its exit code. All machines end with it."""
-    enter = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    enter = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
     return subprocess.run([*enter, sys.executable, *sys.argv], env=os.environ | {"FAILOVER_FOLDER": folder}).returncode
 
 
