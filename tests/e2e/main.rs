@@ -38,6 +38,7 @@ mod migrate;
 mod monitoring;
 mod openapi;
 mod operations;
+mod operator_samples;
 mod operators;
 mod pages;
 mod payloads;

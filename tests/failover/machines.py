@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 TOOLS = Path(__file__).parent
@@ -21,6 +22,18 @@ def sh(*command, **options):
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}")
     return done.stdout
+
+
+def wait(what, condition, seconds=60, pause=0.2):
+    ends = time.time() + seconds
+    while time.time() < ends:
+        try:
+            if value := condition():
+                return value
+        except OSError:
+            pass
+        time.sleep(pause)
+    sys.exit(f"not within {seconds} s: {what}")
 
 
 def in_own_namespaces(folder):
@@ -63,7 +76,8 @@ class Machine:
             hostname {self.name}
             ip link set lo up
             echo started
-            exec sleep infinity"""
+            # Orphans end without a trace, as with any init.
+            exec env --ignore-signal=CHLD sleep infinity"""
         self.init = subprocess.Popen(
             ["unshare", "--net", "--mount", "--pid", "--uts", "--fork", "--mount-proc", "--kill-child", "bash", "-c", script],
             stdout=subprocess.PIPE, text=True)

@@ -41,11 +41,11 @@ class Page:
         self.file.write_text(text[: place + 4] + seen + text[place + 4 + len(block.text) :])
         block.text = seen
 
-    def limits(self, section):
-        """The rows of the table of a section, by their first cell: the numbers in the second."""
-        table = self.text.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
-        rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
-        return {row[0]: float(found[0]) for row in rows if (found := re.search(r"[\d.]+", row[1]))}
+    def table(self, section):
+        """The rows of the table of a section, by their first cell: the numbers of the others."""
+        text = self.text.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+        rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("| ")]
+        return {name: [float(it) for it in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", " ".join(cells))] for name, *cells in rows}
 
 
 def constant(text):

@@ -15,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 
 import scenarios
 from load import Api
-from machines import PATH, Machine, in_own_namespaces, make_network, sh
+from machines import PATH, Machine, in_own_namespaces, make_network, sh, wait
 from page import Page
 
 PAGE = "operations/failover.md"
@@ -74,6 +75,9 @@ class Cluster:
         names = re.findall(r"\b(?:db|app)-\d", block.use) or [self.leader().name]
         if "once the cluster is complete" in block.use:
             self.complete()
+        if "once HAProxy knows the primary" in block.use:
+            ask = "PGPASSWORD=change-me psql --host=127.0.0.1 --username=ads --command='CREATE TEMP TABLE here (n int)' ads"
+            wait("HAProxy knows the primary", lambda: all(it.run(ask, may_fail=True)[1] == 0 for it in self.services))
         for name in names:
             print(f"== {name}: {block.text.splitlines()[0]}", flush=True)
             if "in the background" in block.use:
@@ -90,7 +94,6 @@ class Cluster:
 
     def have_clients(self):
         self.services_are_ready()
-        self.run_id = "car"
         self.token = self.services[0].run("ad-server token issue --dealer-code north-cars 2>/dev/null").strip()
 
     def services_are_ready(self):
@@ -116,8 +119,10 @@ class Cluster:
         )
 
     def promoted(self, without):
-        """Waits for the next primary, and returns it with the time."""
-        return self.leader(without), time.time()
+        """Waits for the next primary, and returns when it was promoted, as its own log says."""
+        log = self.leader(without).folder / "var/log/patroni.log"
+        [*_, last] = re.findall(r"^(\S+ \S+) UTC \[\d+\] LOG:  selected new timeline ID", log.read_text(), re.MULTILINE)
+        return datetime.fromisoformat(f"{last}+00:00").timestamp()
 
     def list(self):
         up = next(it for it in self.databases if it.init.poll() is None)
@@ -137,18 +142,6 @@ class Cluster:
         machine.run(self.variables)
         machine.run("export PATH=$PATH:/opt/patroni/bin PATRONICTL_CONFIG_FILE=/etc/patroni/patroni.yml")
         machine.run("systemctl start etcd patroni")
-
-
-def wait(what, condition, seconds=60, pause=0.2):
-    ends = time.time() + seconds
-    while time.time() < ends:
-        try:
-            if value := condition():
-                return value
-        except OSError:
-            pass
-        time.sleep(pause)
-    sys.exit(f"not within {seconds} s: {what}")
 
 
 def main():

@@ -1,10 +1,13 @@
-"""What fails, and what the page says about it."""
+"""What fails, and what the page says about it: how long nothing is accepted, and how clients, commands and logs show it."""
 
 import itertools
+import json
+import re
 import signal
 import time
 
 from load import Api, Load, ad
+from machines import wait
 
 NUMBERS = itertools.count(1)
 
@@ -12,93 +15,177 @@ NUMBERS = itertools.count(1)
 class Outage:
     """Clients write before, while and after something happens."""
 
-    def __init__(self, cluster, event):
-        self.cluster, self.event = cluster, event
-        self.load = Load(f"{cluster.run_id}-{next(NUMBERS)}", [f"{it.address}:8080" for it in cluster.services], cluster.token)
+    def __init__(self, cluster):
+        cluster.complete()
+        self.cluster = cluster
+        self.load = Load(f"car-{next(NUMBERS)}", [f"{it.address}:8080" for it in cluster.services], cluster.token)
         self.load.first_after(time.time())
         time.sleep(1)
+        self.leader = cluster.leader()
         self.began = time.time()
 
-    def accepted_again(self, moment):
-        first = self.load.first_after(moment)
-        return first - moment
+    def after_promotion(self):
+        """Waits for the next primary and the first write on it."""
+        promoted = self.cluster.promoted(self.leader)
+        return {"promotion": promoted - self.began, "first write": self.load.first_after(promoted) - promoted}
 
-    def ends(self, **seen):
-        time.sleep(3)
-        self.load.stop()
+    def ends(self, event, **seen):
+        """Nothing was lost or doubled, nothing restarted, and nobody waited longer than the page says."""
         cluster, load = self.cluster, self.load
-        seen = {"gap": load.gap(), **seen, "longest": load.longest}
-        print(f"   {self.event}: {len(load.accepted)} accepted, answers {dict(load.answers)}, "
-              + ", ".join(f"{name} {value:.1f} s" for name, value in seen.items()), flush=True)
+        cluster.complete()
+        time.sleep(2)
+        load.stop()
+        seen = {"without writes": load.gap()} | seen | {"longest request": load.longest}
+        print(f"   {len(load.accepted)} accepted, answers {dict(load.answers)}, " + ", ".join(f"{it} {seen[it]:.1f} s" for it in seen), flush=True)
         lost, doubled = load.lost_and_doubled(Api(f"{cluster.services[0].address}:8080", cluster.token))
         assert not lost and not doubled, f"lost {lost[:5]}, doubled {doubled[:5]}"
         assert not load.wrong, load.wrong[:5]
         assert all(process.poll() is None for process in cluster.processes.values()), "a process of the service has ended"
-        return seen
+        limits = cluster.page.table("What clients see")
+        row, all_of_them = limits[event], limits["all of them"]
+        for name, limit in {"without writes": row[1], "first write": all_of_them[0], "longest request": all_of_them[1]}.items():
+            assert seen.get(name, 0) <= limit, f"{event}: {name}: {seen[name]:.1f} s, and the page says {limit}"
 
 
 def switchover(cluster):
-    outage = Outage(cluster, "switchover")
-    leader = cluster.leader()
-    leader.run(cluster.page.block("switchover").text)
-    _, promoted = cluster.promoted(leader)
-    outage.ends(after=outage.accepted_again(promoted))
+    outage = Outage(cluster)
+    outage.leader.run(cluster.page.block("switchover").text)
+    outage.ends("`patronictl switchover`", **outage.after_promotion())
 
 
 def postgresql_dies(cluster):
-    outage = Outage(cluster, "postgresql dies")
-    leader = cluster.leader()
-    leader.run("pkill -KILL -x postgres")
-    _, promoted = cluster.promoted(leader)
-    outage.ends(promotion=promoted - outage.began, after=outage.accepted_again(promoted))
+    outage = Outage(cluster)
+    outage.leader.run("pkill -KILL -x postgres")
+    outage.ends("PostgreSQL dies on the primary", **outage.after_promotion())
 
 
 def machine_dies(cluster):
-    cluster.complete()
-    outage = Outage(cluster, "machine dies")
-    leader = cluster.leader()
-    leader.off()
-    _, promoted = cluster.promoted(leader)
-    after = outage.accepted_again(promoted)
-    cluster.switch_on(leader)
-    cluster.complete()
-    outage.ends(promotion=promoted - outage.began, after=after)
+    outage = Outage(cluster)
+    outage.leader.off()
+    seen = outage.after_promotion()
+    cluster.switch_on(outage.leader)
+    outage.ends("the machine of the primary dies", **seen)
 
 
 def machine_hangs(cluster):
-    cluster.complete()
-    outage = Outage(cluster, "machine hangs")
-    leader = cluster.leader()
-    leader.signal_all(signal.SIGSTOP)
-    _, promoted = cluster.promoted(leader)
-    after = outage.accepted_again(promoted)
-    leader.signal_all(signal.SIGCONT)
-    cluster.complete()
-    outage.ends(promotion=promoted - outage.began, after=after)
+    outage = Outage(cluster)
+    outage.leader.signal_all(signal.SIGSTOP)
+    seen = outage.after_promotion()
+    outage.leader.signal_all(signal.SIGCONT)
+    outage.ends("the machine of the primary hangs, and goes on later", **seen)
 
 
 def standby_dies(cluster):
-    cluster.complete()
-    outage = Outage(cluster, "standby dies")
+    outage = Outage(cluster)
     standby = cluster.standby("Sync Standby")
-    outage.began = time.time()
     standby.off()
     time.sleep(20)
     cluster.switch_on(standby)
-    cluster.complete()
-    outage.ends()
+    outage.ends("the machine of the synchronous standby dies")
 
 
 def etcd_dies(cluster):
-    cluster.complete()
-    outage = Outage(cluster, "etcd dies")
+    outage = Outage(cluster)
     for machine in cluster.databases:
         machine.run("systemctl stop etcd")
     time.sleep(60)
     for machine in cluster.databases:
         machine.run("systemctl start etcd")
+    outage.ends("etcd is away on all machines for a minute")
+
+
+def no_standby(cluster):
+    """Both standbys are away, and Patroni is told that every commit needs one."""
     cluster.complete()
-    outage.ends()
+    leader = cluster.leader()
+    leader.run(cluster.page.block("strict").text)
+    standbys = [it for it in cluster.databases if it is not leader]
+    for standby in standbys:
+        standby.run("systemctl stop patroni")
+    api = Api(f"{cluster.services[0].address}:8080", cluster.token)
+    body, key = ad("strict"), {"Idempotency-Key": '"strict-1"'}
+    wait("commits wait", lambda: api.request("POST", "/v4/car", ad(f"before-{time.time()}"))[0] == 503, 90)
+    began = time.time()
+    status, headers, answer = api.request("POST", "/v4/car", body, key)
+    took = time.time() - began
+    print(f"   {status} after {took:.1f} s, Retry-After {headers['Retry-After']}: {answer}", flush=True)
+    assert status == 503 and "Retry-After" in headers and "standby" in answer["detail"], answer
+    [limit] = cluster.page.table("No standby")["first answer"]
+    assert took <= limit, f"{took:.1f} s"
+    assert api.request("GET", "/v4/ad?limit=1")[0] == 200, "reads work"
+    wait("/readyz says so", lambda: api.request("GET", "/readyz")[0] == 503)
+    line = cluster.page.block("log of no standby").text.strip()
+    wait("the log says so", lambda: line in cluster.log())
+    for standby in standbys:
+        standby.run("systemctl start patroni")
+    wait("the write is repeated", lambda: api.request("POST", "/v4/car", body, key)[0] == 201, 120)
+    wait("/readyz is 200", lambda: api.request("GET", "/readyz")[0] == 200)
+    leader.run(cluster.page.block("not strict").text)
+    cluster.complete()
 
 
-ALL = [switchover, postgresql_dies, machine_dies, machine_hangs, standby_dies, etcd_dies]
+def start_before_promotion(cluster):
+    """A process that is started while its address leads to a standby."""
+    cluster.complete()
+    app, standby = cluster.services[0], cluster.standby("Replica")
+    address = f"postgres://ads:change-me@{standby.address}:5432/ads"
+    began = time.time()
+    output, code = app.run(f"ad-server serve --listen 127.0.0.1:8090 --startup-timeout 5s --database-url {address} 2>&1", may_fail=True)
+    took = time.time() - began
+    shown = cluster.page.block("start on a standby").text.strip()
+    seen = re.sub(r"10\.0\.0\.1\d", "10.0.0.12", output)
+    assert code == 1 and 5 <= took < 15 and shown in seen, f"exit code {code} after {took:.1f} s:\n{seen}"
+
+
+def lossy(cluster):
+    """The primary is lost while it was alone, and somebody forces the promotion of a standby that lacks its last commits."""
+    cluster.complete()
+    api = Api(f"{cluster.services[0].address}:8080", cluster.token)
+    post = lambda source_id: api.request("POST", "/v4/car", ad(source_id), {"Idempotency-Key": f'"{source_id}"'})
+    leader = cluster.leader()
+    wait("a first ad", lambda: post("kept")[0] == 201)
+    kept = wait("it is published", lambda: published(api, "kept"))
+    standbys = [it for it in cluster.databases if it is not leader]
+    for standby in standbys:
+        standby.run("systemctl stop patroni")
+    wait("the primary accepts writes alone", lambda: post("lost")[0] == 201, 60)
+    wait("it is published", lambda: published(api, "lost"))
+    status, headers, _ = api.request("PATCH", "/v4/car/kept", {"title": "Lost title"})
+    assert status == 200
+    lost_tag, lost_cursor = headers["ETag"], api.request("GET", "/v4/events?limit=1000")[2]["cursor"]
+    leader.off()
+    for standby in standbys:
+        standby.run("systemctl start patroni")
+    # Nobody is promoted by itself.
+    time.sleep(45)
+    assert not any(cluster.sql(it, "SELECT pg_is_in_recovery()") == "f" for it in standbys), "a standby was promoted that lacks commits"
+    status, headers, answer = api.request("POST", "/v4/car", ad("while there is no primary"))
+    print(f"   without a primary: {status} {answer}", flush=True)
+    assert status == 503 and "Retry-After" in headers
+    output, code = cluster.services[0].run("ad-server check", may_fail=True)
+    print(output, flush=True)
+    assert code == 1
+    standbys[0].run(f"CANDIDATE={standbys[0].name}")
+    print(standbys[0].run(cluster.page.block("force").text), flush=True)
+    cluster.promoted(leader)
+    wait("writes are accepted", lambda: post("after")[0] == 201)
+    status, _, answer = api.request("GET", f"/v4/events?after={lost_cursor}")
+    print(f"   cursor: {status} {answer}", flush=True)
+    assert status == 400 and "cursor_beyond_end" in json.dumps(answer), answer
+    status, _, answer = api.request("PATCH", "/v4/car/kept", {"title": "Next title"}, {"If-Match": lost_tag})
+    print(f"   tag: {status} {answer}", flush=True)
+    assert status == 412, answer
+    assert api.request("GET", "/v4/car/lost")[0] == 404
+    assert post("lost")[0] == 201, "a client that repeats it gets it stored"
+    assert "a new epoch of events and tags begins" in cluster.log()
+    cluster.switch_on(leader)
+    cluster.complete()
+    assert kept
+
+
+def published(api, source_id):
+    status, _, answer = api.request("GET", f"/v4/events?limit=1000&source_id={source_id}")
+    return status == 200 and any(event["type"] == "ad.publish.done" for event in answer["events"])
+
+
+ALL = [switchover, postgresql_dies, machine_dies, machine_hangs, standby_dies, etcd_dies, start_before_promotion, no_standby, lossy]

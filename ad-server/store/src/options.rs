@@ -79,7 +79,7 @@ pub enum OpenError {
     Url(String),
     #[error(
         "the address of the database names several hosts, or target_session_attrs, which is not supported; set an address that always \
-         leads to the primary, such as that of HAProxy (docs/postgresql.md, Replicas)"
+         leads to the primary, such as that of HAProxy (docs/operations/failover.md)"
     )]
     SeveralHosts,
     #[error("cannot create the folder {}: {error}; create it, or set another path with --database-url", .path.display())]
