@@ -45,7 +45,7 @@ def in_own_namespaces(folder):
 
 def make_network():
     """The switch of all machines; the clients are at it too."""
-    for command in ("link set lo up", "link add switch type bridge", "address add 10.0.0.1/24 dev switch", "link set switch up"):
+    for command in ("link set lo up", "link add switch address 02:00:00:00:00:01 type bridge", "address add 10.0.0.1/24 dev switch", "link set switch up"):
         sh("ip", *command.split())
 
 
