@@ -49,6 +49,7 @@ class Page:
 
 
 def constant(text):
+    """Without what differs from run to run. The rows of a table may come in any order."""
     for pattern, by in VARIABLE:
         text = re.sub(pattern, by, text, flags=re.MULTILINE)
-    return text
+    return sorted(text.splitlines()) if "| Member |" in text else text
