@@ -95,6 +95,11 @@ class Load:
                 return min(later)
             time.sleep(0.05)
 
+    def quiet_for(self):
+        """The time since the last accepted write."""
+        with self.lock:
+            return time.time() - max(self.times)
+
     def gap(self):
         """The longest time without an accepted write."""
         times = sorted(self.times)

@@ -93,8 +93,9 @@ class Machine:
     def off(self):
         """Power off: nothing is closed, and nothing answers any more."""
         sh("ip", "link", "del", f"p-{self.name}")
-        os.kill(self.pid, 9)
+        self.init.kill()
         self.init.wait()
+        wait(f"{self.name} is off", lambda: not Path(f"/proc/{self.pid}").exists())
         self.shell = None
 
     def inside(self, *command):

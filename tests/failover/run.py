@@ -158,12 +158,9 @@ def main():
     cluster = Cluster(Page(PAGE), folder)
     cluster.set_up()
     cluster.have_clients()
-    if wanted == ["shell"]:
-        import code; code.interact(local=locals() | globals())
-    for scenario in scenarios.ALL:
-        if not wanted or scenario.__name__ in wanted:
-            print(f"\n== {scenario.__name__}", flush=True)
-            scenario(cluster)
+    for scenario in [getattr(scenarios, name) for name in wanted] or scenarios.ALL:
+        print(f"\n== {scenario.__name__}", flush=True)
+        scenario(cluster)
     print("\neverything is as the page says")
 
 
