@@ -9,11 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-TOOLS = Path(__file__).parent
 # As on a fresh system.
 PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What a machine has of its own, beside its processes and its network.
 OWN = ["/etc", "/run", "/var/lib/etcd", "/var/lib/postgresql", "/var/lib/haproxy", "/var/log", "/root"]
+# What all have: programs, and the images, which would be in a bucket.
+SHARED = ["/opt", "/srv"]
 
 
 def sh(*command, **options):
@@ -61,14 +62,14 @@ class Machine:
                 shutil.copytree(path, own, symlinks=True, dirs_exist_ok=True, ignore_dangling_symlinks=True)
         for path in ("var/lib/etcd", "var/lib/postgresql"):
             shutil.chown(self.folder / path, path.rsplit("/", 1)[1].replace("postgresql", "postgres"))
-        for shared in ("opt", "srv"):
-            (self.folder.parent / shared).mkdir(exist_ok=True)
+        for path in SHARED:
+            (self.folder.parent / path.strip("/")).mkdir(exist_ok=True)
         self.on()
 
     def on(self):
         """Starts the machine, with the disk that it had. Nothing runs on it yet."""
-        shared = {"/opt": f"{self.folder.parent}/opt", "/srv": f"{self.folder.parent}/srv"}
-        binds = "\n".join(f"mount --bind {source} {path}" for path, source in ({path: f"{self.folder}{path}" for path in OWN} | shared).items())
+        disk = {path: self.folder / path.strip("/") for path in OWN} | {path: self.folder.parent / path.strip("/") for path in SHARED}
+        binds = "\n".join(f"mount --bind {source} {path}" for path, source in disk.items())
         script = f"""set -e
             {binds}
             mount -t tmpfs tmpfs /tmp
@@ -100,7 +101,7 @@ class Machine:
 
     def inside(self, *command):
         enter = ["nsenter", f"--target={self.pid}", "--net", "--mount", "--pid", "--uts", "--wdns=/root"]
-        return ["env", "-i", "HOME=/root", f"PATH={TOOLS}/bin:/opt/bin:{PATH}", *enter, *command]
+        return ["env", "-i", "HOME=/root", f"PATH=/opt/bin:{PATH}", *enter, *command]
 
     def run(self, commands, may_fail=False):
         """Runs commands in the shell of the machine, as somebody who copies them from the page, and returns what they print."""

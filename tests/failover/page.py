@@ -7,7 +7,14 @@ from pathlib import Path
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^(?:<!-- (?P<use>[^>]*) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run.
-VARIABLE = [(r"^\S+Z  ", ""), (r"\(\d{15,}\)", "(7)"), (r"\b[0-9A-F]+/[0-9A-F]{2,}\b", "LSN"), (r"db-\d|10\.0\.0\.1\d", "DB"), (r"[-+]{2,}", "--"), (r"[ ]+", " ")]
+VARIABLE = [
+    (r"^\S+Z  ", ""),
+    (r"\(\d{15,}\)", "(ID)"),
+    (r"\b[0-9A-F]+/[0-9A-F]{2,}\b", "LSN"),
+    (r"db-\d|10\.0\.0\.1\d", "DB"),
+    (r"[-+]{2,}", "--"),
+    (r"[ ]+", " "),
+]
 
 
 class Block:

@@ -4,7 +4,8 @@ compares what happens with what the page says.
 
     tests/failover/run.py AD_SERVER [SCENARIO…]
 
-As root on Debian 12 with PostgreSQL 15; installs etcd and HAProxy from Debian, and Patroni from PyPI in a temporary folder. It takes ten minutes.
+As root on Debian 12 with PostgreSQL 15; installs etcd and HAProxy from Debian, and Patroni from PyPI in a temporary folder. It takes a
+quarter of an hour.
 UPDATE_SNAPSHOTS=1 writes the output of commands to the page.
 """
 
@@ -14,9 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from datetime import datetime
 from pathlib import Path
+
+# It runs as root, in a folder of somebody else.
+sys.dont_write_bytecode = True
 
 import scenarios
 from load import Api
@@ -153,7 +156,7 @@ def main():
     server, *wanted = sys.argv[1:]
     folder = Path(os.environ["FAILOVER_FOLDER"])
     make_network()
-    (folder / "opt/bin").mkdir()
+    shutil.copytree(Path(__file__).parent / "bin", folder / "opt/bin")
     shutil.copy(server, folder / "opt/bin/ad-server")
     cluster = Cluster(Page(PAGE), folder)
     cluster.set_up()

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import signal
 import time
 
@@ -42,7 +41,12 @@ class Outage:
         assert not load.wrong, load.wrong[:5]
         assert all(process.poll() is None for process in cluster.processes.values()), "a process of the service has ended"
         limits = cluster.page.table("What clients see")
-        rows = {"without writes": event, "after one is back": "accepted again after one of two machines is back", "first write": "first accepted write after the promotion", "longest request": "longest time to an answer"}
+        rows = {
+            "without writes": event,
+            "first write": "first accepted write after the promotion",
+            "after one is back": "accepted again after one of two machines is back",
+            "longest request": "longest time to an answer",
+        }
         for name, row in rows.items():
             limit = limits[row][-1] if row else float("inf")
             assert seen.get(name, 0) <= limit, f"{name}: {seen[name]:.1f} s, and the page says {limit}"
