@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 # As on a fresh system.
 PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -96,7 +95,8 @@ class Machine:
         sh("ip", "link", "del", f"p-{self.name}")
         self.init.kill()
         self.init.wait()
-        wait(f"{self.name} is off", lambda: not Path(f"/proc/{self.pid}").exists())
+        # An orphan of this process, which is the first one in its namespace.
+        os.waitpid(self.pid, 0)
         self.shell = None
 
     def inside(self, *command):
