@@ -4,7 +4,8 @@
 #
 #     tests/newer-databases.sh [TEST…]
 #
-# It is not part of .ci/run. Arguments are those of the tests; default: all that use a database server.
+# It is not part of .ci/run. Arguments are those of the tests; default: those of the database server. PGBOUNCER_SOURCE is a folder with the
+# source, if it is there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
@@ -26,8 +27,8 @@ fi
 (cd "$folder/pgbouncer" && ./autogen.sh && ./configure --without-cares && make pgbouncer) >"$folder/build.log" 2>&1 ||
     { tail -n 20 "$folder/build.log"; exit 1; }
 
-export PATH=$postgres:$folder/pgbouncer:$PATH
+export PATH="$postgres:$folder/pgbouncer:$PATH"
 postgres --version
 pgbouncer --version
-[ "$#" -gt 0 ] || set -- database_ epochs:: replica:: store_contract:: plans_postgres:: commands::migrate
+[ "$#" -gt 0 ] || set -- database_faults:: epochs:: replica:: store_contract::in_postgres plans_postgres::
 CI=true cargo test --locked -p ad-tests --test e2e -- "$@"
