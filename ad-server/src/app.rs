@@ -186,6 +186,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
         serves_metrics,
         faults: sandbox.is_some().then(ApiFaults::default),
         webhooks: Some(webhooks),
+        strict_transport: settings.strict_transport_security,
     };
     let health = (Arc::clone(&context.store), stopping.clone());
     let images = ServeMedia::new(media).with_renditions(background.renditions.clone());

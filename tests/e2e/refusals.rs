@@ -94,7 +94,7 @@ async fn a_client_that_is_still_sending_sees_its_refusal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_is_still_sending_over_tls_sees_its_refusal() {
-    let server = with_tls().await;
+    let server = with_tls(&[]).await;
     all_refusals_are_seen(&server, async || over_tls(&server).await).await;
 }
 

@@ -23,17 +23,18 @@ fn trusting(cert: &str) -> Client {
     ad_tests::http_client().tls_certs_only([cert]).build().unwrap()
 }
 
-pub(crate) async fn with_tls() -> Server {
+pub(crate) async fn with_tls(more: &[&str]) -> Server {
     let files = tempfile::tempdir().unwrap().keep();
     put(&files, FIRST);
     let path = |name: &str| files.join(name).display().to_string();
     let args = ["--tls-cert".to_owned(), path("cert.pem"), "--tls-key".to_owned(), path("key.pem")];
-    Server::with(Options { args: args.to_vec(), ..Options::default() }).await
+    let args = args.into_iter().chain(more.iter().map(|it| (*it).to_owned())).collect();
+    Server::with(Options { args, ..Options::default() }).await
 }
 
 #[tokio::test]
 async fn the_api_is_served_over_https() {
-    let server = with_tls().await;
+    let server = with_tls(&[]).await;
     let base = &server.client.base;
     assert!(base.starts_with("https://127.0.0.1:"), "{base}");
     let client = trusting(FIRST.0);
@@ -52,8 +53,29 @@ async fn the_api_is_served_over_https() {
 }
 
 #[tokio::test]
+async fn browsers_are_told_to_use_https_alone_unless_that_is_off() {
+    let policy = async |server: &Server, path: &str| {
+        let sent = trusting(FIRST.0).get(format!("{}{path}", server.client.base)).send().await.unwrap();
+        sent.headers().get("strict-transport-security").map(|value| value.to_str().unwrap().to_owned())
+    };
+    let mut server = with_tls(&[]).await;
+    for path in ["/", "/healthz", "/console/sign-in", "/v4/ad", "/no/such/path"] {
+        assert_eq!(policy(&server, path).await.as_deref(), Some("max-age=31536000"), "{path}");
+    }
+    server.stop().await;
+    let server = with_tls(&["--strict-transport-security=false"]).await;
+    assert_eq!(policy(&server, "/console/sign-in").await, None);
+    // Without TLS of its own, a proxy may serve other things by plain HTTP.
+    let server =
+        Server::with(Options { args: vec!["--trusted-proxies=127.0.0.1".to_owned()], ..Options::default() }).await;
+    let proxied = [("x-forwarded-proto", "https".to_owned())];
+    let answer = server.client.send_with(Method::GET, "/console/sign-in", &proxied, None).await;
+    assert_eq!((answer.status.as_u16(), answer.header("strict-transport-security")), (200, None));
+}
+
+#[tokio::test]
 async fn a_new_certificate_is_used_without_a_restart_and_a_bad_one_is_not() {
-    let mut server = with_tls().await;
+    let mut server = with_tls(&[]).await;
     let folder = server.dir().to_owned();
     put(&folder, FIRST);
     let args = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"].map(str::to_owned).to_vec();

@@ -357,6 +357,10 @@ settings! {
     /// PEM file of the certificate's private key
     tls_key: PathBuf = example "./tls/key.pem", flag("FILE");
 
+    /// Tell browsers to use nothing but HTTPS for this host, for a year after each answer; only with `tls_cert`
+    /// Turn it off if something else on this host is served by plain HTTP.
+    strict_transport_security: bool = default true, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+
     /// Maximum request rate of a dealer with all its tokens, such as `600/m` or `20/s burst 100`
     /// A group counts like a dealer. Each process counts separately.
     rate_limit: Rate = example "20/s burst 100", flag("RATE");

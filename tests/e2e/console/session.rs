@@ -197,6 +197,28 @@ async fn forms_of_other_sites_change_nothing() {
 }
 
 #[tokio::test]
+async fn with_a_public_address_forms_come_from_its_scheme_host_and_port() {
+    let args = ["--public-url", "https://ads.example/import"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let visitor = Visitor::of(&server.client);
+    let form = [("language", "sv")];
+    let own_host = server.client.base.clone();
+    let from = async |origin: &str| visitor.post_from("/console/language", &form, &[("origin", origin)]).await.status;
+    assert_eq!(from("https://ads.example").await, 303);
+    for other in [
+        own_host.as_str(),
+        "http://ads.example",
+        "https://ads.example:8443",
+        "https://ads.example.evil",
+        "https://import.ads.example",
+        "ads.example",
+        "https://",
+    ] {
+        assert_eq!(from(other).await, 403, "{other}");
+    }
+}
+
+#[tokio::test]
 async fn forms_lead_nowhere_but_to_pages_of_the_console() {
     let server = Server::start().await;
     let visitor = Visitor::of(&server.client);
@@ -212,6 +234,14 @@ async fn forms_lead_nowhere_but_to_pages_of_the_console() {
         "/..//evil.example",
         "javascript:alert(1)",
         "/x\r\nSet-Cookie: a=b",
+        "/%2e%2e/v4/me",
+        "/%252e%252e/",
+        "/stock/%25252e%25252e/%25252e%25252e/evil",
+        "/stock;/../../evil",
+        "/%5c%5cevil.example",
+        "/no-page",
+        "/events",
+        "/act",
         "",
     ] {
         let path = format!("/console/sign-in?{}", super::encoded(&[("next", next)]));

@@ -8,7 +8,10 @@ use std::{
 use ad_core::ports::Ids;
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery},
+    http::{
+        HeaderValue, Method, StatusCode, Uri, header,
+        uri::{PathAndQuery, Scheme},
+    },
 };
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -48,6 +51,7 @@ struct Asked {
     logged: Option<LoggedRequest>,
     body: Read,
     remote: Option<IpAddr>,
+    strict_transport: bool,
 }
 
 impl<E: Endpoint<Output = Response>> CommonLayer<E> {
@@ -75,6 +79,8 @@ impl<E: Endpoint<Output = Response>> CommonLayer<E> {
             // What a malformed request has of a body is unknown.
             body: if request.data::<MalformedRequest>().is_some() { Read::unknown() } else { Read::of(request) },
             remote: request.remote_addr().as_socket_addr().map(SocketAddr::ip),
+            // The scheme is that of the connection: what proxies say does not count.
+            strict_transport: self.context.strict_transport && *request.scheme() == Scheme::HTTPS,
         }
     }
 
@@ -140,6 +146,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for CommonLayer<E> {
         let headers = response.headers_mut();
         if !self.context.cors_origins.is_empty() {
             headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        if asked.strict_transport {
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, headers::STRICT_TRANSPORT);
         }
         if let Some(cross_origin) = asked.cross_origin {
             cross_origin.permit(&mut response);

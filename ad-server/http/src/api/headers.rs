@@ -34,6 +34,9 @@ pub(super) fn safe(mut response: Response) -> Response {
     response
 }
 
+/// Browsers that have seen it use https alone for a year, on this host and no other (RFC 6797).
+pub(super) const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// The headers of a page: it runs its own scripts, speaks to this service, and is not shown within another page.
 pub(super) fn of_page(html: &str, public_url: Option<&str>) -> Vec<(HeaderName, HeaderValue)> {
     let scripts: Vec<_> = scripts(html).iter().map(|hash| format!("'{hash}'")).collect();

@@ -127,6 +127,8 @@ pub struct Context {
     pub faults: Option<ApiFaults>,
     /// Manages webhooks; `None`: there are none.
     pub webhooks: Option<Webhooks>,
+    /// Whether answers over the service's own TLS tell browsers to come by https only (RFC 6797).
+    pub strict_transport: bool,
 }
 
 ad_server_base::debug_by_name!(Context);
@@ -178,6 +180,7 @@ ad_server_base::debug_by_name!(Context);
 ///     serves_metrics: false,
 ///     faults: None,
 ///     webhooks: None,
+///     strict_transport: true,
 /// };
 /// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
 /// let app = Route::new().nest("/ads", api::router(context, no_images));

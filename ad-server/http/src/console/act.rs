@@ -217,7 +217,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
 
 fn back(visit: &Visit) -> Markup {
     let next = super::session::next(&visit.form);
-    html! { a.button href=(visit.visitor.address(next)) { (visit.visitor.texts.back) } }
+    html! { a.button href=(visit.visitor.address(&next)) { (visit.visitor.texts.back) } }
 }
 
 /// The refused ads, with the reasons.

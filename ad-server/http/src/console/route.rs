@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use poem::{Endpoint, Request, Response, Result, http::Method};
 use tokio::time::Instant;
+use url::form_urlencoded;
 
 use super::{
     Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, requests, session, stock,
@@ -26,6 +27,8 @@ struct Page {
     path: &'static str,
     /// Most bytes of the form; 0 where there is none.
     form_bytes: usize,
+    /// Whether forms may lead back to it.
+    is_target: bool,
     handler: PageHandler,
 }
 
@@ -41,11 +44,16 @@ enum PageHandler {
 type AsyncHandler = fn(Visit) -> BoxFuture<'static, PageResult>;
 
 const fn page(path: &'static str, handler: PageHandler) -> Page {
-    Page { method: Method::GET, path, form_bytes: 0, handler }
+    Page { method: Method::GET, path, form_bytes: 0, is_target: true, handler }
+}
+
+/// What answers GET and is no page to come back to.
+const fn other(path: &'static str, handler: PageHandler) -> Page {
+    Page { method: Method::GET, path, form_bytes: 0, is_target: false, handler }
 }
 
 const fn form(path: &'static str, form_bytes: usize, handler: PageHandler) -> Page {
-    Page { method: Method::POST, path, form_bytes, handler }
+    Page { method: Method::POST, path, form_bytes, is_target: false, handler }
 }
 
 /// An asynchronous function that takes a turn.
@@ -103,13 +111,13 @@ static PAGES: &[Page] = &[
     page("/operators/audit", turn!(OPERATE, operators::audit)),
     page("/operators/erase", turn!(OPERATE, operators::erasure)),
     form("/operators/erase", FORM, turn!(OPERATE, operators::erase)),
-    page("/events", alone!(READ, events)),
+    other("/events", alone!(READ, events)),
     page("/sign-in", PageHandler::Open(session::ask_for_token)),
     form("/sign-in", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_in)),
     form("/sign-out", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_out)),
-    page("/link", PageHandler::Open(session::link)),
+    other("/link", PageHandler::Open(session::link)),
     form("/language", session::MOST_FORM_BYTES, PageHandler::Open(session::choose_language)),
-    page("/*path", alone!(ANY, unknown)),
+    other("/*path", alone!(ANY, unknown)),
 ];
 
 /// The first page: the overview, or that of operators, who have no ads.
@@ -127,6 +135,21 @@ async fn events(visit: Visit) -> PageResult {
 
 async fn unknown(_: Visit) -> PageResult {
     Err(ApiError::unknown_path())
+}
+
+/// A path and query behind `/console`, if the path is exactly that of a page. The query is encoded anew, so what comes out has nothing
+/// that a browser or proxy could read as another path, however often it decodes.
+pub(super) fn target(text: &str) -> Option<String> {
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    let path = PAGES
+        .iter()
+        .filter(|page| page.is_target)
+        .map(|page| page.path)
+        .find(|known| *known == path.trim_end_matches('/'))?;
+    let path = if path.is_empty() { "/" } else { path };
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    Some(if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") })
 }
 
 pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {

@@ -20,7 +20,7 @@ use poem::{
 use url::form_urlencoded;
 
 use super::{
-    Console, page,
+    Console, page, route,
     texts::{Language, cookie},
     visitor::{PageResult, Visitor, value},
 };
@@ -94,12 +94,9 @@ pub(super) fn redirect_to_sign_in(visitor: &Visitor) -> Response {
     visitor.redirect(&if visitor.here == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{next}") })
 }
 
-/// The page of the console to which a form leads back: only paths below `/console`.
-pub(super) fn next(pairs: &[(String, String)]) -> &str {
-    let next = value(pairs, "next").unwrap_or("/");
-    let path = next.split('?').next().unwrap_or_default();
-    let is_page = path.starts_with('/') && !path.starts_with("//") && !path.contains("..");
-    if is_page && !next.contains(['\\', '\r', '\n']) { next } else { "/" }
+/// The page of the console to which a form leads back; the first one if it names none.
+pub(super) fn next(pairs: &[(String, String)]) -> String {
+    value(pairs, "next").and_then(route::target).unwrap_or_else(|| "/".to_owned())
 }
 
 /// Links that sign in once: `ad-server demo` prints one. Clones share them.
@@ -131,14 +128,14 @@ impl SignInLinks {
 #[expect(clippy::unnecessary_wraps, reason = "handlers of the table have one type")]
 pub(super) fn ask_for_token(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
     Ok(match of(visitor, request) {
-        Ok(_) => visitor.redirect(next(query)),
-        Err(_) => sign_in_page(visitor, StatusCode::OK, next(query), None),
+        Ok(_) => visitor.redirect(&next(query)),
+        Err(_) => sign_in_page(visitor, StatusCode::OK, &next(query), None),
     })
 }
 
 pub(super) fn sign_in(visitor: &Visitor, _: &Request, form: &[(String, String)]) -> PageResult {
     let token = value(form, "token").unwrap_or_default().trim();
-    let refused = |status, text: &str| Ok(sign_in_page(visitor, status, next(form), Some(text)));
+    let refused = |status, text: &str| Ok(sign_in_page(visitor, status, &next(form), Some(text)));
     if token.is_empty() {
         return refused(StatusCode::BAD_REQUEST, visitor.texts.token_missing);
     }
@@ -148,7 +145,7 @@ pub(super) fn sign_in(visitor: &Visitor, _: &Request, form: &[(String, String)])
     let Ok(cookie) = started(visitor, token) else {
         return refused(StatusCode::BAD_REQUEST, visitor.texts.token_too_long);
     };
-    Ok(redirect_with(visitor, next(form), cookie))
+    Ok(redirect_with(visitor, &next(form), cookie))
 }
 
 fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response {
@@ -176,7 +173,7 @@ pub(super) fn choose_language(visitor: &Visitor, _: &Request, form: &[(String, S
     let chosen = chosen.unwrap_or(visitor.language);
     let year = Duration::from_hours(365 * 24);
     let cookie = set_cookie(visitor, Language::COOKIE, chosen.code(), year)?;
-    Ok(redirect_with(visitor, next(form), cookie))
+    Ok(redirect_with(visitor, &next(form), cookie))
 }
 
 /// The sign-in page, with the error of the last attempt.
@@ -223,13 +220,33 @@ mod tests {
 
     #[test]
     fn forms_lead_back_to_pages_of_the_console_alone() {
-        let to = |text: &str| next(&[("next".to_owned(), text.to_owned())]).to_owned();
-        for page in ["/", "/stock?status=failed", "/ad?source_id=..&dealer_code=b"] {
+        let to = |text: &str| next(&[("next".to_owned(), text.to_owned())]);
+        for page in ["/", "/stock?status=failed", "/ad?source_id=..&dealer_code=b", "/sign-in?next=%2Fstock%3Fq%3Da"] {
             assert_eq!(to(page), page);
         }
-        for elsewhere in
-            ["", "stock", "//evil.example", "/\\evil.example", "https://evil.example", "/../x", "/a\r\nb: c"]
-        {
+        assert_eq!(to("/stock?q=a b\r\nc\\d#e"), "/stock?q=a+b%0D%0Ac%5Cd%23e");
+        assert_eq!(to("/stock?"), "/stock");
+        for elsewhere in [
+            "",
+            "stock",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "/../x",
+            "/a\r\nb: c",
+            "/%2e%2e/v4",
+            "/%252e%252e/",
+            "/stock/%25252e%25252e/%25252e%25252e/",
+            "/stock;/../..",
+            "/%2fevil.example",
+            "/stock#/../..",
+            "/STOCK",
+            "/no-page",
+            "/*path",
+            "/link?code=abc",
+            "/events",
+            "/act",
+        ] {
             assert_eq!(to(elsewhere), "/", "{elsewhere:?}");
         }
         assert_eq!(next(&[]), "/");

@@ -139,9 +139,13 @@ pub(super) fn check_origin(visitor: &Visitor, request: &Request) -> Result<(), A
     if is_own { Ok(()) } else { Err(ApiError::ForeignOrigin) }
 }
 
-/// Whether an origin is the service, by its public address or by the host of the request.
+/// Whether an origin is the service: scheme, host and port of its public address. Without one, the host of the request counts, because
+/// a proxy may add TLS.
 fn is_own_origin(visitor: &Visitor, request: &Request, origin: &str) -> bool {
     let of_service = url::Url::parse(&visitor.base).map(|url| url.origin().ascii_serialization());
-    let host = request.header("host").or(request.original_uri().authority().map(Authority::as_str));
-    of_service.is_ok_and(|own| own == origin) || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
+    let is_named = || {
+        let host = request.header("host").or(request.original_uri().authority().map(Authority::as_str));
+        origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
+    };
+    of_service.is_ok_and(|own| own == origin) || (visitor.context.public_url.is_none() && is_named())
 }
