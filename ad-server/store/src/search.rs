@@ -103,6 +103,7 @@ impl Search {
     /// Whether a text has the part.
     fn contains(&self, values: &mut Values) -> String {
         let Self { column, part, .. } = self;
+        values.is_search = true;
         if values.dialect == Dialect::Sqlite {
             // Not `instr`, whose time grows with the product of both lengths. A pattern without special characters is searched for
             // in linear time.

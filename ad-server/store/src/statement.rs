@@ -244,11 +244,13 @@ value_from! {
 pub(super) struct Values {
     pub(super) dialect: Dialect,
     values: Vec<SqlValue>,
+    /// Whether the statement searches texts.
+    pub(super) is_search: bool,
 }
 
 impl Values {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, values: Vec::new() }
+        Self { dialect, values: Vec::new(), is_search: false }
     }
 
     /// Adds a value, and returns how it is written in the text.
@@ -275,7 +277,7 @@ impl Values {
     }
 
     pub(super) fn statement(self, text: String) -> Statement {
-        Statement { sql: StatementSql::Built(text), values: self.values, dealer: None }
+        Statement { sql: StatementSql::Built(text), values: self.values, dealer: None, is_search: self.is_search }
     }
 }
 
@@ -288,6 +290,7 @@ pub struct Statement {
     sql: StatementSql,
     pub(super) values: Vec<SqlValue>,
     dealer: Option<String>,
+    is_search: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -298,12 +301,17 @@ enum StatementSql {
 
 impl Statement {
     pub fn new(sql: &'static Sql, values: Vec<SqlValue>) -> Self {
-        Self { sql: StatementSql::Constant(sql), values, dealer: None }
+        Self { sql: StatementSql::Constant(sql), values, dealer: None, is_search: false }
     }
 
     #[must_use]
     pub fn for_client_of(self, dealer_code: &str) -> Self {
         Self { dealer: Some(dealer_code.to_owned()), ..self }
+    }
+
+    /// Whether it searches texts, which takes long in a large stock.
+    pub(super) fn is_search(&self) -> bool {
+        self.is_search
     }
 
     /// The dealer whose client waits for it.

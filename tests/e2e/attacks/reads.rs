@@ -206,6 +206,41 @@ async fn a_search_that_nobody_waits_for_is_stopped_on_postgres() {
 }
 
 #[tokio::test]
+async fn a_search_that_nobody_waits_for_keeps_its_connection_to_postgres() {
+    let Some(server) = Postgres::shared().await else { return };
+    let url = server.database().await;
+    let database = Database::open(&url).await.unwrap();
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    stock_for_seconds(&mut connection, "d1").await;
+    let store = DatabaseStore::new(database.clone());
+    let query = AdQuery { filters: vec![AdFilter::Search(worst_term(200))], ..AdQuery::default() };
+    let mut backends = Vec::new();
+    for _ in 0..3 {
+        tokio::select! {
+            done = store.list(Scope::Dealer("d1"), &query) => panic!("the search should take longer: {done:?}"),
+            backend = eventually("the search runs", || backend_of_search(&url)) => backends.push(backend),
+        }
+        assert_stopped(&mut connection).await;
+        eventually("the connection can be used again", || async {
+            database.pools().iter().find(|pool| pool.name == "lists" && pool.busy == 0 && pool.idle == 1).map(|_| ())
+        })
+        .await;
+        // What is cancelled is the search, and nothing that comes after it on the connection.
+        let small = AdQuery { filters: vec![AdFilter::SourceIdContains("x1999".to_owned())], ..AdQuery::default() };
+        assert_eq!(store.list(Scope::Dealer("d1"), &small).await.unwrap().count, 1);
+    }
+    assert!(backends.iter().all(|backend| *backend == backends[0]), "each search had another connection: {backends:?}");
+}
+
+/// The process of the server that runs a search.
+async fn backend_of_search(url: &str) -> Option<i32> {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    let running = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' \
+                   AND query LIKE '%matching%' AND pid <> pg_backend_pid()";
+    sqlx::query_scalar(running).fetch_optional(&mut connection).await.unwrap()
+}
+
+#[tokio::test]
 async fn a_search_whose_client_disconnects_is_stopped() {
     let Some(attacked) = Attacked::on_postgres(&PATIENT).await else { return };
     let mut connection = PgConnection::connect(&attacked.url).await.unwrap();

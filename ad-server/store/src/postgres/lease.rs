@@ -9,7 +9,7 @@ use std::time::Duration;
 use derive_more::{Deref, DerefMut};
 use futures_util::TryStreamExt;
 use sqlx::{
-    Either, Executor, FromRow, PgPool, Postgres,
+    Connection, Either, Executor, FromRow, PgPool, Postgres,
     error::DatabaseError,
     pool::PoolConnection,
     postgres::{PgArguments, PgRow},
@@ -31,7 +31,7 @@ pub(super) const CHECK: Duration = Duration::from_secs(1);
 pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
 /// A connection. It is closed unless it is [released](Self::release), so that work that was dropped is not waited for: the server then
-/// cancels its statement.
+/// cancels its statement. Only [searches](Self::read_cancellable), which clients leave most often, keep it.
 #[derive(Deref, DerefMut)]
 pub(super) struct Lease(PoolConnection<Postgres>);
 
@@ -57,15 +57,77 @@ impl Lease {
 
     /// Runs a statement and hands over its rows as they are read.
     pub(super) async fn read(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
+        self.rows(statement, read).await?;
+        self.release();
+        Ok(())
+    }
+
+    /// The same. When it is dropped, the statement is cancelled by a connection of `others`, and the connection stays open.
+    pub(super) async fn read_cancellable(
+        mut self,
+        others: &PgPool,
+        statement: &Statement,
+        read: &mut RowReader<'_>,
+    ) -> sqlx::Result<()> {
+        // The driver keeps it to itself.
+        let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut **self).await?;
+        let mut running = RunningRead { lease: Some(self), backend, others: others.clone() };
+        if let Some(lease) = &mut running.lease {
+            lease.rows(statement, read).await?;
+        }
+        if let Some(lease) = running.lease.take() {
+            lease.release();
+        }
+        Ok(())
+    }
+
+    async fn rows(&mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let mut results = self.fetch_many(statement.for_postgres());
         while let Some(result) = results.try_next().await? {
             if let Either::Right(row) = result {
                 read(Row::Postgres(row))?;
             }
         }
-        drop(results);
-        self.release();
         Ok(())
+    }
+}
+
+/// A read whose statement is cancelled when it is dropped before its end.
+struct RunningRead {
+    lease: Option<Lease>,
+    /// The process of the server that runs it.
+    backend: i32,
+    others: PgPool,
+}
+
+impl Drop for RunningRead {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            tokio::spawn(cancel(lease, self.backend, self.others.clone()));
+        }
+    }
+}
+
+/// Cancels the statement of a lease, and gives the connection back to its pool if the server then answers on it. Otherwise it is closed, by
+/// which the server notices as well.
+///
+/// The request to cancel cannot hit a later statement: the server process has got its signal before the other connection has the answer,
+/// only then is it asked whether it answers, and it ignores the signal when it runs nothing.
+async fn cancel(mut lease: Lease, backend: i32, others: PgPool) {
+    let cancel = sqlx::query_as("SELECT pg_cancel_backend($1)").bind(backend);
+    let cancelled = within(CHECK, async {
+        let (_is_there,): (bool,) = read_one(&others, cancel).await?;
+        match lease.ping().await {
+            // The end of the statement. The pool would take it for that of the connection.
+            Err(error) if has_timed_out(&error) => Ok(()),
+            answered => answered,
+        }
+    });
+    match cancelled.await {
+        Ok(()) => lease.release(),
+        Err(error) => {
+            tracing::debug!(%error, "a search that nobody waits for was not cancelled; closing its connection")
+        }
     }
 }
 
@@ -84,7 +146,7 @@ pub(super) fn is_lost(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_))
 }
 
-/// Whether the server has ended a statement because its time was over (`query_canceled`).
+/// Whether the server has ended a statement because its time was over, or it was cancelled (`query_canceled`).
 pub(super) fn has_timed_out(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
 }

@@ -158,7 +158,11 @@ impl Postgres {
         if let Some(replica) = &self.replica {
             replica.has_not_read();
         }
-        read_within(Lease::of(&self.lists).await.map_err(store_error)?, limit, statement, read).await
+        let lease = Lease::of(&self.lists).await.map_err(store_error)?;
+        if statement.is_search() {
+            return answered_within(limit, lease.read_cancellable(&self.own, statement, read)).await;
+        }
+        read_within(lease, limit, statement, read).await
     }
 
     /// Has the server measure the tables of ads that have grown by a lot since it did so last: until then it plans lists for small
@@ -224,7 +228,11 @@ async fn read_within(
     statement: &Statement,
     read: &mut RowReader<'_>,
 ) -> Result<(), StoreError> {
-    match timeout(limit + GRACE, lease.read(statement, read)).await {
+    answered_within(limit, lease.read(statement, read)).await
+}
+
+async fn answered_within(limit: Duration, read: impl Future<Output = sqlx::Result<()>>) -> Result<(), StoreError> {
+    match timeout(limit + GRACE, read).await {
         Ok(Err(error)) if lease::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
         Ok(ran) => ran.map_err(store_error),
         Err(_) => Err(StoreError::TimedOut(limit)),
