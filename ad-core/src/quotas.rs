@@ -4,6 +4,8 @@
 //! second, and what this process adds in between is added to the count. So a quota costs next to nothing, and may be exceeded by
 //! concurrent requests, and by what other processes add within a second. A request is refused only by a count that is younger
 //! than 100 ms.
+//!
+//! The bytes of kept answers are bounded otherwise: no request is refused, the oldest answers go.
 
 use std::{
     collections::HashMap,
@@ -24,6 +26,9 @@ const RECOUNT: Duration = Duration::from_secs(1);
 /// Maximum age of a count by which a request is refused.
 const FRESH: Duration = Duration::from_millis(100);
 
+/// Part of the quota of bytes of kept answers that a process adds before it removes the oldest: one in so many.
+const PARTS: u64 = 4;
+
 /// Number of counts in memory above which outdated ones are removed.
 const MOST_KEPT: usize = 10_000;
 
@@ -38,6 +43,8 @@ pub struct DealerQuotas {
     pub image_bytes: Option<u64>,
     /// Kept answers of requests with an idempotency key.
     pub answers: Option<u64>,
+    /// Bytes of kept answers; the oldest make room for the newest.
+    pub answer_bytes: Option<u64>,
 }
 
 /// Enforces the quotas of dealers.
@@ -48,6 +55,8 @@ pub struct Quotas {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     counts: Mutex<HashMap<(String, Usage), UsageCount>>,
+    /// Bytes of answers that this process has added since it last removed the oldest, by the holder of the keys.
+    answers: Mutex<HashMap<String, u64>>,
 }
 
 /// The usage of a dealer when it was counted, and what was added since.
@@ -88,7 +97,8 @@ impl fmt::Display for QuotaExceeded {
             Usage::Answers => write!(
                 formatter,
                 "{used} idempotency keys are in use with the token's {dealer_code}, and at most {limit} are allowed \
-                 (dealer_idempotency_keys). Each is removed some days after its request; until then send requests without a key."
+                 (dealer_idempotency_keys). Each is removed after idempotency_keys_kept, or earlier when the answers exceed \
+                 dealer_idempotency_bytes; until then send requests without a key."
             ),
             Usage::ImageBytes => write!(
                 formatter,
@@ -113,7 +123,7 @@ pub enum NotAdmitted {
 impl Quotas {
     /// Quotas, by what a store counts.
     pub fn new(quotas: DealerQuotas, store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        Self { limits: quotas, store, clock, counts: Mutex::default() }
+        Self { limits: quotas, store, clock, counts: Mutex::default(), answers: Mutex::default() }
     }
 
     fn limit(&self, of: Usage) -> Option<u64> {
@@ -164,6 +174,33 @@ impl Quotas {
         }
     }
 
+    /// Makes room for an answer of a holder of keys: removes the oldest, if this process would otherwise have added more than a part of the
+    /// quota since it last did, or if it never did. So one process keeps the answers within the quota, and each further one may exceed it
+    /// by a part. The newest three quarters stay.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot remove them.
+    pub async fn make_room_for_answer(&self, holder: &str, bytes: u64) -> Result<(), StoreError> {
+        let Some(limit) = self.limits.answer_bytes else { return Ok(()) };
+        let part = limit / PARTS;
+        {
+            let mut added = locked(&self.answers);
+            if let Some(added) = added.get_mut(holder).filter(|added| **added + bytes <= part) {
+                *added += bytes;
+                return Ok(());
+            }
+            if added.len() >= MOST_KEPT {
+                added.clear();
+            }
+            added.insert(holder.to_owned(), bytes);
+        }
+        // Whoever comes next does it again, if this fails or its client leaves.
+        let unless_done = ForgetAnswers { quotas: self, holder };
+        self.store.trim_answers(holder, limit - part).await?;
+        std::mem::forget(unless_done);
+        Ok(())
+    }
+
     /// Checks that an image is within a dealer's quota. An image that the dealer has stored before always is.
     ///
     /// # Errors
@@ -191,5 +228,17 @@ impl Quotas {
             self.added(dealer_code, Usage::ImageBytes, bytes);
         }
         Ok(())
+    }
+}
+
+/// Forgets, when dropped, what a process has added to the answers of a holder.
+struct ForgetAnswers<'a> {
+    quotas: &'a Quotas,
+    holder: &'a str,
+}
+
+impl Drop for ForgetAnswers<'_> {
+    fn drop(&mut self) {
+        locked(&self.quotas.answers).remove(self.holder);
     }
 }

@@ -265,6 +265,7 @@ impl Settings {
             ads: self.dealer_ads.map(NonZero::get),
             image_bytes: self.dealer_image_bytes.map(NonZero::get),
             answers: self.dealer_idempotency_keys.map(NonZero::get),
+            answer_bytes: Some(self.dealer_idempotency_bytes.bytes() as u64),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ad_tests::{Answer, Client, MARKETPLACE_TOKEN, Options, Postgres, Server, eventually};
+use ad_tests::{Answer, Client, MARKETPLACE_TOKEN, Options, Postgres, Server, eventually, incompressible_text};
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -165,6 +165,42 @@ async fn keys_expire_and_are_bounded_for_each_dealer() {
         (answer.status == 409).then_some(())
     })
     .await;
+}
+
+/// Writes an ad again and again, each time with a new key and other text that does not compress.
+async fn the_oldest_answers_make_room(database: Option<String>) {
+    let database = database.iter().flat_map(|url| ["--database-url", url]);
+    let args = ["--dealer-idempotency-bytes", "1MiB"].into_iter().chain(database).map(str::to_owned).collect();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let client = &server.client;
+    client.post("/v4/car", &plain_car("k", "KEY002")).await.expect(201);
+    let patch = async |number: u64| {
+        let patch = json!({"body": incompressible_text(number, 100_000)});
+        keyed(client, Method::PATCH, "/v4/car/k", &format!("key-{number}"), Some(&patch)).await
+    };
+    for number in 0..40 {
+        patch(number).await.expect(200);
+    }
+    let is_known = async |number: u64| patch(number).await.header("idempotency-replayed").is_some();
+    assert!(is_known(39).await && is_known(33).await, "the newest are known");
+    let kept = server.command(&["dealers", "show", "north-cars", "--json"]).await;
+    let usage: Value = serde_json::from_str(&kept).unwrap();
+    let bytes = usage["limits"].as_array().unwrap().iter().find(|it| it["setting"] == "dealer_idempotency_bytes");
+    let bytes = bytes.unwrap()["number"].as_u64().unwrap();
+    assert!((700_000..=1_048_576).contains(&bytes), "{bytes}");
+    // 40 answers have nearly 4 MB. A key that is not known any more is that of a new request.
+    assert!(!is_known(0).await);
+}
+
+#[tokio::test]
+async fn the_oldest_answers_make_room_on_sqlite() {
+    the_oldest_answers_make_room(None).await;
+}
+
+#[tokio::test]
+async fn the_oldest_answers_make_room_on_postgresql() {
+    let Some(server) = Postgres::shared().await else { return };
+    the_oldest_answers_make_room(Some(server.database().await)).await;
 }
 
 #[tokio::test]

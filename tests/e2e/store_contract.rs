@@ -26,7 +26,7 @@ use ad_core::{
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters, LOG_PARAMETERS};
 use ad_server::store::{Database, DatabaseStore};
-use ad_tests::{Postgres, eventually};
+use ad_tests::{Postgres, eventually, incompressible_text};
 use futures_util::future::{join, join_all, join3};
 use serde_json::json;
 use uuid::Uuid;
@@ -114,6 +114,7 @@ contract!(
     a_refused_write_keeps_no_answer,
     of_many_writes_with_one_key_one_is_accepted,
     answers_are_removed_by_age,
+    answers_of_a_holder_are_removed_by_size,
     a_promotion_coalesces_with_one_of_the_same_plan,
     of_many_promotions_at_once_one_is_accepted,
     who_waits_for_a_request_is_told_of_its_end,
@@ -1352,6 +1353,37 @@ async fn answers_are_removed_by_age(store: &dyn Store) {
     assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 0);
     assert_eq!(store.usage("dealer_code north", Usage::Answers, 10).await.unwrap(), 2);
     store.keep_answer(of.id, &answer(9, "1")).await.unwrap();
+}
+
+async fn answers_of_a_holder_are_removed_by_size(store: &dyn Store) {
+    let of = ad(1, "north", "a");
+    let large = |number: u128, key: &str| {
+        let text = incompressible_text(u64::try_from(number).unwrap(), 6400);
+        KeptAnswer { answer: format!("201\n[]\n{text}"), ..answer(number, key) }
+    };
+    create_keyed(store, &of, &large(1, "1")).await.unwrap();
+    for number in 2..=6 {
+        store.keep_answer(of.id, &large(number, &number.to_string())).await.unwrap();
+    }
+    let elsewhere = AnswerKey { holder: "dealer_group north".to_owned(), digest: "1".to_owned() };
+    store.keep_answer(of.id, &KeptAnswer { key: elsewhere.clone(), ..large(7, "1") }).await.unwrap();
+    let known = async || {
+        let mut known = Vec::new();
+        for number in 1..=6 {
+            known.extend(store.kept_answer(&large(number, &number.to_string()).key).await.unwrap());
+        }
+        known.into_iter().map(|kept| kept.fingerprint).collect::<Vec<_>>()
+    };
+    assert_eq!(store.trim_answers("dealer_code north", 50_000).await.unwrap(), 0);
+    assert_eq!(store.trim_answers("dealer_code north", 26_500).await.unwrap(), 2, "each has 6,400 bytes");
+    assert_eq!(known().await, ["of 3", "of 4", "of 5", "of 6"]);
+    // What was removed is new again.
+    store.keep_answer(of.id, &large(9, "1")).await.unwrap();
+    assert_eq!(store.trim_answers("dealer_code north", 13_500).await.unwrap(), 3);
+    assert_eq!(known().await, ["of 9", "of 6"]);
+    assert_eq!(store.trim_answers("dealer_code north", 1).await.unwrap(), 2);
+    assert_eq!(known().await, [""; 0]);
+    assert!(store.kept_answer(&elsewhere).await.unwrap().is_some());
 }
 
 async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {

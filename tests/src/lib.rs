@@ -80,3 +80,17 @@ pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
 #[doc = include_str!("../../docs/embedding.md")]
 #[derive(Debug)]
 pub struct Embedding;
+
+/// Hexadecimal digits that a compressor finds no repetition in, the same for the same seed.
+pub fn incompressible_text(seed: u64, digits: usize) -> String {
+    // SplitMix64.
+    let number = |place: u64| {
+        let mixed = seed.wrapping_mul(1 << 32).wrapping_add(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    let mut text: String = (0..).map(|place| format!("{:016x}", number(place))).take(digits.div_ceil(16)).collect();
+    text.truncate(digits);
+    text
+}

@@ -694,6 +694,22 @@ impl Store for MemoryStore {
         Ok(removed)
     }
 
+    async fn trim_answers(&self, holder: &str, bytes: u64) -> Result<u64, StoreError> {
+        let answers = &mut locked(&self.0).answers;
+        let mut newest: Vec<_> = answers.values().filter(|kept| kept.key.holder == holder).cloned().collect();
+        newest.sort_by_key(|kept| std::cmp::Reverse((kept.accepted, kept.request_id)));
+        let mut total = 0;
+        let fits = |kept: &KeptAnswer| {
+            total += kept.answer.len() as u64;
+            total <= bytes
+        };
+        let removed = newest.split_off(newest.iter().map(fits).take_while(|fits| *fits).count());
+        for kept in &removed {
+            answers.remove(&kept.key);
+        }
+        Ok(removed.len() as u64)
+    }
+
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
         let tables = locked(&self.0);
         let is_theirs = |index: usize| tables.ads[index].stored.ad.dealer_code == dealer_code;

@@ -527,6 +527,10 @@ pub trait Store: Send + Sync {
     /// Removes answers of requests that were accepted before a time, at most so many, and returns how many.
     async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError>;
 
+    /// Removes the oldest answers of a holder of keys, so that the others have at most so many bytes, as they are stored. Returns how
+    /// many.
+    async fn trim_answers(&self, holder: &str, bytes: u64) -> Result<u64, StoreError>;
+
     /// How much a dealer has. Counting may stop at `at_most`; the result is then at least `at_most`. It is called at most a few
     /// times a second for each dealer, and only if there are quotas.
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError>;

@@ -101,7 +101,7 @@ impl Service {
         let tag = AdTag::of_new_ad(self.store.epoch());
         let accepted =
             Accepted { ad, tag, failed_images: Vec::new(), warnings: checked.warnings, request: Acceptance::Queued };
-        let kept = incoming.kept(&accepted, now)?;
+        let kept = self.answer_to_keep(incoming, &accepted, now).await?;
         let ad = &accepted.ad;
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
             Ok(()) => {}

@@ -74,16 +74,6 @@ pub enum Acceptance {
     Unchanged,
 }
 
-impl Incoming<'_> {
-    /// The answer to keep, if the client sent a key.
-    pub(super) fn kept(&self, accepted: &Accepted, now: Timestamp) -> Result<Option<KeptAnswer>, ServiceError> {
-        let Some(Keep { key, fingerprint, writer }) = self.keep else { return Ok(None) };
-        let answer = writer.write(accepted).map_err(StoreError::Faulty)?;
-        let (key, fingerprint) = (key.clone(), fingerprint.clone());
-        Ok(Some(KeptAnswer { key, fingerprint, request_id: self.id, accepted: now, answer }))
-    }
-}
-
 impl Service {
     /// Accepts a write for which no request is made: there is nothing to do, or an unfinished request is to do the same.
     pub(super) async fn accept_without_request(
@@ -94,7 +84,7 @@ impl Service {
     ) -> Result<Accepted, ServiceError> {
         let accepted = ad.accepted(acceptance);
         self.admit_answer(request).await?;
-        if let Some(kept) = request.kept(&accepted, self.clock.now())? {
+        if let Some(kept) = self.answer_to_keep(request, &accepted, self.clock.now()).await? {
             self.store.keep_answer(accepted.ad.id, &kept).await?;
             self.answer_kept(request);
         }
@@ -107,6 +97,22 @@ impl Service {
             Some(keep) => self.admit_one(&keep.key.holder, Usage::Answers).await,
             None => Ok(()),
         }
+    }
+
+    /// The answer to keep, if the client sent a key, and room for it.
+    pub(super) async fn answer_to_keep(
+        &self,
+        request: Incoming<'_>,
+        accepted: &Accepted,
+        now: Timestamp,
+    ) -> Result<Option<KeptAnswer>, ServiceError> {
+        let Some(Keep { key, fingerprint, writer }) = request.keep else { return Ok(None) };
+        let answer = writer.write(accepted).map_err(StoreError::Faulty)?;
+        if let Some(quotas) = &self.quotas {
+            quotas.make_room_for_answer(&key.holder, answer.len() as u64).await?;
+        }
+        let (key, fingerprint) = (key.clone(), fingerprint.clone());
+        Ok(Some(KeptAnswer { key, fingerprint, request_id: request.id, accepted: now, answer }))
     }
 
     pub(super) fn answer_kept(&self, request: Incoming<'_>) {

@@ -167,7 +167,7 @@ impl Service {
             request.progress.changes =
                 decision.content.as_ref().and_then(|content| ContentChange::between(&stored.ad.content, content));
             let accepted = changed(stored, &mut decision, request.accepted, self.store.epoch());
-            let kept = incoming.kept(&accepted, request.accepted)?;
+            let kept = self.answer_to_keep(incoming, &accepted, request.accepted).await?;
             let ad = &accepted.ad;
             let revised = self
                 .store

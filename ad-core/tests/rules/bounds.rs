@@ -4,13 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     categories::by_id,
-    model::{Ad, ApiVersion, Content, Dealer, MOST_UNFINISHED},
-    ports::{Clock, Ids, Store, Usage},
+    model::{Ad, ApiVersion, Content, Dealer, MOST_UNFINISHED, Timestamp},
+    ports::{AnswerKey, Clock, Ids, KeptAnswer, Store, Usage},
     quotas::{DealerQuotas, Quotas},
     rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext, size::MOST_BYTES},
     service::{ServiceError, TooManyRequests},
 };
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::support::{DEALER, House, access, boat, car_of, category, dealer, object, with};
 
@@ -181,6 +182,59 @@ async fn an_image_beyond_the_quota_is_unusable_and_a_known_one_is_not() {
     house.run().await;
     assert_eq!(house.ad().await.image_refs.len(), 1, "the same bytes count once");
     quotas.admit_image("south", &image).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_oldest_answers_make_room_for_new_ones() {
+    let house = House::new();
+    let store = house.kit.store.clone();
+    let quotas = || {
+        let limits = DealerQuotas { answer_bytes: Some(4000), ..DealerQuotas::default() };
+        Quotas::new(limits, house.kit.store.clone(), house.clock.clone())
+    };
+    let holder = "dealer_code north";
+    let answer = |number: u128| KeptAnswer {
+        key: AnswerKey { holder: holder.to_owned(), digest: number.to_string() },
+        fingerprint: String::new(),
+        request_id: Uuid::from_u128(number),
+        accepted: Timestamp::from_millis(i64::try_from(number).unwrap()),
+        answer: "x".repeat(300),
+    };
+    let keep = async |quotas: &Quotas, number: u128| {
+        quotas.make_room_for_answer(holder, 300).await.unwrap();
+        store.keep_answer(Uuid::nil(), &answer(number)).await.unwrap();
+    };
+    let known = async || {
+        let mut known = Vec::new();
+        for number in 0..100 {
+            known.extend(store.kept_answer(&answer(number).key).await.unwrap().map(|_| number));
+        }
+        known
+    };
+    let process = quotas();
+    let mut most = 0;
+    for number in 0..50 {
+        keep(&process, number).await;
+        most = most.max(known().await.len() * 300);
+    }
+    assert!((3600..=4000).contains(&most), "it is used, and not exceeded: {most}");
+    let newest = known().await;
+    assert!(newest.len() >= 10 && newest.last() == Some(&49), "three quarters stay: {newest:?}");
+    assert!(newest.iter().zip(&newest[1..]).all(|(one, next)| one + 1 == *next), "the oldest go: {newest:?}");
+    // Each further process exceeds it by a quarter at most, and begins with what it finds.
+    let other = quotas();
+    for number in 50..90 {
+        keep(if number % 2 == 0 { &process } else { &other }, number).await;
+        let bytes = known().await.len() * 300;
+        assert!(bytes <= 5000, "{bytes}");
+    }
+    // A dealer without a key costs nothing, and a process without the quota keeps all.
+    let without = Quotas::new(DealerQuotas::default(), house.kit.store.clone(), house.clock.clone());
+    let before = known().await;
+    for number in 90..100 {
+        keep(&without, number).await;
+    }
+    assert_eq!(known().await.len(), before.len() + 10);
 }
 
 #[tokio::test]

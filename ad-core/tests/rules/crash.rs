@@ -185,6 +185,10 @@ impl Store for Mortal {
         self.store.has_unfinished(ad).await
     }
 
+    async fn trim_answers(&self, holder: &str, bytes: u64) -> Result<u64, StoreError> {
+        self.store.trim_answers(holder, bytes).await
+    }
+
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
         self.store.usage(dealer_code, of, at_most).await
     }

@@ -399,6 +399,11 @@ settings! {
     /// Maximum number of idempotency keys in use with the tokens of one dealer or group; further ones are answered with 429 [default: unlimited]
     dealer_idempotency_keys: NonZeroU64 = example 1000000, flag("N");
 
+    /// Maximum size of the answers kept for idempotency keys with the tokens of one dealer or group; the oldest make room for new ones
+    /// A key whose answer was removed is no longer known. The newest three quarters of this size are always kept. Each further process may
+    /// exceed it by a quarter.
+    dealer_idempotency_bytes: ByteSize = default "256MiB", flag("SIZE");
+
     /// Longest time for which a request waits that prefers to (`Prefer: wait=N`)
     longest_wait: Period = default "30s", flag("TIME");
 

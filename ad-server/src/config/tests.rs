@@ -33,6 +33,8 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));
     assert_eq!(settings.log_format, LogFormat::Text);
     assert_eq!(settings.media_url, None);
+    assert_eq!(settings.retention_times().photos(), Some(Duration::from_hours(2 * 365 * 24)));
+    assert_eq!(settings.dealer_quotas().answer_bytes, Some(256 << 20));
 }
 
 #[test]

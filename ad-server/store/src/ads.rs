@@ -35,6 +35,12 @@ use super::{
     },
 };
 
+/// Most kept answers that are found in one read to be removed.
+const TRIMMED: u32 = 10_000;
+
+/// Number of them that one transaction removes.
+const TRIMMED_AT_ONCE: usize = 500;
+
 /// The store in a database. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct DatabaseStore {
@@ -369,6 +375,24 @@ impl Store for DatabaseStore {
 
     async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
         self.database.remove_answers(before, at_most).await
+    }
+
+    async fn trim_answers(&self, holder: &str, bytes: u64) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            let oldest = answers_sql::AnswersBeyond { holder, bytes, at_most: TRIMMED };
+            let mut digests: Vec<String> = Columns::all(&self.database.read(oldest).await?)?;
+            let is_last = digests.len() < TRIMMED as usize;
+            while !digests.is_empty() {
+                let rest = digests.split_off(digests.len().min(TRIMMED_AT_ONCE));
+                let some = std::mem::replace(&mut digests, rest);
+                let remove = answers_sql::RemoveAnswersOfHolder { holder, digests: some };
+                removed += self.database.run(remove).await?.changed;
+            }
+            if is_last {
+                return Ok(removed);
+            }
+        }
     }
 
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {

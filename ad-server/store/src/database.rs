@@ -20,7 +20,7 @@ use super::{
     postgres::{self, NotificationTargets, Postgres, Replica},
     rows::{Columns, FromColumns, Row},
     schema::SchemaState,
-    sql::answers::RemoveAnswers,
+    sql::answers::{AnswerBytesOfHolder, RemoveAnswers},
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
     work::{StatementResult, Work},
@@ -390,6 +390,11 @@ impl Database {
     /// Removes kept answers of requests that were accepted before a time, at most so many, and returns how many.
     pub async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
         Ok(self.run(RemoveAnswers { before, at_most }).await?.changed)
+    }
+
+    /// Bytes of the kept answers of a holder of keys, as they are stored.
+    pub async fn answer_bytes(&self, holder: &str) -> Result<u64, StoreError> {
+        self.read_number(AnswerBytesOfHolder { holder }).await
     }
 
     /// Wakes those who wait for events, in this process and in others.

@@ -483,6 +483,7 @@ texts! {
     ads_not_deleted: "Ads that are not deleted", "Annonser som inte är borttagna";
     image_bytes: "Bytes of images", "Byte bilder";
     idempotency_keys: "Idempotency keys", "Idempotensnycklar";
+    idempotency_bytes: "Bytes of their answers", "Byte svar till dem";
     last_used: "Last used", "Senast använd";
     revoke: "Revoke", "Återkalla";
     revoke_does: "Servers refuse the token within a second, and its sessions of the console end. This cannot be undone.",

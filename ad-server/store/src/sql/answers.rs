@@ -49,6 +49,38 @@ statements! {
             WHERE accepted < :before
         )";
 
+    /// The oldest answers of a holder of keys, without which the others have at most so many bytes.
+    AnswersBeyond<'a> { holder: &'a str, bytes: u64, at_most: u32 }
+    sqlite "
+        SELECT digest FROM (
+            SELECT seq, digest, sum(octet_length(headers) + octet_length(body)) OVER (
+                ORDER BY seq DESC ROWS UNBOUNDED PRECEDING
+            ) AS with_newer
+            FROM kept_answers WHERE holder = :holder
+        ) AS summed
+        WHERE with_newer > :bytes ORDER BY seq LIMIT :at_most"
+    postgres "
+        SELECT digest FROM (
+            -- As they are stored, and without reading the bodies.
+            SELECT request_id, digest, sum(pg_column_size(headers) + pg_column_size(body)) OVER (
+                ORDER BY request_id DESC ROWS UNBOUNDED PRECEDING
+            ) AS with_newer
+            FROM kept_answers WHERE holder = :holder
+        ) AS summed
+        WHERE with_newer > :bytes ORDER BY request_id LIMIT :at_most";
+
+    /// Removes some answers of a holder of keys.
+    RemoveAnswersOfHolder<'a> { holder: &'a str, digests: Vec<String> }
+    sqlite "DELETE FROM kept_answers WHERE holder = :holder AND digest IN (SELECT value FROM json_each(:digests))"
+    postgres "DELETE FROM kept_answers WHERE holder = :holder AND digest = ANY (CAST(:digests AS TEXT[]))";
+
+    /// Bytes of the kept answers of a holder of keys, as they are stored.
+    AnswerBytesOfHolder<'a> { holder: &'a str }
+    sqlite "
+        SELECT coalesce(sum(octet_length(headers) + octet_length(body)), 0) FROM kept_answers WHERE holder = :holder"
+    postgres "
+        SELECT coalesce(sum(pg_column_size(headers) + pg_column_size(body)), 0) FROM kept_answers WHERE holder = :holder";
+
     /// The kept answers of a holder of keys, counted up to a limit.
     AnswersOfHolder<'a> { holder: &'a str, at_most: u64 }
     both "

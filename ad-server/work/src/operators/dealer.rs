@@ -20,7 +20,7 @@ pub struct DealerFacts {
     pub ads: BTreeMap<AdStatus, u64>,
     /// Number of its valid tokens.
     pub tokens: usize,
-    pub limits: [DealerUsage; 4],
+    pub limits: [DealerUsage; 5],
 }
 
 /// What a dealer uses, and the limit of the settings.
@@ -57,15 +57,23 @@ impl DealerFacts {
         let is_valid = |token: &TokenRecord| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
         let tokens = database.tokens().await?;
         let tokens = tokens.iter().filter(|token| token.is_of(code) && is_valid(token)).count();
-        let used = async |what, of, limit, setting| -> Result<DealerUsage, StoreError> {
-            let number = store.usage(code, of, u64::from(u32::MAX)).await?;
+        let used = async |of, what, limit, setting, whose: &str| -> Result<DealerUsage, StoreError> {
+            let number = store.usage(whose, of, u64::from(u32::MAX)).await?;
             Ok(DealerUsage { what, number, limit, setting })
         };
+        let holder = format!("dealer_code {code}");
+        let answer_bytes = DealerUsage {
+            what: "idempotency bytes",
+            number: database.answer_bytes(&holder).await?,
+            limit: quotas.answer_bytes,
+            setting: "dealer_idempotency_bytes",
+        };
         let limits = [
-            used("unfinished requests", Usage::Requests, quotas.requests, "dealer_requests").await?,
-            used("ads", Usage::Ads, quotas.ads, "dealer_ads").await?,
-            used("image bytes", Usage::ImageBytes, quotas.image_bytes, "dealer_image_bytes").await?,
-            used("idempotency keys", Usage::Answers, quotas.answers, "dealer_idempotency_keys").await?,
+            used(Usage::Requests, "unfinished requests", quotas.requests, "dealer_requests", code).await?,
+            used(Usage::Ads, "ads", quotas.ads, "dealer_ads", code).await?,
+            used(Usage::ImageBytes, "image bytes", quotas.image_bytes, "dealer_image_bytes", code).await?,
+            used(Usage::Answers, "idempotency keys", quotas.answers, "dealer_idempotency_keys", &holder).await?,
+            answer_bytes,
         ];
         Ok(Self { dealer, suspended, ads, tokens, limits })
     }

@@ -44,7 +44,7 @@ fn headers() -> Map<String, Value> {
             "Tags (`ETag`) of earlier answers, separated by commas, or `*`: if one of them is current, the answer is 304 without a body",
             text(), json!({"read": {"value": "\"3.12\""}, "several": {"value": "\"3.12\", \"3.14\""}})),
         header("IdempotencyKey", "Idempotency-Key",
-            "A key of 1 to 255 visible ASCII characters, quoted or not, that the client has not used for another request. The same request with the same key gets the first answer again, with `Idempotency-Replayed: true`, and does nothing",
+            "A key of 1 to 255 visible ASCII characters, quoted or not, that the client has not used for another request. The same request with the same key gets the first answer again, with `Idempotency-Replayed: true`, and does nothing. A key is known for some days, and for the latest tens of thousands of writes of the dealer or group",
             json!({"type": "string", "minLength": 1, "maxLength": 512}), json!({"uuid": {"value": "\"8e03978e-40d5-43dd-bc93-6894a57f9324\""}})),
         header("Prefer", "Prefer",
             "`wait=N`: send the answer when the request has finished, or after N seconds, with the ad as it then is",

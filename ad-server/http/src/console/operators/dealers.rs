@@ -124,6 +124,7 @@ fn limits(texts: &Texts, limits: &[DealerUsage]) -> Markup {
         "dealer_requests" => texts.unfinished,
         "dealer_ads" => texts.ads_not_deleted,
         "dealer_image_bytes" => texts.image_bytes,
+        "dealer_idempotency_bytes" => texts.idempotency_bytes,
         _ => texts.idempotency_keys,
     };
     let row = |it: &DealerUsage| {
