@@ -250,6 +250,7 @@ impl Settings {
     pub fn retention_times(&self) -> RetentionTimes {
         RetentionTimes {
             deleted_ads: self.deleted_ads_kept.map(Period::duration),
+            deleted_photos: self.deleted_photos_kept.duration(),
             log_messages: self.log_messages_kept.map(Period::duration),
             audit_log: self.audit_log_kept.map(Period::duration),
         }

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 
 use ad_core::{
-    model::{Action, ActionState, AdState, Content, ContentChange, EventQuery, ImageRef, LogEntry, Timestamp},
+    model::{Action, ActionState, Ad, AdState, Content, ContentChange, EventQuery, ImageRef, LogEntry, Timestamp},
     ports::{AdChange, Outcome, Scope, Store, StoreError},
 };
-use ad_server::store::{AuditEntry, Database, DatabaseStore};
+use ad_server::store::{AuditEntry, Database, DatabaseStore, PhotosOfDeleted};
 use ad_tests::{Client, ImageHost, Options, Postgres, Server, eventually};
 use serde_json::{Value, json};
 
@@ -41,6 +41,7 @@ macro_rules! on_both {
 
 on_both!(
     deleted_ads_are_erased_by_age_a_bounded_number_at_a_time,
+    photos_of_deleted_ads_are_forgotten_by_age,
     messages_are_erased_by_age_and_every_entry_stays,
     the_audit_log_is_removed_by_age,
 );
@@ -114,6 +115,37 @@ async fn deleted_ads_are_erased_by_age_a_bounded_number_at_a_time(Stored { store
     assert_eq!(ads, 3, "the revived one, the one that had a request, and the one that was not deleted before");
     assert_eq!(find(&store, &first).await.0.ad.content, Content::default());
     assert_eq!(database.erased_images().await.unwrap().0.len(), 1, "nobody shows the image any more");
+}
+
+async fn photos_of_deleted_ads_are_forgotten_by_age(Stored { store, database }: Stored) {
+    for number in 1..=3 {
+        create(&store, &ad(number, "north", &number.to_string())).await.unwrap();
+    }
+    delete_all(&store).await;
+    create(&store, &ad(4, "north", "4")).await.unwrap();
+    let first = ad(1, "north", "1");
+    let before = find(&store, &first).await.0;
+    assert_eq!(before.ad.image_refs.len(), 1);
+
+    let counted = database.photos_of_deleted(before.ad.updated, 10).await.unwrap();
+    assert_eq!(counted, PhotosOfDeleted { first: Some(before.ad.updated), ads: 0, photos: 0 });
+    let later = before.ad.updated + std::time::Duration::from_secs(1);
+    let counted = database.photos_of_deleted(later, 10).await.unwrap();
+    assert_eq!((counted.ads, counted.photos), (3, 3), "{counted:?}");
+    assert_eq!(database.photos_of_deleted(later, 2).await.unwrap().ads, 2, "counting ends there");
+    // An unfinished request may need what an ad has.
+    let busy = ad(3, "north", "3");
+    revise(&store, &busy, find(&store, &busy).await.0.revision, 9000).await.unwrap();
+
+    assert_eq!(database.forget_photos_of_deleted_before(before.ad.updated).await.unwrap(), None);
+    assert_eq!(database.forget_photos_of_deleted_before(later).await.unwrap(), Some(2));
+    assert_eq!(database.forget_photos_of_deleted_before(later).await.unwrap(), None);
+    let after = find(&store, &first).await.0;
+    assert_eq!(after.ad.image_refs, []);
+    assert_ne!(after.tag, before.tag, "clients see the change");
+    let expected = Ad { image_refs: Vec::new(), ..before.ad };
+    assert_eq!(after.ad, expected, "nothing else has changed");
+    assert_eq!(database.erased_images().await.unwrap().0.len(), 0, "the ad with a request shows the same image");
 }
 
 /// Erases messages until there were so many, and returns how many each transaction erased. Entries of a transaction can be read a
@@ -283,4 +315,51 @@ async fn a_server_erases_what_is_too_old_in_sqlite() {
 async fn a_server_erases_what_is_too_old_in_postgresql() {
     let Some(server) = Postgres::shared().await else { return };
     a_server_erases_what_is_too_old(Some(server.database().await)).await;
+}
+
+async fn a_server_removes_photos_of_ads_that_were_deleted_long_ago(database: Option<String>) {
+    let images = ImageHost::start().await;
+    let args = |kept: &str| {
+        let database = database.iter().flat_map(|url| ["--database-url", url]);
+        ["--deleted-photos-kept", kept].into_iter().chain(database).map(str::to_owned).collect()
+    };
+    let mut server = Server::with(Options { args: args("forever"), ..Options::default() }).await;
+    let client = server.client.clone();
+    let mut gone = boat("gone", &images);
+    gone["image_urls"] = json!([images.url("1.jpg")]);
+    client.post("/v4/boat", &gone).await.expect(201);
+    let shown = client.published("gone").await;
+    client.delete("/v4/ad/gone").await.expect(200);
+    client.ended("gone", "delete", None).await;
+    let media = server.dir().join("data/media");
+    assert_eq!(files(&media), 1);
+
+    server.stop().await;
+    server.restart_with(Options { args: args("1s"), ..Options::default() }).await;
+    let client = server.client.clone();
+    eventually("the photo is removed", async || (files(&media) == 0).then_some(())).await;
+    let ad = client.get("/v4/ad/gone").await.expect(200);
+    assert_eq!((&ad["title"], &ad["image_urls"]), (&shown["title"], &shown["image_urls"]), "its content stays");
+    assert_eq!((&ad["state"], &ad["image_refs"]), (&json!("deleted"), &json!([])));
+    let removed = |line: &&String| line.contains("removed photos of deleted ads") && line.contains("ads=1");
+    eventually("the log says so", async || server.said().iter().find(removed).map(|_| ())).await;
+
+    // An update that says nothing about images brings them back.
+    let revived = client.patch("/v4/boat/gone", &json!({"title": "Back again"})).await;
+    revived.expect(200);
+    client.ended("gone", "publish", revived.header("x-request-id")).await;
+    let back = client.ad("gone").await;
+    assert_eq!((&back["state"], back["image_refs"].as_array().unwrap().len()), (&json!("created"), 1), "{back}");
+    assert_eq!(files(&media), 1);
+}
+
+#[tokio::test]
+async fn a_server_removes_photos_of_ads_that_were_deleted_long_ago_in_sqlite() {
+    a_server_removes_photos_of_ads_that_were_deleted_long_ago(None).await;
+}
+
+#[tokio::test]
+async fn a_server_removes_photos_of_ads_that_were_deleted_long_ago_in_postgresql() {
+    let Some(server) = Postgres::shared().await else { return };
+    a_server_removes_photos_of_ads_that_were_deleted_long_ago(Some(server.database().await)).await;
 }

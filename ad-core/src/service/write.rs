@@ -274,15 +274,16 @@ impl Decision {
     }
 }
 
-/// The actions of an update (decision 21): media when images are added or removed, then publish, or unpublish when the ad was
-/// hidden.
+/// The actions of an update (decision 21): media when images are added or removed, or when a deleted ad has lost them all, then publish,
+/// or unpublish when the ad was hidden.
 pub(super) fn update_actions(stored: &StoredAd, content: &Content, sends_images: bool) -> Vec<Action> {
     let before = &stored.ad.content;
     let has_images = content.image_urls().next().is_some()
         || before.image_urls().next().is_some()
         || !stored.ad.image_refs.is_empty();
+    let has_lost_images = stored.intent == AdState::Deleted && stored.ad.image_refs.is_empty();
     let mut actions = vec![Action::Update];
-    if sends_images && has_images {
+    if (sends_images || has_lost_images) && has_images {
         actions.push(Action::HandleMedia);
     }
     if content.visible() {

@@ -26,6 +26,7 @@ pub use text_value;
 
 text_value! {
     Period: InvalidPeriod = "expected a duration such as 90d, 12h, 30m or 60s, at most 36500d";
+    RetentionTime: InvalidRetentionTime = "expected a duration such as 730d or 12h, at most 36500d, or forever";
     PublicUrl: InvalidPublicUrl = "expected an http(s) address such as https://ads.example.com, without query and fragment";
     OtlpEndpoint: InvalidEndpoint = "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; set credentials in OTEL_EXPORTER_OTLP_HEADERS";
     Origin: InvalidOrigin = "expected an origin such as https://shop.example.com, without path";
@@ -55,6 +56,28 @@ impl FromStr for Period {
         let whole = span.total((Unit::Second, SpanRelativeTo::days_are_24_hours())).map_err(|_| InvalidPeriod)?;
         let duration = Duration::try_from_secs_f64(whole).map_err(|_| InvalidPeriod)?;
         if duration.is_zero() || duration > LONGEST { Err(InvalidPeriod) } else { Ok(Self(duration)) }
+    }
+}
+
+/// How long something is kept: a [`Period`], or `forever`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionTime(Option<Duration>);
+
+impl RetentionTime {
+    /// `None`: for ever.
+    pub const fn duration(self) -> Option<Duration> {
+        self.0
+    }
+}
+
+impl FromStr for RetentionTime {
+    type Err = InvalidRetentionTime;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRetentionTime> {
+        match text {
+            "forever" => Ok(Self(None)),
+            _ => text.parse().map(|period: Period| Self(Some(period.0))).map_err(|_| InvalidRetentionTime),
+        }
     }
 }
 
@@ -215,6 +238,15 @@ impl FromStr for ByteSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn things_are_kept_for_a_time_or_for_ever() {
+        let read = |text: &str| text.parse().map(RetentionTime::duration);
+        assert_eq!((read("forever"), read("1d")), (Ok(None), Ok(Some(Duration::from_hours(24)))));
+        for text in ["", "0s", "never", "Forever", "2y", "-1d"] {
+            assert_eq!(read(text), Err(InvalidRetentionTime), "{text}");
+        }
+    }
 
     #[test]
     fn periods_are_read_as_people_write_them() {

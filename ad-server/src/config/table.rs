@@ -22,7 +22,7 @@ use serde::Deserialize;
 use ad_server_base::{
     secret::Secret,
     telemetry::LogFormat,
-    values::{AddressRange, ByteSize, Origin, OtlpEndpoint, Period, PublicUrl, Rate},
+    values::{AddressRange, ByteSize, Origin, OtlpEndpoint, Period, PublicUrl, Rate, RetentionTime},
 };
 use ad_server_outside::{marketplace::MarketplaceAddress, media::MediaLocation, registry::RegistryAddress};
 
@@ -384,6 +384,11 @@ settings! {
     /// Then they are erased as by `ad-server erase`; docs/data-protection.md says what stays. An update still revives an erased ad, with the
     /// content that it brings.
     deleted_ads_kept: Period = example "90d", flag("TIME");
+
+    /// How long photos of deleted ads are kept; `forever` keeps them until the ads are erased
+    /// Then the image store forgets those that no other ad shows. The ads keep their content, and an update that revives one fetches its
+    /// images again.
+    deleted_photos_kept: RetentionTime = default "730d", flag("TIME");
 
     /// How long messages, and what updates have changed, are kept in the logs of ads [default: for ever]
     /// Entries stay, because events and requests are read from them; their message is "Erased" then.

@@ -64,19 +64,9 @@ impl Work for EraseBatch {
     type Answer = Option<Erased>;
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<Erased>> {
-        let (mut ads, mut names) = (Vec::<i64>::new(), BTreeSet::new());
-        for row in &link.run(&self.erasable).await?.rows {
-            let mut columns = Columns::of(row);
-            ads.push(columns.value().map_err(unreadable)?);
-            let images: Vec<Value> = columns.json().map_err(unreadable)?;
-            let addresses = images.iter().filter_map(|image| image["cdn_url"].as_str());
-            names.extend(addresses.filter_map(|address| address.rsplit('/').next()).map(str::to_owned));
-        }
+        let ads = note_images(link, &self.erasable).await?;
         if ads.is_empty() {
             return Ok(None);
-        }
-        if !names.is_empty() {
-            link.run(&sql::AddErasedImages { names: names.into_iter().collect() }.into()).await?;
         }
         // The calls and listings are found by the ads, the answers by the log.
         let steps: [Statement; 5] = [
@@ -95,6 +85,22 @@ impl Work for EraseBatch {
         link.run(&sql::EraseAds { ads, now: self.now }.into()).await?;
         Ok(Some(Erased { ads: count, log_entries, listings }))
     }
+}
+
+/// Notes that the images of some ads are to be removed unless others show them, and returns the ads. `erasable` reads both.
+pub(super) async fn note_images(link: &mut Link<'_>, erasable: &Statement) -> sqlx::Result<Vec<i64>> {
+    let (mut ads, mut names) = (Vec::<i64>::new(), BTreeSet::new());
+    for row in &link.run(erasable).await?.rows {
+        let mut columns = Columns::of(row);
+        ads.push(columns.value().map_err(unreadable)?);
+        let images: Vec<Value> = columns.json().map_err(unreadable)?;
+        let addresses = images.iter().filter_map(|image| image["cdn_url"].as_str());
+        names.extend(addresses.filter_map(|address| address.rsplit('/').next()).map(str::to_owned));
+    }
+    if !names.is_empty() {
+        link.run(&sql::AddErasedImages { names: names.into_iter().collect() }.into()).await?;
+    }
+    Ok(ads)
 }
 
 impl Database {

@@ -75,6 +75,7 @@ pub use newest::PublishedByHour;
 pub use operators::{AskedBy, AuditEntry, DealerQueue, Hold, HoldTarget, Promotion};
 pub use options::{OpenError, Options, SchemaPolicy};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
+pub use retention::PhotosOfDeleted;
 pub(crate) use rows::from_columns;
 pub use schema::SchemaState;
 pub use tokens::TokenRecord;

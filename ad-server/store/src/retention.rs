@@ -5,9 +5,10 @@ use ad_core::{model::Timestamp, ports::StoreError};
 
 use super::{
     Columns, Database, Link, Work,
-    erase::{BATCH, EraseBatch, Erased},
+    erase::{BATCH, EraseBatch, Erased, note_images},
+    from_columns,
     rows::unreadable,
-    sql::retention as sql,
+    sql::{erase::ErasePhotoLooks, retention as sql},
 };
 
 /// Number of log entries whose messages are erased in one transaction. Entries of one transaction are erased together.
@@ -36,7 +37,54 @@ impl Work for EraseOldMessages {
     }
 }
 
+/// Forgets the photos of ads that were deleted before a time.
+struct ForgetPhotos {
+    before: Timestamp,
+}
+
+impl Work for ForgetPhotos {
+    /// Number of ads, or `None` if none is left.
+    type Answer = Option<u64>;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<u64>> {
+        let with_photos = sql::PhotosOfDeletedBefore { before: self.before, limit: BATCH }.into();
+        let ads = note_images(link, &with_photos).await?;
+        if ads.is_empty() {
+            return Ok(None);
+        }
+        link.run(&ErasePhotoLooks { ads: ads.clone() }.into()).await?;
+        Ok(Some(link.run(&sql::ForgetPhotosOfAds { ads }.into()).await?.changed))
+    }
+}
+
+/// Deleted ads with photos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhotosOfDeleted {
+    /// When the first of them was deleted; `None`: there are none.
+    pub first: Option<Timestamp>,
+    /// Number of ads that were deleted before the time that was asked for.
+    pub ads: u64,
+    /// Number of their photos; the same photo of two ads counts twice.
+    pub photos: u64,
+}
+
+from_columns! { PhotosOfDeleted { first, ads, photos } }
+
 impl Database {
+    /// The photos of ads that were deleted before a time, of the longest deleted so many at most.
+    pub async fn photos_of_deleted(&self, before: Timestamp, at_most: u32) -> Result<PhotosOfDeleted, StoreError> {
+        let counts = Columns::first(&self.read(sql::CountPhotosOfDeleted { before, at_most }).await?)?;
+        counts.ok_or_else(|| StoreError::Faulty("the counts are missing".into()))
+    }
+
+    /// Has some ads that were deleted before a time show no photos, and notes that these are to be removed; `None` when none is left.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; those forgotten before stay forgotten.
+    pub async fn forget_photos_of_deleted_before(&self, before: Timestamp) -> Result<Option<u64>, StoreError> {
+        self.write(ForgetPhotos { before }).await
+    }
+
     /// Erases some ads that were deleted before a time; `None` when none is left.
     ///
     /// # Errors

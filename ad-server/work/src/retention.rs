@@ -1,5 +1,5 @@
-//! Erases deleted ads and messages of logs, and removes entries of the audit log, when their retention time is over. It works
-//! a little at a time, so that no write waits for it. Without a setting, nothing is erased.
+//! Erases deleted ads and messages of logs, and removes photos of deleted ads and entries of the audit log, when their retention time is
+//! over. It works a little at a time, so that no write waits for it. By default, only photos are removed.
 
 use std::{future::ready, sync::Arc, time::Duration};
 
@@ -21,6 +21,8 @@ const AUDIT_BATCH: u32 = 500;
 pub struct RetentionTimes {
     /// Content and images of deleted ads.
     pub deleted_ads: Option<Duration>,
+    /// Photos of deleted ads, whose content stays.
+    pub deleted_photos: Option<Duration>,
     /// Messages in the logs of ads.
     pub log_messages: Option<Duration>,
     /// Entries of the audit log.
@@ -30,7 +32,12 @@ pub struct RetentionTimes {
 impl RetentionTimes {
     /// `None` if everything is kept for ever.
     pub fn shortest(self) -> Option<Duration> {
-        [self.deleted_ads, self.log_messages, self.audit_log].into_iter().flatten().min()
+        [self.deleted_ads, self.deleted_photos, self.log_messages, self.audit_log].into_iter().flatten().min()
+    }
+
+    /// How long deleted ads have photos.
+    pub fn photos(self) -> Option<Duration> {
+        [self.deleted_ads, self.deleted_photos].into_iter().flatten().min()
     }
 }
 
@@ -50,6 +57,9 @@ impl Retention {
     pub async fn erase(&self) -> Result<(), ErasureError> {
         if let Some(kept) = self.times.deleted_ads {
             self.erase_ads(kept).await?;
+        }
+        if let Some(kept) = self.times.deleted_photos {
+            self.remove_photos(kept).await?;
         }
         if let Some(kept) = self.times.log_messages {
             self.erase_messages(kept).await?;
@@ -75,6 +85,21 @@ impl Retention {
         if all.ads + images > 0 {
             let Erased { ads, log_entries, listings } = all;
             tracing::info!(ads, log_entries, listings, images, "erased ads after deleted_ads_kept");
+        }
+        Ok(())
+    }
+
+    /// Removes the photos of deleted ads.
+    async fn remove_photos(&self, kept: Duration) -> Result<(), ErasureError> {
+        let mut ads = 0;
+        while let Some(some) = self.database.forget_photos_of_deleted_before(self.clock.now() - kept).await? {
+            ads += some;
+            tokio::time::sleep(PAUSE).await;
+        }
+        let images = remove_erased_images(&self.database, || ready(Ok::<_, ErasureError>(self.media.clone()))).await?;
+        self.metrics.expired(Expired::Images, images);
+        if ads + images > 0 {
+            tracing::info!(ads, images, "removed photos of deleted ads after deleted_photos_kept");
         }
         Ok(())
     }

@@ -281,6 +281,7 @@ async fn operators_act(database: Option<String>) {
 async fn erases(visitor: &Visitor, north: &Client, source_id: &str) {
     let page = visitor.page("/console/operators/erase?dealer_code=north-cars").await;
     assert!(page.contains("Would be erased: north-cars"), "{page}");
+    assert!(page.contains("Photos of deleted ads") && page.contains("They are removed after days: 730"), "{page}");
     let path = "/console/operators/erase";
     let form = |confirmed| [("dealer_code", "north-cars"), ("confirmed", confirmed)];
     for mistyped in ["", "yes", "North-cars", "south-cars"] {

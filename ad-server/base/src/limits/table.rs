@@ -187,7 +187,8 @@ limits! {
     "Unfinished requests", "{}, and one DELETE" [Number(MOST_UNFINISHED as usize)], "", "ad", "they are executed one at a time", "{error}" 429 TooManyRequestsOfAd;
     "Earlier prices", "the latest {}" [Number(MOST_EARLIER_PRICES)], "", "ad", "storage, size of `/prices`", "the oldest are removed; `recorded_since` says so";
     "Message of a log entry", "{}" [Bytes(MOST_MESSAGE_BYTES)], "", "ad", "stored for ever or for `log_messages_kept`, up to 100 per read", "truncated and marked";
-    "Content and images of deleted ads; messages of logs; the audit log", "kept for ever" [], "`deleted_ads_kept`; `log_messages_kept`; `audit_log_kept` ([retention](data-protection.md#retention))", "process", "operator's choice", "erased; erased; removed";
+    "Photos of deleted ads", "kept for {}" [Setting("deleted_photos_kept")], "`deleted_photos_kept` ([retention](data-protection.md#retention))", "process", "data protection, storage", "removed";
+    "Content of deleted ads; messages of logs; the audit log", "kept for ever" [], "`deleted_ads_kept`; `log_messages_kept`; `audit_log_kept` ([retention](data-protection.md#retention))", "process", "operator's choice", "erased; erased; removed";
     "Unfinished requests; ads; image bytes", "none" [], "`dealer_requests`, `dealer_ads`, `dealer_image_bytes` ([quotas](#quotas))", "dealer or group", "operator's choice", "{error}; 400; the image fails" 429 QuotaExceeded;
     "Idempotency keys in use", "none, each for {}" [Setting("idempotency_keys_kept")], "`dealer_idempotency_keys`, `idempotency_keys_kept`", "dealer or group", "storage", "{error}" 429 QuotaExceeded;
     "Answers kept for idempotency keys", "{}" [Setting("dealer_idempotency_bytes")], "`dealer_idempotency_bytes` ([quotas](#quotas))", "dealer or group", "storage", "the oldest are removed";

@@ -72,6 +72,8 @@ pub struct Console {
     /// The circuit breakers of this process for marketplaces; empty if it calls none.
     pub circuits: Arc<OnceLock<Circuits>>,
     pub quotas: DealerQuotas,
+    /// How long deleted ads have photos; `None`: for ever.
+    pub photos_kept: Option<Duration>,
     /// Where erased images are removed.
     pub media: Media,
 }

@@ -498,6 +498,12 @@ texts! {
     erase: "Erase", "Radera";
     erase_lead: "Erases what a dealer wrote: contents of ads, images that no other ad shows, local listings, messages of logs. Count first.",
         "Raderar det som en handlare har skrivit: annonsers innehåll, bilder som ingen annan annons visar, lokala annonser, loggars meddelanden. Räkna först.";
+    deleted_photos: "Photos of deleted ads", "Bilder i borttagna annonser";
+    deleted_photos_stay: "They stay until the ads are erased.", "De finns kvar tills annonserna raderas.";
+    deleted_photos_kept: "They are removed after days:", "De tas bort efter antal dagar:";
+    deleted_photos_none: "No deleted ad has photos.", "Ingen borttagen annons har bilder.";
+    deleted_photos_next: "The next ones are removed", "Nästa tas bort";
+    deleted_photos_soon: "Removed within 30 days", "Tas bort inom 30 dagar";
     erase_source_id: "Source id, for one ad only", "Käll-id, för bara en annons";
     would_be_erased: "Would be erased", "Skulle raderas";
     erase_does: "Ads that are not deleted are deleted first, and marketplaces take them down. Source ids, times and the fact of the erasure stay. This cannot be undone.",

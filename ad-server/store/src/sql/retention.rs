@@ -13,6 +13,41 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq)
         ORDER BY updated LIMIT :limit";
 
+    /// Ads that were deleted before a time and have photos and no unfinished request. The longest deleted come first.
+    PhotosOfDeletedBefore { before: Timestamp, limit: u32 }
+    both "
+        SELECT seq, image_refs FROM ads
+        WHERE state = 'deleted' AND image_refs <> '[]' AND updated < :before
+            AND NOT EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq)
+        ORDER BY updated LIMIT :limit";
+
+    /// Has ads show no photos.
+    ForgetPhotosOfAds { ads: Vec<i64> }
+    sqlite "
+        UPDATE ads SET image_refs = '[]', image_sources = NULL, photos_due = NULL,
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+        WHERE seq IN (SELECT value FROM json_each(:ads))"
+    postgres "
+        UPDATE ads SET image_refs = '[]', image_sources = NULL, photos_due = NULL,
+            visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+        WHERE seq = ANY (:ads)";
+
+    /// Of the longest deleted ads with photos, so many at most: the first time of deletion, and the number of ads and photos that were
+    /// deleted before a time.
+    CountPhotosOfDeleted { before: Timestamp, at_most: u32 }
+    sqlite "
+        SELECT min(updated), coalesce(sum(updated < :before), 0), coalesce(sum(CASE WHEN updated < :before THEN photos END), 0) FROM (
+            SELECT updated, json_array_length(image_refs) AS photos FROM ads
+            WHERE state = 'deleted' AND image_refs <> '[]' ORDER BY updated LIMIT :at_most
+        ) AS oldest"
+    postgres "
+        SELECT min(updated), count(*) FILTER (WHERE updated < :before),
+            CAST(coalesce(sum(photos) FILTER (WHERE updated < :before), 0) AS BIGINT)
+        FROM (
+            SELECT updated, json_array_length(CAST(image_refs AS JSON)) AS photos FROM ads
+            WHERE state = 'deleted' AND image_refs <> '[]' ORDER BY updated LIMIT :at_most
+        ) AS oldest";
+
     /// The oldest log entries that may have messages: the transaction and time of each, and the transaction up to which none has one.
     /// On PostgreSQL, later transactions than these may still be running.
     OldestLogEntries { limit: u32 }

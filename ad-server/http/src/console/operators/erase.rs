@@ -26,6 +26,12 @@ const STEP: Duration = Duration::from_secs(5);
 /// Pause between two checks whether the ads are deleted.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// Photos that are removed within this time are counted.
+const SOON: Duration = Duration::from_hours(30 * 24);
+
+/// Most ads whose photos are counted.
+const COUNTED: u32 = 100_000;
+
 /// The dealer and the ad of a query or form.
 fn dealer_and_ad(pairs: &[(String, String)]) -> (Option<&str>, Option<&str>) {
     let text = |name| value(pairs, name).map(str::trim).filter(|value| !value.is_empty());
@@ -121,6 +127,7 @@ async fn page(
         Some(code) => Some((code, database.count_erasure(code, source_id).await?)),
         None => None,
     };
+    let photos = photos(visit).await?;
     let content = html! {
         h1 { (texts.erase) }
         (pages(visit))
@@ -128,8 +135,39 @@ async fn page(
         (notice)
         (filter_form(visit, PATH, &[Filter::text("dealer_code", texts.dealer), Filter::text("source_id", texts.erase_source_id)]))
         @if let Some((code, counts)) = &counts { (dry_run(visit, code, source_id, counts)) }
+        (photos)
     };
     Ok(page::page_with_status(visit, status, Section::Operators, texts.erase, &content))
+}
+
+/// Which photos of deleted ads the service removes by itself, and when.
+async fn photos(visit: &Visit) -> Result<Markup, ApiError> {
+    let (texts, console) = (visit.visitor.texts, &visit.visitor.console);
+    let soon = console.photos_kept.map(|kept| console.clock.now() - kept + SOON);
+    let found = console.database.photos_of_deleted(soon.unwrap_or_default(), COUNTED).await?;
+    let next = console.photos_kept.zip(found.first).map(|(kept, first)| first + kept);
+    let number = |number: u64| html! { (page::number(number)) @if found.ads >= u64::from(COUNTED) { "+" } };
+    Ok(html! {
+        section.panel #photos {
+            h2 { (texts.deleted_photos) }
+            @match (console.photos_kept, next) {
+                (None, _) => p { (texts.deleted_photos_stay) },
+                (Some(kept), None) => p { (texts.deleted_photos_kept) " " (page::number(days(kept))) ". " (texts.deleted_photos_none) },
+                (Some(kept), Some(next)) => {
+                    p { (texts.deleted_photos_kept) " " (page::number(days(kept))) ". " (texts.deleted_photos_next) ": " (page::time(next)) }
+                    dl {
+                        dt { (texts.deleted_photos_soon) }
+                        dd { (number(found.photos)) " (" (texts.ads_heading) ": " (number(found.ads)) ")" }
+                    }
+                }
+            }
+            p.help { (texts.setting) ": " code { "deleted_photos_kept" } }
+        }
+    })
+}
+
+fn days(time: Duration) -> u64 {
+    time.as_secs() / (24 * 60 * 60)
 }
 
 /// The counts, and the form that erases the data.
