@@ -1,5 +1,5 @@
 //! The OpenAPI document and its pages (interface, 'Conventions'): that it is one, that it is the one in the repository, and
-//! that its examples are what they are examples of.
+//! that its examples are what they are examples of. And that the promises of `docs/security.md` have tests.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -299,4 +299,57 @@ async fn each_type_has_its_own_schemas_with_enums_bounds_and_descriptions() {
     for (name, payload) in refused {
         assert!(contract.mismatch(&format!("/components/schemas/{name}"), &payload).is_some(), "{name} {payload}");
     }
+}
+
+/// The rows of a page's tables with this header: the promise, and the code spans of the other column.
+fn promises<'p>(page: &'p str, header: &str) -> Vec<(&'p str, Vec<&'p str>)> {
+    let mut is_in_table = false;
+    let rows = page.lines().filter_map(|line| {
+        is_in_table = line == header || (is_in_table && line.starts_with('|'));
+        let (promise, tests) = line.strip_prefix("| ").filter(|_| is_in_table && line != header)?.split_once(" | ")?;
+        Some((promise, tests.split('`').skip(1).step_by(2).collect()))
+    });
+    rows.collect()
+}
+
+/// Whether a file has a test of this name.
+fn has_test(file: &str, name: &str) -> bool {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    let source = std::fs::read_to_string(path).unwrap_or_default();
+    let mut is_test = false;
+    source.lines().map(str::trim).any(|line| {
+        if line.starts_with("#[") {
+            is_test |= line.contains("test]") || line.contains("test(");
+            return false;
+        }
+        let defines = line.trim_start_matches("async ").starts_with(&format!("fn {name}("));
+        std::mem::take(&mut is_test) && defines
+    })
+}
+
+#[test]
+fn every_promise_of_security_names_tests_that_exist() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/security.md")).unwrap();
+    let mut list = std::process::Command::new(std::env::current_exe().unwrap());
+    let listed = list.args(["--list", "--format", "terse"]).output().unwrap().stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let of_this_binary: BTreeSet<&str> = listed.lines().filter_map(|line| line.strip_suffix(": test")).collect();
+    let promises = promises(&page, "| Guarantee | Test |");
+    assert!(promises.len() > 40, "{promises:#?}");
+    let mut wrong = Vec::new();
+    for (promise, tests) in promises {
+        if tests.is_empty() {
+            wrong.push(format!("has no test: {promise}"));
+        }
+        for test in tests {
+            let exists = match test.split_once(".rs::") {
+                Some((file, name)) => has_test(&format!("{file}.rs"), name),
+                None => of_this_binary.contains(test),
+            };
+            if !exists {
+                wrong.push(format!("there is no test {test}: {promise}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "docs/security.md:\n{}", wrong.join("\n"));
 }
