@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ad_tests::{ImageHost, Options, Postgres, Server, command, eventually};
 use serde_json::{Value, json};
-use sqlx::{Connection, Executor, PgConnection};
+use sqlx::{Connection, Executor, PgConnection, SqliteConnection};
 
 use crate::payloads::{boat, plain_car};
 
@@ -152,4 +152,29 @@ async fn nothing_is_left_in_the_files_of_postgresql_after_a_full_vacuum() {
         [marked(&postgres.folder().join("data/base")), marked(&server.dir().join("data"))].concat()
     };
     nothing_is_left(Some(url.clone()), files).await;
+}
+
+#[tokio::test]
+async fn a_photo_that_is_being_removed_is_stored_afterwards() {
+    let (images, server) = (ImageHost::start().await, Server::start().await);
+    let mut first = plain_car("first", "REM001");
+    first["image_urls"] = json!([images.url("1.jpg")]);
+    server.client.post("/v4/car", &first).await.expect(201);
+    server.client.published("first").await;
+    // As a process that removes it, and has ended in the middle.
+    let database = server.dir().join("data/ads.db");
+    let mut connection = SqliteConnection::connect(&format!("sqlite://{}", database.display())).await.unwrap();
+    let begin = "UPDATE image_holds SET request = NULL, until = 1000 * unixepoch() + 4000";
+    assert_eq!(sqlx::query(begin).execute(&mut connection).await.unwrap().rows_affected(), 1);
+
+    let mut second = plain_car("second", "REM002");
+    second["image_urls"] = json!([images.url("1.jpg")]);
+    server.client.post("/v4/car", &second).await.expect(201);
+    eventually("it waits", || async {
+        let status = server.client.get("/v4/ad/second/status").await.expect(200);
+        (status["images"][0]["code"] == "image_store_unavailable").then_some(())
+    })
+    .await;
+    let published = server.client.published("second").await;
+    assert_eq!(published["image_refs"].as_array().unwrap().len(), 1, "{published}");
 }

@@ -42,6 +42,7 @@ macro_rules! on_both {
 on_both!(
     deleted_ads_are_erased_by_age_a_bounded_number_at_a_time,
     photos_of_deleted_ads_are_forgotten_by_age,
+    an_image_is_not_removed_while_an_ad_stores_it,
     messages_are_erased_by_age_and_every_entry_stays,
     the_audit_log_is_removed_by_age,
 );
@@ -101,7 +102,7 @@ async fn deleted_ads_are_erased_by_age_a_bounded_number_at_a_time(Stored { store
     assert!(log.iter().all(|entry| entry.external_message == "Erased"), "{log:?}");
     let again = create(&store, &ad(900, "north", "1")).await;
     assert!(matches!(again, Err(StoreError::Duplicate)), "its source id stays in use: {again:?}");
-    assert_eq!(database.erased_images().await.unwrap().0.len(), 0, "the ad with a request shows the image");
+    assert_eq!(database.erased_images(at(3000)).await.unwrap().0.len(), 0, "the ad with a request shows the image");
     let live = find(&store, &ad(206, "north", "206")).await.0.ad;
     assert_eq!(live.content, ad(206, "north", "206").content);
 
@@ -114,7 +115,7 @@ async fn deleted_ads_are_erased_by_age_a_bounded_number_at_a_time(Stored { store
     }
     assert_eq!(ads, 3, "the revived one, the one that had a request, and the one that was not deleted before");
     assert_eq!(find(&store, &first).await.0.ad.content, Content::default());
-    assert_eq!(database.erased_images().await.unwrap().0.len(), 1, "nobody shows the image any more");
+    assert_eq!(database.erased_images(at(3000)).await.unwrap().0.len(), 1, "nobody shows the image any more");
 }
 
 async fn photos_of_deleted_ads_are_forgotten_by_age(Stored { store, database }: Stored) {
@@ -145,11 +146,56 @@ async fn photos_of_deleted_ads_are_forgotten_by_age(Stored { store, database }: 
     assert_ne!(after.tag, before.tag, "clients see the change");
     let expected = Ad { image_refs: Vec::new(), ..before.ad };
     assert_eq!(after.ad, expected, "nothing else has changed");
-    assert_eq!(database.erased_images().await.unwrap().0.len(), 0, "the ad with a request shows the same image");
+    assert_eq!(
+        database.erased_images(at(3000)).await.unwrap().0.len(),
+        0,
+        "the ad with a request shows the same image"
+    );
 }
 
 /// Erases messages until there were so many, and returns how many each transaction erased. Entries of a transaction can be read a
 /// little after it, when older transactions of the server have ended.
+async fn an_image_is_not_removed_while_an_ad_stores_it(Stored { store, database }: Stored) {
+    create(&store, &ad(1, "north", "1")).await.unwrap();
+    delete_all(&store).await;
+    database.erase_deleted_before(at(601), at(2000)).await.unwrap().unwrap();
+    let image = stored_image(1);
+    let hold = async |request, seconds| {
+        let (now, until) = (at(seconds), at(seconds + 3600));
+        store.hold_image(&image.checksum, request, now, until).await.unwrap()
+    };
+    let unused = async |seconds| database.erased_images(at(seconds)).await.unwrap().0;
+    let found = unused(3000).await;
+    assert_eq!(found.len(), 1);
+
+    // It is stored again after it was found unused.
+    let request = create(&store, &ad(2, "north", "2")).await.unwrap();
+    assert!(hold(request, 3001).await);
+    assert_eq!(database.begin_removal(&found, at(3001)).await.unwrap(), Vec::<String>::new());
+    assert_eq!(unused(3001).await, [], "until the request has ended");
+    assert_eq!(unused(3001 + 3600).await.len(), 1, "or for an hour");
+    for claimed in claim(&store, at(3001)).await {
+        store.record(record(&claimed, Outcome::Finished)).await.unwrap();
+    }
+    // The request has not recorded it.
+    let found = unused(3002).await;
+    let names = database.begin_removal(&found, at(3002)).await.unwrap();
+    assert_eq!(names, [format!("{}.jpg", image.checksum)]);
+
+    let next = create(&store, &ad(3, "north", "3")).await.unwrap();
+    assert!(!hold(next, 3003).await, "it is being removed");
+    assert_eq!((unused(3003).await.len(), database.are_images_removed(at(3003)).await.unwrap()), (0, true));
+    // If the process was killed, another one goes on.
+    assert_eq!((unused(3040).await.len(), database.are_images_removed(at(3040)).await.unwrap()), (1, false));
+
+    database.end_removal(&names, &names, at(3004)).await.unwrap();
+    assert_eq!((unused(3004).await.len(), database.are_images_removed(at(3004)).await.unwrap()), (0, false));
+    assert!(hold(next, 3004).await);
+    assert_eq!(database.begin_removal(&found, at(3005)).await.unwrap(), Vec::<String>::new(), "it was found before");
+    assert_eq!(database.forget_image_holds(at(3004 + 3600), 10).await.unwrap(), 0);
+    assert_eq!(database.forget_image_holds(at(3005 + 25 * 3600), 10).await.unwrap(), 1);
+}
+
 async fn erase_messages(database: &Database, before: Timestamp, count: u64) -> Vec<u64> {
     let erased = Mutex::new(Vec::new());
     eventually("the messages are erased", async || {

@@ -572,6 +572,11 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    /// Images are never removed from memory.
+    async fn hold_image(&self, _: &str, _: Uuid, _: Timestamp, _: Timestamp) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
     async fn record(&self, record: Record) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         let place = tables.leased(record.request, record.lease)?;

@@ -3,7 +3,10 @@
 //! An image that the ad already has is fetched with a conditional request; if that fails, the stored image is kept. A retry
 //! fetches only missing images.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
@@ -22,6 +25,9 @@ use crate::{
 
 /// Number of images of one ad that are fetched concurrently.
 const SIDE_BY_SIDE: usize = 4;
+
+/// How long a stored image is kept from removal until the ad refers to it: longer than it takes to fetch all images of an ad.
+const HOLD: Duration = Duration::from_hours(1);
 
 /// Maximum number of images that a log entry names; an ad has no more.
 const NAMED: usize = 20;
@@ -182,6 +188,13 @@ impl RequestRun<'_> {
         if let Some(quotas) = quotas {
             quotas.admit_image(dealer_code, &image).await?;
         }
+        let checksum = image.checksum.to_string();
+        let now = self.pipeline.ports.clock.now();
+        let held = self.pipeline.ports.store.hold_image(&checksum, self.claimed.request.id, now, now + HOLD).await;
+        // Without its database the service cannot store images. One that is being removed can be stored soon.
+        if !held.unwrap_or(false) {
+            return Err(ImageFailure::Store(ImageStoreError::Unavailable));
+        }
         let cdn_url = self.pipeline.ports.media.put(&image).await.map_err(|error| {
             store_failed.store(true, Ordering::Relaxed);
             ImageFailure::Store(error)
@@ -190,7 +203,7 @@ impl RequestRun<'_> {
             quotas.image_stored(dealer_code, &image).await.map_err(NotAdmitted::from)?;
         }
         let bytes = u64::try_from(image.bytes.len()).unwrap_or(u64::MAX);
-        Ok(FetchedImage::New(cdn_url, image.checksum.to_string(), ImageSource { bytes, validators }))
+        Ok(FetchedImage::New(cdn_url, checksum, ImageSource { bytes, validators }))
     }
 
     /// The image of an address that the ad already has.

@@ -489,6 +489,16 @@ pub trait Store: Send + Sync {
     /// [`StoreError::LeaseLost`] when another worker has claimed the request.
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError>;
 
+    /// Keeps an image of this checksum from being removed until the request has ended, or until a time: it is about to be stored for the
+    /// ad of the request. `false`: it is being removed right now; try again.
+    async fn hold_image(
+        &self,
+        checksum: &str,
+        request: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
     /// Records what a worker did.
     ///
     /// # Errors

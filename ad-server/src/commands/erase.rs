@@ -84,7 +84,7 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
         }
         tokio::time::sleep(LOOK).await;
     };
-    let images = remove_erased_images(database, || media(&settings)).await?;
+    let images = remove_erased_images(database, &SystemClock, || media(&settings)).await?;
     let compacted = compact(&opened, &settings.database_url).await;
     let Erased { ads, log_entries, listings } = erased;
     if args.list.json {

@@ -31,7 +31,7 @@ use super::{
     sql::{
         ads as sql,
         answers::{self as answers_sql, AnswerValues},
-        queue as queue_sql,
+        erase as erase_sql, queue as queue_sql,
     },
 };
 
@@ -303,6 +303,16 @@ impl Store for DatabaseStore {
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
         let statement = queue_sql::ExtendLease { id: request, lease, until };
         if self.database.run(statement).await?.changed == 0 { Err(StoreError::LeaseLost) } else { Ok(()) }
+    }
+
+    async fn hold_image(
+        &self,
+        checksum: &str,
+        request: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Ok(self.database.run(erase_sql::HoldImage { checksum, request, now, until }).await?.changed > 0)
     }
 
     async fn record(&self, record: Record) -> Result<(), StoreError> {

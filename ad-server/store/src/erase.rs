@@ -1,21 +1,35 @@
 //! Erasure: removes what clients wrote from deleted ads. Their ids, times and log entries without messages stay, so that a source
 //! id means the same ad for ever. Each step is one transaction, and a repeated call continues where an earlier one stopped.
 
-use std::{collections::BTreeSet, ops::AddAssign};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::AddAssign,
+    time::Duration,
+};
 
 use ad_core::{model::Timestamp, ports::StoreError};
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Columns, Database, Link, Statement, Work, from_columns, rows::unreadable, sql::erase as sql, sqlite};
+use super::{
+    Columns, Database, Link, Statement, Work, from_columns,
+    rows::{json, unreadable},
+    sql::erase as sql,
+    sqlite,
+};
 
 /// Number of ads that are erased in one transaction.
 pub(super) const BATCH: u32 = 200;
 
-/// Number of images that are removed after one search for ads that show them. An image that another ad stores between the search and its
-/// removal would be lost, so the removal must not take long.
+/// Number of images that are removed after one search for ads that show them.
 const IMAGES: u32 = 500;
+
+/// How long images cannot be stored because they are being removed, at most. It ends earlier, unless a process is killed.
+pub const REMOVAL: Duration = Duration::from_secs(30);
+
+/// How long it is known when an image was last stored or removed: longer than a search for ads that show images takes.
+const HOLDS_KEPT: Duration = Duration::from_hours(24);
 
 /// Characters of a checksum in hexadecimal.
 const CHECKSUM: usize = 64;
@@ -52,6 +66,16 @@ pub struct ErasureCounts {
 }
 
 from_columns! { ErasureCounts { ads, not_deleted, erased, log_entries, listings } }
+
+/// A stored image of an erased ad.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasedImage {
+    pub name: String,
+    /// How often it was stored or removed.
+    changes: i64,
+}
+
+from_columns! { ErasedImage { name, changes } }
 
 /// One transaction of an erasure, with some of the ads.
 pub(super) struct EraseBatch {
@@ -133,10 +157,10 @@ impl Database {
         Ok(erased)
     }
 
-    /// The names of some stored images of erased ads: those that nothing refers to any more, and the others.
-    pub async fn erased_images(&self) -> Result<(Vec<String>, Vec<String>), StoreError> {
-        let names: Vec<String> = Columns::all(&self.read(sql::ErasedImages { limit: IMAGES }).await?)?;
-        let mut unused: BTreeSet<String> = names.iter().map(|name| checksum(name)).collect();
+    /// Some stored images of erased ads: those that nothing refers to any more, and the names of the others.
+    pub async fn erased_images(&self, now: Timestamp) -> Result<(Vec<ErasedImage>, Vec<String>), StoreError> {
+        let images: Vec<ErasedImage> = Columns::all(&self.read(sql::ErasedImages { now, limit: IMAGES }).await?)?;
+        let mut unused: BTreeSet<String> = images.iter().map(|image| checksum(&image.name)).collect();
         if unused.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -147,14 +171,43 @@ impl Database {
                 unused.remove(used);
             }
         }
-        Ok(names.into_iter().partition(|name| unused.contains(&checksum(name))))
+        let (unused, used): (Vec<_>, Vec<_>) =
+            images.into_iter().partition(|image| unused.contains(&checksum(&image.name)));
+        Ok((unused, used.into_iter().map(|image| image.name).collect()))
     }
 
-    /// Forgets images of erased ads: those that were removed from the image store, and those that are in use.
-    pub async fn forget_erased_images(&self, removed: Vec<String>, used: Vec<String>) -> Result<(), StoreError> {
-        let checksums = removed.iter().map(|name| checksum(name)).collect();
-        self.run(sql::ErasePhotos { checksums }).await?;
-        self.run(sql::ForgetErasedImages { names: [removed, used].concat() }).await.map(drop)
+    /// Keeps images from being stored for [`REMOVAL`], so that they can be removed. Returns the names of those that nobody has stored
+    /// since they were found unused.
+    pub async fn begin_removal(&self, images: &[ErasedImage], now: Timestamp) -> Result<Vec<String>, StoreError> {
+        let distinct: BTreeMap<_, _> = images.iter().map(|image| (checksum(&image.name), image.changes)).collect();
+        let distinct: Vec<_> = distinct.into_iter().collect();
+        let begin = sql::BeginRemoval { images: json(&distinct)?, until: now + REMOVAL };
+        let begun: BTreeSet<String> = Columns::all(&self.run(begin).await?.rows)?.into_iter().collect();
+        let names = images.iter().map(|image| image.name.clone());
+        Ok(names.filter(|name| begun.contains(&checksum(name))).collect())
+    }
+
+    /// Forgets images that were removed from the image store, and lets all whose removal has begun be stored again.
+    pub async fn end_removal(&self, begun: &[String], removed: &[String], now: Timestamp) -> Result<(), StoreError> {
+        let of = |names: &[String]| names.iter().map(|name| checksum(name)).collect();
+        self.run(sql::ErasePhotos { checksums: of(removed) }).await?;
+        self.forget_erased_images(removed.to_vec()).await?;
+        self.run(sql::EndRemoval { checksums: of(begun), now }).await.map(drop)
+    }
+
+    /// Forgets images of erased ads: they were removed, or are in use.
+    pub async fn forget_erased_images(&self, names: Vec<String>) -> Result<(), StoreError> {
+        self.run(sql::ForgetErasedImages { names }).await.map(drop)
+    }
+
+    /// Whether another process removes images of erased ads, or was killed doing so less than [`REMOVAL`] ago.
+    pub async fn are_images_removed(&self, now: Timestamp) -> Result<bool, StoreError> {
+        Columns::read_bool(&self.read(sql::AreImagesRemoved { now }).await?)
+    }
+
+    /// Forgets, for at most so many images, when they were last stored or removed; returns of how many.
+    pub async fn forget_image_holds(&self, now: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        Ok(self.run(sql::ForgetImageHolds { before: now - HOLDS_KEPT, at_most }).await?.changed)
     }
 
     /// Rewrites a SQLite file, so that it does not contain removed data.

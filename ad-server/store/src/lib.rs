@@ -68,7 +68,7 @@ pub use ads::DatabaseStore;
 pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;
 pub use dealers::DirectoryVersion;
-pub use erase::{Erased, ErasureCounts};
+pub use erase::{Erased, ErasedImage, ErasureCounts, REMOVAL};
 pub use holdups::{OpenTransaction, UnreadEvents};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;

@@ -42,6 +42,9 @@ pub async fn run(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(
     while database.remove_deleted_webhooks(BATCH).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
+    while database.forget_image_holds(clock.now(), BATCH).await? >= u64::from(BATCH) {
+        tokio::time::sleep(PAUSE).await;
+    }
     database.forget_owners(clock.now()).await?;
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Retention {
         Ok(())
     }
 
-    /// Erases ads and their images. Images of ads that were erased before a crash are removed as well.
+    /// Erases ads and their images.
     async fn erase_ads(&self, kept: Duration) -> Result<(), ErasureError> {
         let mut all = Erased::default();
         loop {
@@ -80,13 +80,20 @@ impl Retention {
             all += erased;
             tokio::time::sleep(PAUSE).await;
         }
-        let images = remove_erased_images(&self.database, || ready(Ok::<_, ErasureError>(self.media.clone()))).await?;
-        self.metrics.expired(Expired::Images, images);
+        let images = self.remove_images().await?;
         if all.ads + images > 0 {
             let Erased { ads, log_entries, listings } = all;
             tracing::info!(ads, log_entries, listings, images, "erased ads after deleted_ads_kept");
         }
         Ok(())
+    }
+
+    /// Removes the images of erased ads, also of those that were erased before a crash, and returns how many.
+    async fn remove_images(&self) -> Result<u64, ErasureError> {
+        let media = || ready(Ok::<_, ErasureError>(self.media.clone()));
+        let images = remove_erased_images(&self.database, &*self.clock, media).await?;
+        self.metrics.expired(Expired::Images, images);
+        Ok(images)
     }
 
     /// Removes the photos of deleted ads.
@@ -96,8 +103,7 @@ impl Retention {
             ads += some;
             tokio::time::sleep(PAUSE).await;
         }
-        let images = remove_erased_images(&self.database, || ready(Ok::<_, ErasureError>(self.media.clone()))).await?;
-        self.metrics.expired(Expired::Images, images);
+        let images = self.remove_images().await?;
         if ads + images > 0 {
             tracing::info!(ads, images, "removed photos of deleted ads after deleted_photos_kept");
         }

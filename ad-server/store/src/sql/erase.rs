@@ -1,6 +1,7 @@
 //! Erasure of the data of deleted ads.
 
 use ad_core::model::Timestamp;
+use uuid::Uuid;
 
 use crate::statement::statements;
 
@@ -109,8 +110,61 @@ statements! {
         WHERE reference IN (SELECT id FROM ads WHERE seq = ANY (:ads))
             OR (dealer_code, source_id) IN (SELECT dealer_code, source_id FROM ads WHERE seq = ANY (:ads))";
 
-    ErasedImages { limit: u32 }
-    both "SELECT name FROM erased_images ORDER BY name LIMIT :limit";
+    /// Keeps an image from being removed, unless it is being removed.
+    HoldImage<'a> { checksum: &'a str, request: Uuid, now: Timestamp, until: Timestamp }
+    both "
+        INSERT INTO image_holds (checksum, until, request, changes)
+        VALUES (:checksum, :until, coalesce((SELECT seq FROM requests WHERE id = :request), 0), 1)
+        ON CONFLICT (checksum) DO UPDATE SET until = excluded.until, changes = image_holds.changes + 1,
+            request = CASE WHEN image_holds.request > excluded.request THEN image_holds.request ELSE excluded.request END
+        WHERE image_holds.request IS NOT NULL OR image_holds.until <= :now";
+
+    /// Images of erased ads that no unfinished request stores and nobody removes, each with the number of its changes.
+    ErasedImages { now: Timestamp, limit: u32 }
+    both "
+        SELECT name, coalesce((SELECT changes FROM image_holds WHERE checksum = substr(name, 1, 64)), 0) FROM erased_images
+        WHERE NOT EXISTS (
+            SELECT 1 FROM image_holds
+            WHERE checksum = substr(name, 1, 64) AND until > :now
+                AND (request IS NULL OR EXISTS (SELECT 1 FROM requests WHERE seq <= image_holds.request))
+        )
+        ORDER BY name LIMIT :limit";
+
+    /// Whether somebody removes images of erased ads, or was killed doing so.
+    AreImagesRemoved { now: Timestamp }
+    both "
+        SELECT EXISTS (
+            SELECT 1 FROM erased_images JOIN image_holds ON image_holds.checksum = substr(name, 1, 64)
+            WHERE request IS NULL AND until > :now
+        )";
+
+    /// Keeps images from being stored, because they are about to be removed; but for those that have changed since. They are given as JSON,
+    /// each with the number of its changes. Returns those that may be removed.
+    BeginRemoval { images: String, until: Timestamp }
+    sqlite "
+        INSERT INTO image_holds (checksum, until, changes)
+        SELECT value ->> 0, :until, (value ->> 1) + 1 FROM json_each(:images) WHERE TRUE
+        ON CONFLICT (checksum) DO UPDATE SET until = excluded.until, request = NULL, changes = excluded.changes
+        WHERE image_holds.changes = excluded.changes - 1
+        RETURNING checksum"
+    postgres "
+        INSERT INTO image_holds (checksum, until, changes)
+        SELECT value ->> 0, :until, CAST(value ->> 1 AS BIGINT) + 1 FROM json_array_elements(CAST(:images AS JSON)) AS image (value)
+        ON CONFLICT (checksum) DO UPDATE SET until = excluded.until, request = NULL, changes = excluded.changes
+        WHERE image_holds.changes = excluded.changes - 1
+        RETURNING checksum";
+
+    /// Lets images be stored that were to be removed.
+    EndRemoval { checksums: Vec<String>, now: Timestamp }
+    sqlite "
+        UPDATE image_holds SET until = :now WHERE request IS NULL AND checksum IN (SELECT value FROM json_each(:checksums))"
+    postgres "UPDATE image_holds SET until = :now WHERE request IS NULL AND checksum = ANY (:checksums)";
+
+    /// Forgets images that were last stored or removed before a time.
+    ForgetImageHolds { before: Timestamp, at_most: u32 }
+    both "
+        DELETE FROM image_holds
+        WHERE checksum IN (SELECT checksum FROM image_holds WHERE until < :before ORDER BY checksum LIMIT :at_most)";
 
     /// What names the images that are in use: those of ads, and those that requests have stored.
     ImagesInUse {}

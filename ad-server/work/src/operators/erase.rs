@@ -1,15 +1,24 @@
 //! The steps of an erasure. Each can be repeated, and continues where an earlier one stopped.
 
-use std::io;
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use ad_core::{
     model::Timestamp,
-    ports::{Ids, StoreError},
+    ports::{Clock, Ids, StoreError},
     service::{Access, Service, ServiceError},
 };
 
 use ad_server_outside::media::Media;
-use ad_server_store::{Database, Erased};
+use ad_server_store::{Database, Erased, ErasedImage, REMOVAL};
+
+/// Images that are removed together: those that cannot be stored meanwhile.
+const AT_ONCE: usize = 20;
+
+/// Pause before another look at images that another process removes.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The ads of a dealer, or one of them, that are to be erased.
 #[derive(Debug)]
@@ -61,21 +70,47 @@ impl Erasure<'_> {
 /// were.
 pub async fn remove_erased_images<E: From<ErasureError>, F: Future<Output = Result<Media, E>>>(
     database: &Database,
+    clock: &dyn Clock,
     media: impl Fn() -> F,
 ) -> Result<u64, E> {
-    let mut removed = 0;
+    let mut count = 0;
     loop {
-        let (unused, used) = database.erased_images().await.map_err(ErasureError::Store)?;
+        let (unused, used) = database.erased_images(clock.now()).await.map_err(ErasureError::Store)?;
         if unused.is_empty() && used.is_empty() {
-            return Ok(removed);
+            if !database.are_images_removed(clock.now()).await.map_err(ErasureError::Store)? {
+                return Ok(count);
+            }
+            tokio::time::sleep(LOOK).await;
+            continue;
         }
+        database.forget_erased_images(used).await.map_err(ErasureError::Store)?;
         if !unused.is_empty() {
             let media = media().await?;
-            for name in &unused {
-                media.remove(name).await.map_err(|error| ErasureError::Image { name: name.clone(), error })?;
+            for some in unused.chunks(AT_ONCE) {
+                count += remove(database, clock, &media, some).await?;
             }
         }
-        removed += unused.len() as u64;
-        database.forget_erased_images(unused, used).await.map_err(ErasureError::Store)?;
     }
+}
+
+/// Removes unused images, but for those that an ad has stored meanwhile; returns how many.
+async fn remove(
+    database: &Database,
+    clock: &dyn Clock,
+    media: &Media,
+    images: &[ErasedImage],
+) -> Result<u64, ErasureError> {
+    // Removed later, one may have been stored again.
+    let before = Instant::now() + REMOVAL / 2;
+    let begun = database.begin_removal(images, clock.now()).await?;
+    let (mut removed, mut failed) = (Vec::new(), Ok(()));
+    for name in begun.iter().take_while(|_| Instant::now() < before) {
+        if let Err(error) = media.remove(name).await {
+            failed = Err(ErasureError::Image { name: name.clone(), error });
+            break;
+        }
+        removed.push(name.clone());
+    }
+    database.end_removal(&begun, &removed, clock.now()).await?;
+    failed.map(|()| removed.len() as u64)
 }

@@ -96,7 +96,8 @@ async fn step(visit: &Visit, erasure: &Erasure<'_>) -> Result<(Erased, u64, u64)
             tokio::time::sleep(LOOK).await;
         }
     };
-    let removed = remove_erased_images(&console.database, || ready(Ok::<_, ErasureError>(console.media.clone()))).await;
+    let media = || ready(Ok::<_, ErasureError>(console.media.clone()));
+    let removed = remove_erased_images(&console.database, &*console.clock, media).await;
     let images = removed.map_err(|error| match error {
         ErasureError::Store(error) => ServiceError::from(error).into(),
         ErasureError::Image { .. } => {
