@@ -66,7 +66,7 @@ impl Terminal {
     /// A report in the output's format; people see at most `most` invalid rows.
     pub(crate) fn new(out: Output, about: &About, most: u64) -> Self {
         let columns = if out.is_for_people() { SHOWN } else { COLUMNS };
-        Self { out, file: about.file.clone(), rows: out.rows(columns).for_spreadsheets(), most, shown: 0 }
+        Self { out, file: about.file.clone(), rows: out.rows(columns), most, shown: 0 }
     }
 
     /// Adds the findings of a row.

@@ -4,8 +4,8 @@
 use std::{collections::HashMap, io::Write, path::Path};
 
 use ad_bulk::Identity;
-use ad_files::WholeFile;
-use ad_terminal::{Failure, output::no_formula};
+use ad_files::{WholeFile, guard::guarded};
+use ad_terminal::Failure;
 
 use crate::readers::{ReadError, Reader, Settings};
 
@@ -45,7 +45,7 @@ pub(crate) fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
         rows.iter().try_for_each(|row| {
             let SheetRow { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
             let row = [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value];
-            out.write_record(row.map(|text| no_formula(text.clone())))
+            out.write_record(row.map(|text| guarded(text.clone())))
         })
     });
     written.map_err(|error| cannot(error.into()))?;
@@ -72,7 +72,7 @@ pub(crate) fn read(path: &Path) -> Result<Answers, ReadError> {
         let [id, dealer, field, value] =
             [column("source_id")?, column("dealer_code")?, column("field")?, column("value")?];
         for row in next.rows() {
-            let text = |column| original(row.value(column).unwrap_or_default().trim()).to_owned();
+            let text = |column| row.value(column).unwrap_or_default().trim().to_owned();
             let (field, value) = (text(field), text(value));
             if !value.is_empty() && !field.is_empty() {
                 let which = Identity { source_id: text(id), dealer_code: Some(text(dealer)) };
@@ -82,14 +82,6 @@ pub(crate) fn read(path: &Path) -> Result<Answers, ReadError> {
         batch = Some(next);
     }
     Ok(answers)
-}
-
-/// A text without the quote that keeps it from being a formula.
-fn original(text: &str) -> &str {
-    match text.strip_prefix('\'') {
-        Some(rest) if no_formula(rest.to_owned()) == text => rest,
-        _ => text,
-    }
 }
 
 #[cfg(test)]

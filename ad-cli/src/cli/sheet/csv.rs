@@ -2,6 +2,8 @@
 
 use std::io;
 
+use ad_files::guard::guarded;
+
 use super::SheetColumn;
 use crate::bulk::plain;
 
@@ -9,8 +11,8 @@ use crate::bulk::plain;
 /// UTF-8.
 pub(in crate::cli) fn bytes(columns: &[SheetColumn]) -> io::Result<Vec<u8>> {
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer("\u{feff}".as_bytes().to_vec());
-    out.write_record(columns.iter().map(|column| &column.header))?;
-    out.write_record(columns.iter().map(|column| column.example.as_ref().map(plain).unwrap_or_default()))?;
+    out.write_record(columns.iter().map(|column| guarded(column.header.clone())))?;
+    out.write_record(columns.iter().map(|column| guarded(column.example.as_ref().map(plain).unwrap_or_default())))?;
     out.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 

@@ -1,6 +1,6 @@
 //! Columns of rows, and their cells.
 
-use ad_files::text::plain;
+use ad_files::{guard, text::plain};
 use serde_json::Value;
 
 use super::Tone;
@@ -130,8 +130,7 @@ pub(super) fn at<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
     row.get(path).or_else(|| path.split('.').try_fold(row, member))
 }
 
-/// A text that spreadsheets do not execute: a text that begins like a formula is prefixed with a quote, unless it is a number.
-pub fn no_formula(text: String) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
-    if is_formula { format!("'{text}") } else { text }
+/// A value as a cell of CSV: texts are [guarded](guard::guarded), numbers are as they are.
+pub(super) fn csv_cell(value: &Value) -> String {
+    if value.is_number() { value.to_string() } else { guard::guarded(plain(value)) }
 }

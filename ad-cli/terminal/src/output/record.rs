@@ -3,12 +3,12 @@
 use std::io;
 
 use ad_core::printable;
-use ad_files::{json::leaves, text::plain};
+use ad_files::{guard, json::leaves, text::plain};
 use serde_json::Value;
 
 use super::{
     Format,
-    cells::Cell,
+    cells::{Cell, csv_cell},
     rows::{Screen, csv_record},
     table,
 };
@@ -39,8 +39,8 @@ fn lines(value: &Value, first: &[&str], screen: Screen) -> String {
 /// A header of paths and a line of values.
 fn csv(value: &Value) -> io::Result<String> {
     let fields = fields(value);
-    let header = csv_record(fields.iter().map(|(path, _)| path))?;
-    let values = csv_record(fields.iter().map(|(_, value)| plain(value)))?;
+    let header = csv_record(fields.iter().map(|(path, _)| guard::guarded(path.clone())))?;
+    let values = csv_record(fields.iter().map(|(_, value)| csv_cell(value)))?;
     String::from_utf8([header, values].concat()).map_err(io::Error::other)
 }
 
@@ -84,5 +84,7 @@ price.0.type                   list
         );
         let csv = "category_fields.physics.doors,fuels,price.0.amount,price.0.type,source_id\n5,\"petrol, ethanol\",100,list,car-1\n";
         assert_eq!(written(Format::Csv, &value, &[], PIPE).unwrap(), csv);
+        let formulas = json!({"=a": "=1+1", "b": -1});
+        assert_eq!(written(Format::Csv, &formulas, &[], PIPE).unwrap(), "'=a,b\n'=1+1,-1\n");
     }
 }

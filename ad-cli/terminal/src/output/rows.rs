@@ -6,13 +6,13 @@ use std::{
 };
 
 use ad_core::printable;
-use ad_files::text::plain;
+use ad_files::guard;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Format, Stream, Tone,
-    cells::{Cell, Column, no_formula},
+    cells::{Cell, Column, csv_cell},
     selection::Selection,
     table,
 };
@@ -43,7 +43,6 @@ enum RowWriter {
     Ndjson,
     Csv {
         has_header: bool,
-        spreadsheets: bool,
     },
 }
 
@@ -71,7 +70,7 @@ impl Rows {
             Format::Table | Format::Wide => RowWriter::Table(Vec::new()),
             Format::Json => RowWriter::Json { before: "[\n" },
             Format::Ndjson => RowWriter::Ndjson,
-            Format::Csv => RowWriter::Csv { has_header: false, spreadsheets: false },
+            Format::Csv => RowWriter::Csv { has_header: false },
         };
         if format == Format::Wide {
             screen.terminal = None;
@@ -83,15 +82,6 @@ impl Rows {
     pub(super) fn live(mut self) -> Self {
         if let RowWriter::Table(_) = self.form {
             self.form = RowWriter::Live { has_header: false };
-        }
-        self
-    }
-
-    /// For rows whose texts are a stranger's, and that people open with a spreadsheet: in CSV, no cell is a formula there.
-    #[must_use]
-    pub fn for_spreadsheets(mut self) -> Self {
-        if let RowWriter::Csv { spreadsheets, .. } = &mut self.form {
-            *spreadsheets = true;
         }
         self
     }
@@ -131,11 +121,11 @@ impl Rows {
                 self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
                 self.out.write_all(b"\n")?;
             }
-            RowWriter::Csv { has_header, spreadsheets } => {
+            RowWriter::Csv { has_header } => {
                 header(&mut self.out, has_header, &self.columns)?;
                 let row = serde_json::to_value(row)?;
                 let cell = |value: &Value| {
-                    let text = if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
+                    let text = csv_cell(value);
                     // Programs get the exact text, without escapes.
                     if terminal.is_some() { printable::line(&text).into_owned() } else { text }
                 };
@@ -161,7 +151,7 @@ impl Rows {
             RowWriter::Json { before } => {
                 self.out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
             }
-            RowWriter::Csv { has_header, .. } => header(&mut self.out, has_header, &self.columns)?,
+            RowWriter::Csv { has_header } => header(&mut self.out, has_header, &self.columns)?,
             RowWriter::Live { .. } | RowWriter::Ndjson => {}
         }
         self.out.flush()
@@ -173,7 +163,7 @@ fn header(out: &mut impl Write, is_written: &mut bool, columns: &[Column]) -> io
     if std::mem::replace(is_written, true) {
         return Ok(());
     }
-    out.write_all(&csv_record(columns.iter().map(|column| column.path))?)
+    out.write_all(&csv_record(columns.iter().map(|column| guard::guarded(column.path.to_owned())))?)
 }
 
 /// A line of a CSV file.
@@ -193,6 +183,7 @@ fn cell(column: &Column, row: &Value) -> Cell {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use ad_files::text::plain;
     use serde_json::json;
 
     use super::*;
@@ -244,24 +235,9 @@ mod tests {
 
     #[test]
     fn nothing_is_a_formula_where_a_spreadsheet_reads_it() {
-        for (text, cell) in [
-            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
-            ("\t=1", "'\t=1"),
-            ("-12.5", "-12.5"),
-            ("a=b", "a=b"),
-            ("", ""),
-        ] {
-            assert_eq!(no_formula(text.to_owned()), cell);
-        }
-        let out = Shared::default();
-        let rows =
-            Rows::to(Box::new(out.clone()), Format::Csv, COLUMNS.into(), Screen { terminal: None, colors: false });
-        let mut rows = rows.for_spreadsheets();
-        rows.push(&json!({"id": "=1+1", "ad": {"state": -3}})).unwrap();
-        rows.end().unwrap();
-        assert_eq!(String::from_utf8(out.0.lock().unwrap().clone()).unwrap(), "id,ad.state\n'=1+1,-3\n");
+        let rows = [json!({"id": "=1+1", "ad": {"state": -3}}), json!({"id": "-3", "ad": {"state": ["@a", -3]}})];
+        assert_eq!(written(Format::Csv, false, false, &rows), "id,ad.state\n'=1+1,-3\n'-3,\"'@a, -3\"\n");
+        assert_eq!(written(Format::Ndjson, false, false, &rows[..1]), "{\"ad\":{\"state\":-3},\"id\":\"=1+1\"}\n");
     }
 
     #[test]

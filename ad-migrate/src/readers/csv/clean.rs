@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use ad_files::guard;
+
 use crate::readers::{CellKind, quoted, sheets};
 
 /// Fewest codes of a column that show that all of them are guarded, and fewest texts of several words.
@@ -123,12 +125,10 @@ fn text_of_formula(text: &str) -> Option<String> {
     (kind == CellKind::Text).then(|| text.into_owned())
 }
 
-/// Whether an apostrophe at the beginning of a text guards it by itself: before a sign that begins a formula, or before digits.
+/// Whether an apostrophe at the beginning of a text guards it by itself: before what begins a formula, or before digits.
 fn is_guard(text: &str) -> bool {
     let inner = &text[1..];
-    let begins_formula = inner.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let is_number = !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_digit());
-    (begins_formula || is_number) && !inner.ends_with('\'')
+    guard::unguarded(text).is_some() || (!inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether all texts of a column are guarded.
@@ -213,9 +213,24 @@ mod tests {
                 "'+46701234567",
                 "'n Roll",
                 "'=1+1",
+                "''=1+1",
+                "'=x'",
                 "'5'"
             ]),
-            ["00101", "", "='x'", "=1+1", "=\"5\" x", "00101", "+46701234567", "'n Roll", "=1+1", "'5'"]
+            [
+                "00101",
+                "",
+                "='x'",
+                "=1+1",
+                "=\"5\" x",
+                "00101",
+                "+46701234567",
+                "'n Roll",
+                "=1+1",
+                "'=1+1",
+                "=x'",
+                "'5'"
+            ]
         );
         assert_eq!(cleaned(&["'ABC123", "'DEF456"]), ["ABC123", "DEF456"]);
         assert_eq!(cleaned(&["'ABC123", "DEF456"]), ["'ABC123", "DEF456"]);
