@@ -260,3 +260,77 @@ fn skipped_rows_are_counted_and_block_no_other_row() {
     let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
     assert_eq!((&json["totals"]["skipped"], &json["totals"]["invalid"]), (&Value::from(1), &Value::from(0)));
 }
+
+#[test]
+fn files_that_no_earlier_run_has_written_stay() {
+    let folder = Folder::new([HEADER, GOOD].concat());
+    let kinds = [("--report", "report.html"), ("--json", "report.json"), ("--payloads", "payloads.ndjson")];
+    for (option, name) in kinds {
+        // A nightly run replaces what it wrote the night before.
+        for _ in 0..2 {
+            assert_eq!(folder.check(&[option, name]).status.code(), Some(0), "{option}");
+        }
+        let own = folder.read(name);
+        for foreign in ["stock.csv", "stock.toml"]
+            .into_iter()
+            .chain(kinds.map(|(_, name)| name).into_iter().filter(|it| *it != name))
+        {
+            if !folder.path(foreign).exists() {
+                continue;
+            }
+            let before = folder.read(foreign);
+            let output = folder.check(&[option, foreign]);
+            assert_eq!(output.status.code(), Some(2), "{option} {foreign}");
+            let expected = format!(
+                "error: {foreign} exists, and this command did not write it\n  help: choose another name, or overwrite it with --force\n"
+            );
+            assert_eq!(stderr(&output), expected);
+            assert_eq!(folder.read(foreign), before);
+        }
+        fs::write(folder.path("other"), "something else").expect("it can be written");
+        assert_eq!(folder.check(&[option, "other", "--force"]).status.code(), Some(0));
+        assert_eq!(folder.read("other").get(..8), own.get(..8));
+    }
+    let inspect = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ad-migrate"));
+        command.args(["inspect", "stock.csv", "--out", "stock.toml"]).args(arguments).current_dir(folder.0.path());
+        command.output().expect("the binary can be started")
+    };
+    let refused = inspect(&[]);
+    assert!(stderr(&refused).starts_with("error: stock.toml exists and is not overwritten\n"), "{}", stderr(&refused));
+    assert_eq!(folder.read("stock.toml"), MAPPING);
+    assert_eq!(inspect(&["--force"]).status.code(), Some(0));
+    assert_ne!(folder.read("stock.toml"), MAPPING);
+}
+
+#[test]
+fn csv_begins_no_cell_like_a_formula_and_is_read_back_without_guards() {
+    let texts = ["=1+1", "+46 70 123", "-5 kr", "@SUM(A1)", "\t=2", "'=3", "plain"];
+    let rows: String = (1..).zip(texts).map(|(number, text)| format!("{text};{number}\n")).collect();
+    let folder = Folder::new(format!("=Id;b\n{rows}"));
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ad-migrate"));
+        let output = command.args(arguments).current_dir(folder.0.path()).output().expect("the binary can be started");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output).to_owned()
+    };
+    let is_formula = |cell: &str| cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let inspected: Value = serde_json::from_str(&run(&["inspect", "stock.csv", "-o", "json"])).expect("JSON");
+    assert_eq!(inspected["columns"][0]["column"], "=Id", "JSON is exact");
+    let csv = run(&["inspect", "stock.csv", "-o", "csv"]);
+    let mut cells = csv::Reader::from_reader(csv.as_bytes());
+    let cells: Vec<_> =
+        cells.records().flat_map(|row| row.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>()).collect();
+    assert!(cells.iter().any(|cell| cell.starts_with("'=Id")), "{cells:?}");
+    assert!(!cells.iter().any(|cell| is_formula(cell)), "{cells:?}");
+    let guarded: String = (1..)
+        .zip(texts)
+        .map(|(number, text)| format!("{};{number}\n", ad_files::guard::guarded(text.to_owned())))
+        .collect();
+    let samples = |file: &str| {
+        let inspected: Value = serde_json::from_str(&run(&["inspect", file, "-o", "json"])).expect("JSON");
+        inspected["columns"][0]["samples"].clone()
+    };
+    fs::write(folder.path("guarded.csv"), format!("=Id;b\n{guarded}")).expect("it can be written");
+    assert_eq!(samples("guarded.csv"), samples("stock.csv"), "what was written is read as it was");
+}

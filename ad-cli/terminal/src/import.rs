@@ -3,7 +3,6 @@
 use std::{
     cell::RefCell,
     io::{self, Write},
-    path::Path,
 };
 
 use ad_bulk::{
@@ -14,7 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
-    Column, Context, Failure, Findings, WholeFile, context::UTF_16, progress::Progress, stop_on_interrupt, tally,
+    Column, Context, Failure, Findings, OutFile, context::UTF_16, progress::Progress, stop_on_interrupt, tally,
 };
 
 /// Imports a file, and shows progress.
@@ -105,7 +104,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
     ///
     /// # Errors
     /// When it cannot be shown or written.
-    pub fn show(&self, context: &Context, imported: &Imported, to_file: Option<&Path>) -> Result<Summary, Failure> {
+    pub fn show(&self, context: &Context, imported: &Imported, to_file: Option<&OutFile>) -> Result<Summary, Failure> {
         let cut_short = imported.failure.is_some();
         let people = context.out.is_for_people();
         let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
@@ -132,16 +131,16 @@ impl<Row: Serialize> ImportReport<'_, Row> {
         if let Some(not_sent) = summary.counts.iter_mut().find(|(name, ..)| *name == "not_sent") {
             not_sent.2 = left;
         }
-        if let Some(path) = to_file {
-            self.write(imported, &summary, path)?;
+        if let Some(to) = to_file {
+            self.write(imported, &summary, to)?;
         }
         Ok(summary)
     }
 
     /// Writes the report row by row: there may be more of them than fit into memory.
-    fn write(&self, imported: &Imported, summary: &Summary, path: &Path) -> Result<(), Failure> {
-        let cannot = |error: io::Error| Failure::usage(format!("cannot write the report {}: {error}", path.display()));
-        let mut out = WholeFile::create(path).map_err(cannot)?;
+    fn write(&self, imported: &Imported, summary: &Summary, to: &OutFile) -> Result<(), Failure> {
+        let cannot = |error: io::Error| to.unwritable(&error);
+        let mut out = to.create()?;
         let summary = serde_json::to_string(summary).map_err(|error| cannot(error.into()))?;
         let file = json!(imported.name);
         write!(out, "{{\n\"file\": {file},\n\"summary\": {summary},\n\"{}\": [", self.list).map_err(cannot)?;

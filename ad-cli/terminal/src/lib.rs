@@ -15,6 +15,7 @@ mod findings;
 mod hint;
 mod import;
 mod interrupt;
+mod out_file;
 pub mod output;
 pub mod profiles;
 pub mod progress;
@@ -38,6 +39,7 @@ pub use hint::Hint;
 pub use import::{ImportReport, Summary, import};
 pub use interrupt::stop_on_interrupt;
 pub use interrupt::{until_interrupted, wait_for_signal};
+pub use out_file::{FileKind, Force, OutFile, PAYLOADS_MARK};
 use output::Verbosity;
 pub use output::columns_of_terminal;
 pub use output::{

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ad_core::{model::Timestamp, rulebook::Rulebook};
-use ad_terminal::{Context, Exit, Failure, bar, output::Output};
+use ad_terminal::{Context, Exit, Failure, FileKind, Force, OutFile, bar, output::Output};
 use indicatif::ProgressBar;
 
 use super::{
@@ -39,15 +39,17 @@ pub(crate) struct CheckArgs {
     /// Accept images over http, of a service whose operator allows them for tests
     #[arg(long, help_heading = "Validation")]
     http_images: bool,
-    /// Write a self-contained HTML page to forward
+    /// Write a self-contained HTML page to forward; an earlier page is replaced
     #[arg(long, value_name = "FILE.html", help_heading = "Reports")]
     report: Option<PathBuf>,
     /// Write all findings and the profile of each column as JSON; if the file is an earlier report, show what has changed since
     #[arg(long, value_name = "FILE.json", help_heading = "Reports")]
     json: Option<PathBuf>,
-    /// Write each valid row beside its payload, as lines of JSON
+    /// Write each valid row beside its payload, as lines of JSON; an earlier such file is replaced
     #[arg(long, value_name = "FILE.ndjson", help_heading = "Reports")]
     payloads: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Reports")]
+    force: Force,
     /// Leave the values of the row out of --payloads, which takes less time and space
     #[arg(long, requires = "payloads", conflicts_with_all = ["report", "json"], help_heading = "Reports")]
     no_values: bool,
@@ -91,16 +93,19 @@ struct Reports {
 impl Reports {
     fn begin(out: Output, args: &CheckArgs, about: &About) -> Result<Self, Failure> {
         type Begin = fn(&Path, &About) -> io::Result<Box<dyn FileReport>>;
-        let wanted: [(&Option<PathBuf>, &str, Begin); 3] = [
-            (&args.json, "all findings", |path, about| Ok(Box::new(Json::create(path, about)?))),
-            (&args.report, "page to forward", |path, about| Ok(Box::new(Page::create(path, about)?))),
-            (&args.payloads, "rows and payloads", |path, _| Ok(Box::new(SideBySide::create(path)?))),
+        let wanted: [(&Option<PathBuf>, FileKind, &str, Begin); 3] = [
+            (&args.json, FileKind::Findings, "all findings", |path, about| Ok(Box::new(Json::create(path, about)?))),
+            (&args.report, FileKind::Page, "page to forward", |path, about| Ok(Box::new(Page::create(path, about)?))),
+            (&args.payloads, FileKind::RowsAndPayloads, "rows and payloads", |path, _| {
+                Ok(Box::new(SideBySide::create(path)?))
+            }),
         ];
         let mut files = Vec::new();
-        for (path, what, begin) in wanted {
+        for (path, kind, what, begin) in wanted {
             if let Some(path) = path {
                 // Fails before the file is read, if a report cannot be written.
-                let report = begin(path, about).map_err(|error| Failure::usage(unwritable(path, &error)))?;
+                let to = OutFile::new(path, kind, args.force)?;
+                let report = begin(path, about).map_err(|error| to.unwritable(&error))?;
                 files.push((path.clone(), what, report));
             }
         }

@@ -1,15 +1,11 @@
 //! `ad-migrate inspect`: detects the columns of an unknown file and drafts a mapping.
 
-use std::{
-    fs::OpenOptions,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use ad_core::catalogue::Catalogue;
 use ad_files::text::plain;
 use ad_terminal::{
-    Context, Failure,
+    Context, Failure, FileKind, Force, OutFile,
     output::{Cell, Column, Tone},
 };
 use serde_json::Value;
@@ -31,9 +27,11 @@ Examples:
 pub(crate) struct InspectArgs {
     /// The legacy file
     file: PathBuf,
-    /// Write the draft of a mapping; existing files are not overwritten
+    /// Write the draft of a mapping; an existing file is overwritten only with --force
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     #[command(flatten)]
     reading: Reading,
 }
@@ -61,28 +59,17 @@ fn sure(confidence: &Value) -> Cell {
 }
 
 pub(crate) fn run(context: &Context, args: &InspectArgs) -> Result<(), Failure> {
+    let out = OutFile::wanted(args.out.as_deref(), FileKind::Draft, args.force)?;
     let catalogue = Catalogue::embedded();
     let mut reader = Reader::open(&args.file, &args.reading.over(&Settings::default())).map_err(not_read)?;
     let draft = inspect(&mut reader, &catalogue).map_err(not_read)?;
     if draft.rows == 0 {
         return Err(Failure::usage(format!("{} contains no rows", args.file.display())));
     }
-    if let Some(path) = &args.out {
-        // An edited draft is never overwritten.
-        let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let written = file.and_then(|mut file| file.write_all(draft.mapping.as_bytes()));
-        written.map_err(|error| unwritable(path, &error))?;
+    if let Some(out) = out {
+        out.write(draft.mapping.as_bytes())?;
     }
     show(context, args, &draft)
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failure::usage(format!("{} already exists", path.display())).hint("choose another name, or remove the file")
-        }
-        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
-    }
 }
 
 fn show(context: &Context, args: &InspectArgs, draft: &Draft) -> Result<(), Failure> {

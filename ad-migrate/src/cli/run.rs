@@ -10,7 +10,7 @@ use ad_bulk::import::{self, Imported, Resume, Task};
 use ad_client::Client;
 use ad_core::{model::ApiVersion, rulebook::Rulebook};
 use ad_files::text::{counted, grouped};
-use ad_terminal::{Context, Exit, Failure, Summary, duration};
+use ad_terminal::{Context, Exit, Failure, FileKind, Force, OutFile, Summary, duration};
 
 use super::{
     check::checked,
@@ -125,9 +125,11 @@ pub(crate) struct SubmitArgs {
     /// Folder of payloads and journal [default: FILE.migration]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Write the outcome of every row to this file, as JSON
+    /// Write the outcome of every row to this file, as JSON; an earlier report is replaced
     #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value = "16")]
     pub(crate) parallel: NonZeroUsize,
@@ -148,6 +150,11 @@ pub(crate) struct Submission<'a> {
 }
 
 impl SubmitArgs {
+    /// The file for the outcomes.
+    fn report(&self) -> Result<Option<OutFile>, Failure> {
+        OutFile::wanted(self.report.as_deref(), FileKind::Outcomes, self.force)
+    }
+
     /// Runs a task on the ads of a folder, through its journal, and shows the outcomes.
     pub(crate) async fn carry_out(
         &self,
@@ -157,9 +164,10 @@ impl SubmitArgs {
     ) -> Result<Summary, Failure> {
         outcome::check_fields(context)?;
         let Submission { task, limit, name, rows } = submission;
+        let report = self.report()?;
         let imported = self.import(context, folder, &folder.payloads(), task, limit).await?;
         let imported = Imported { name, ..imported };
-        let summary = outcome::show(context, &imported, rows, self.report.as_deref())?;
+        let summary = outcome::show(context, &imported, rows, report.as_ref())?;
         match imported.failure {
             Some(failure) => {
                 outcome::sum_up(context, &imported.name, &summary, &[]);
@@ -202,6 +210,7 @@ const RESUME: &str = "to resume: run the same command again";
 pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
     let client = context.client()?;
+    let report = args.submit.report()?;
     let OpenedFile { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
     // A rehearsal writes nothing into the folder.
@@ -229,8 +238,7 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
     let sending = Sending { payloads: &payloads, rows: &mut rows, most, parallel };
     if args.update {
         let revision = Revision { sending, is_rehearsal: args.rehearse, rulebook: &rulebook };
-        let failed =
-            revise::update(context, &client, &folder, revision, &totals, args.submit.report.as_deref()).await?;
+        let failed = revise::update(context, &client, &folder, revision, &totals, report.as_ref()).await?;
         let is_good = failed == 0 && totals.invalid == 0;
         return if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
     }
@@ -304,8 +312,8 @@ impl RunArgs {
             }
             revised
         };
-        let (name, report) = (self.file.name(), self.submit.report.as_deref());
-        let failed = revised::show(context, Some(&name), &revised, &left_out, report)?;
+        let (name, report) = (self.file.name(), self.submit.report()?);
+        let failed = revised::show(context, Some(&name), &revised, &left_out, report.as_ref())?;
         if let Some(failure) = refused {
             return Err(failure);
         }

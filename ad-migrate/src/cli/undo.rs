@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use ad_files::text::counted;
-use ad_terminal::{Context, Exit, Failure, confirm};
+use ad_terminal::{Context, Exit, Failure, FileKind, Force, OutFile, confirm};
 
 use crate::submit::{
     folder::Folder,
@@ -31,9 +31,11 @@ pub(crate) struct UndoArgs {
     /// Folder of payloads and journal [default: FILE.migration]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Write the outcome of every ad to this file, as JSON
+    /// Write the outcome of every ad to this file, as JSON; an earlier report is replaced
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value = "16")]
     parallel: NonZeroUsize,
@@ -49,6 +51,7 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failure> {
+    let report = OutFile::wanted(args.report.as_deref(), FileKind::Outcomes, args.force)?;
     let client = context.client()?;
     let folder = Folder::of(&args.file, args.folder.as_deref());
     let _taken = if folder.path().is_dir() { Some(folder.take()?) } else { None };
@@ -59,6 +62,6 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
         let what = if args.delete { "Delete" } else { "Hide" };
         confirm(context, &format!("{what} {}?", counted(ads.len() as u64, "ad")), args.yes).await?;
     }
-    let failed = revise::remove(context, &client, ads, unchanged, removal, args.report.as_deref()).await?;
+    let failed = revise::remove(context, &client, ads, unchanged, removal, report.as_ref()).await?;
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

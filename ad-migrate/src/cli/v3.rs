@@ -1,10 +1,6 @@
 //! `ad-migrate v3`: migrates V3 ads to V4.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io::Write, path::PathBuf, time::Duration};
 
 use ad_bulk::{
     Identity,
@@ -21,7 +17,7 @@ use ad_core::{
 };
 use ad_files::WholeFile;
 use ad_terminal::{
-    Context, Exit, Failure,
+    Context, Exit, Failure, FileKind, Force, OutFile, PAYLOADS_MARK,
     conversion::{COLUMNS, ConversionCounts, FIELDS, LEFT_OUT},
     duration,
 };
@@ -62,9 +58,11 @@ pub(crate) struct V3Args {
     #[arg(long = "type", value_name = "TYPE", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
-    /// Write the payloads, also incomplete ones, to this file, one per line
+    /// Write the payloads, also incomplete ones, to this file, one per line; an earlier such file is replaced
     #[arg(long, value_name = "FILE.ndjson")]
     payloads: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// How long to wait for the outcome of a migration, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "submit")]
     within: Duration,
@@ -76,10 +74,12 @@ pub(crate) async fn run(context: &Context, args: &V3Args) -> Result<(), Failure>
     let client = context.client()?;
     let answers =
         if args.file.exists() { sheet::read(&args.file).map_err(super::file::not_read)? } else { Answers::new() };
-    let payloads = args.payloads.as_deref();
-    let payloads = payloads.map(|path| WholeFile::create(path).map_err(|error| unwritable(path, &error)));
+    let payloads = match OutFile::wanted(args.payloads.as_deref(), FileKind::Payloads, args.force)? {
+        Some(to) => Some(PayloadsFile { file: to.create()?, to, is_begun: false }),
+        None => None,
+    };
     let rulebook = Rulebook::default();
-    let mut run = Run { client: &client, args, rulebook, rows: Vec::new(), payloads: payloads.transpose()? };
+    let mut run = Run { client: &client, args, rulebook, rows: Vec::new(), payloads };
     let mut counts = ConversionCounts::default();
     let mut table = context.out.rows([COLUMNS, &[LEFT_OUT]].concat());
     let mut accepted = Vec::new();
@@ -126,7 +126,14 @@ struct Run<'a> {
     rulebook: Rulebook,
     /// The rows of the new sheet.
     rows: Vec<SheetRow>,
-    payloads: Option<WholeFile>,
+    payloads: Option<PayloadsFile>,
+}
+
+/// The payloads while they are written.
+struct PayloadsFile {
+    to: OutFile,
+    file: WholeFile,
+    is_begun: bool,
 }
 
 impl Run<'_> {
@@ -197,11 +204,12 @@ impl Run<'_> {
 
     /// Writes a payload, as `ad-cli migrate-v4 --payloads` takes it, too.
     fn write(&mut self, ad: &Ad, target: &Category, filled: &Filled) -> Result<(), Failure> {
-        let (Some(out), Some(path)) = (&mut self.payloads, &self.args.payloads) else { return Ok(()) };
+        let Some(PayloadsFile { to, file, is_begun }) = &mut self.payloads else { return Ok(()) };
         let mut payload = filled.payload.clone();
         payload.insert("source_id".to_owned(), json!(ad.source_id));
         payload.insert("category_id".to_owned(), json!(target.id));
-        writeln!(out, "{}", Value::Object(payload)).map_err(|error| unwritable(path, &error))
+        let mark = if std::mem::replace(is_begun, true) { "" } else { PAYLOADS_MARK };
+        writeln!(file, "{mark}{}", Value::Object(payload)).map_err(|error| to.unwritable(&error))
     }
 
     async fn wait_for(&self, assessment: &mut Assessment) -> Result<(), Failure> {
@@ -221,18 +229,14 @@ impl Run<'_> {
 
     /// Flushes the files that are written.
     fn end(self) -> Result<(), Failure> {
-        if let (Some(payloads), Some(path)) = (self.payloads, &self.args.payloads) {
-            payloads.end().map_err(|error| unwritable(path, &error))?;
+        if let Some(PayloadsFile { to, file, .. }) = self.payloads {
+            file.end().map_err(|error| to.unwritable(&error))?;
         }
         if !self.rows.is_empty() || self.args.file.exists() {
             sheet::write(&self.args.file, &self.rows)?;
         }
         Ok(())
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot write {}: {error}", path.display()))
 }
 
 /// A row of the sheet that identifies ad and field.

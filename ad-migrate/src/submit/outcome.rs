@@ -1,6 +1,6 @@
 //! Shows the outcome of each row: failures and counts to people, all rows to programs.
 
-use std::{cell::RefCell, path::Path};
+use std::cell::RefCell;
 
 use ad_bulk::{
     AdOutcome,
@@ -8,7 +8,7 @@ use ad_bulk::{
 };
 use ad_client::Linked;
 use ad_files::text::tally;
-use ad_terminal::{Context, Failure, ImportReport, Summary, ad_table, output::Column};
+use ad_terminal::{Context, Failure, ImportReport, OutFile, Summary, ad_table, output::Column};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ pub(crate) fn show(
     context: &Context,
     imported: &Imported,
     rows: &mut RowNumbers,
-    to_file: Option<&Path>,
+    to_file: Option<&OutFile>,
 ) -> Result<Summary, Failure> {
     let rows = RefCell::new(rows);
     let report = ImportReport {

@@ -5,7 +5,6 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet},
     iter,
-    path::Path,
 };
 
 use ad_bulk::{
@@ -17,7 +16,7 @@ use ad_bulk::{
 use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
 use ad_core::{categories, model::AdState, rulebook::Rulebook};
 use ad_files::identities::Hash;
-use ad_terminal::{Context, Failure};
+use ad_terminal::{Context, Failure, OutFile};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
@@ -63,7 +62,7 @@ pub(crate) async fn update(
     folder: &Folder,
     revision: Revision<'_>,
     totals: &Totals,
-    report: Option<&Path>,
+    report: Option<&OutFile>,
 ) -> Result<u64, Failure> {
     revised::check_fields(context)?;
     let Revision { sending: Sending { payloads, rows, most, parallel }, is_rehearsal, rulebook } = revision;
@@ -297,7 +296,7 @@ pub(crate) async fn remove(
     ads: Vec<Removable>,
     unchanged: u64,
     removal: Removal,
-    report: Option<&Path>,
+    report: Option<&OutFile>,
 ) -> Result<u64, Failure> {
     revised::check_fields(context)?;
     let revised: Vec<_> = removal.take_away(client, ads).try_collect().await?;

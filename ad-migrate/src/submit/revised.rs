@@ -1,6 +1,6 @@
 //! What became of ads that are changed, for people, for programs and in a report.
 
-use std::{collections::BTreeMap, fs::File, path::Path};
+use std::collections::BTreeMap;
 
 use ad_bulk::{
     Identity,
@@ -8,7 +8,7 @@ use ad_bulk::{
 };
 use ad_core::categories::humanised;
 use ad_files::text::{grouped, plain, tally};
-use ad_terminal::{Context, Failure, output::Column};
+use ad_terminal::{Context, Failure, OutFile, output::Column};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ pub(crate) fn show(
     name: Option<&str>,
     revised: &[RevisedAd],
     more: &[(u64, &str)],
-    report: Option<&Path>,
+    report: Option<&OutFile>,
 ) -> Result<u64, Failure> {
     let people = context.out.is_for_people();
     let mut table = context.out.rows(if people { COLUMNS } else { ALL_COLUMNS });
@@ -138,10 +138,10 @@ pub(crate) fn show(
         let where_all = if report.is_some() { "all are in the report" } else { "to see all: --report FILE" };
         context.out.note(&format!("… and {} more; {where_all}", grouped(left)));
     }
-    if let Some(path) = report {
-        let unwritable = |error: std::io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
-        let file = File::create(path).map_err(unwritable)?;
-        serde_json::to_writer_pretty(file, &json!({"rows": revised})).map_err(|error| unwritable(error.into()))?;
+    if let Some(to) = report {
+        let mut file = to.create()?;
+        let written = serde_json::to_writer_pretty(&mut file, &json!({"rows": revised})).map_err(std::io::Error::from);
+        written.and_then(|()| file.end()).map_err(|error| to.unwritable(&error))?;
     }
     let mut counts: BTreeMap<Revised, u64> = BTreeMap::new();
     for ad in revised {

@@ -277,3 +277,38 @@ async fn stdin_is_imported_too_and_need_not_be_waited_for() {
     assert_eq!(count(&server).await, 3);
     assert_eq!(cli.piped("import -", "[]").await.code, 2);
 }
+
+#[tokio::test]
+async fn files_that_no_earlier_run_has_written_stay() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    let invalid = json!({"source_id": "bad", "category_id": 1});
+    cli.file("stock.ndjson", format!("{}{invalid}\n", ndjson([car(0)])));
+    let stock = std::fs::read(cli.home().join("stock.ndjson")).unwrap();
+    for line in [
+        "import stock.ndjson --report stock.ndjson",
+        "import stock.ndjson --rejects stock.ndjson",
+        "sync plan stock.ndjson --save stock.ndjson",
+    ] {
+        let refused = cli.run(line).await;
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{line}: {refused:?}");
+        let expected = "error: stock.ndjson exists, and this command did not write it\n  help: choose another name, or overwrite it with --force\n";
+        assert_eq!(refused.stderr, expected);
+        assert_eq!(std::fs::read(cli.home().join("stock.ndjson")).unwrap(), stock);
+    }
+    assert_eq!(count(&server).await, 0, "nothing was sent");
+    // A nightly run replaces what it wrote the night before.
+    for line in [
+        "import stock.ndjson --report report.json --rejects rejects.ndjson",
+        "sync plan stock.ndjson --save plan.ndjson",
+    ] {
+        let first = cli.run(line).await;
+        let second = cli.run(line).await;
+        assert!(!second.stderr.contains("--force"), "{line}: {first:?}, {second:?}");
+    }
+    let rejects = std::fs::read_to_string(cli.home().join("rejects.ndjson")).unwrap();
+    assert!(rejects.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{rejects}");
+    cli.file("report.json", "mine");
+    cli.run("import stock.ndjson --report report.json --force").await;
+    assert!(!outcomes(&cli.home().join("report.json")).is_empty());
+}

@@ -14,7 +14,10 @@ use crate::{
         input::{Input, MappingArg},
         through::ApiOptions,
     },
-    terminal::{self, Column, Context, Exit, Failure, ImportReport, ad_table, causes::Causes, counted, grouped},
+    terminal::{
+        self, Column, Context, Exit, Failure, FileKind, Force, ImportReport, OutFile, ad_table, causes::Causes,
+        counted, grouped,
+    },
 };
 
 const MOST_PARALLEL: u64 = 256;
@@ -59,12 +62,14 @@ pub(crate) struct ImportArgs {
     /// Journal file [default: FILE.journal]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Write the outcome of every ad to this file, as JSON
+    /// Write the outcome of every ad to this file, as JSON; an earlier report is replaced
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write the rejected payloads to this file, one a line, to be mended and imported
+    /// Write the rejected payloads to this file, one a line, to be mended and imported; an earlier such file is replaced
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_PARALLEL))]
     parallel: u64,
@@ -121,6 +126,8 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         return Err(Failure::usage("--rejects is for files of payloads")
             .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
     }
+    let report = OutFile::wanted(args.report.as_deref(), FileKind::Outcomes, args.force)?;
+    let rejects = OutFile::wanted(args.rejects.as_deref(), FileKind::Payloads, args.force)?;
     let options = Options {
         file: &args.file,
         stdin: None,
@@ -140,12 +147,12 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         surface: context.out.surface(),
     };
     let imported = terminal::import(context, &options).await?;
-    let summary = REPORT.show(context, &imported, args.report.as_deref())?;
+    let summary = REPORT.show(context, &imported, report.as_ref())?;
     context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
     note_findings(context, &imported.findings);
     note_causes(context, &imported)?;
-    if let Some(path) = &args.rejects {
-        rejects::write(context, &args.file, path, &imported)?;
+    if let Some(to) = &rejects {
+        rejects::write(context, &args.file, to, &imported)?;
     }
     if let Some(failure) = imported.failure {
         let failure = Failure::from(failure);

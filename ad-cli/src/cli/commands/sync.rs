@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::{
     cli::sync::{self, ApplyOptions, StockArgs},
-    terminal::{ConfirmArgs, Context, Failure, duration},
+    terminal::{ConfirmArgs, Context, Failure, FileKind, Force, OutFile, duration},
 };
 
 #[derive(Debug, clap::Args)]
@@ -38,9 +38,11 @@ Exit code 0: the plan is complete. 3: some ads are skipped, or there are more de
         file: PathBuf,
         #[command(flatten)]
         stock: StockArgs,
-        /// Save the plan to a file, for `sync apply`
+        /// Save the plan to a file, for `sync apply`; an earlier plan is replaced
         #[arg(long, value_name = "PLAN", conflicts_with = "watch")]
         save: Option<PathBuf>,
+        #[command(flatten)]
+        force: Force,
     },
     /// Make the changes, or those of a saved plan
     #[command(after_help = "\
@@ -70,7 +72,10 @@ Exit code 0: the ads are equal to the file. 1: some ads failed. 3: some ads were
 pub(crate) async fn run(context: &Context, args: &SyncArgs) -> Result<(), Failure> {
     match &args.step {
         SyncCommand::Plan { file, stock, .. } if stock.watch => sync::watch(context, file, stock, None).await,
-        SyncCommand::Plan { file, stock, save } => sync::plan(context, file, stock, save.as_deref()).await,
+        SyncCommand::Plan { file, stock, save, force } => {
+            let save = OutFile::wanted(save.as_deref(), FileKind::Plan, *force)?;
+            sync::plan(context, file, stock, save.as_ref()).await
+        }
         SyncCommand::Apply { file, stock, confirm: ConfirmArgs { yes, dry_run }, no_wait, within } => {
             let how = ApplyOptions { yes: *yes, dry_run: *dry_run, within: (!no_wait).then_some(*within) };
             if !stock.watch {

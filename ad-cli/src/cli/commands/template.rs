@@ -1,10 +1,6 @@
 //! `ad-cli template`: a sheet to fill in, with the mapping for its import.
 
-use std::{
-    fs::OpenOptions,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use ad_core::{
     categories::{Category, TRAILER},
@@ -17,14 +13,14 @@ use crate::{
         sheet::{SheetColumn, columns, csv, mapping, xlsx},
         through::VehicleType,
     },
-    terminal::{Context, Failure},
+    terminal::{Context, Failure, FileKind, Force, OutFile},
 };
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Writes a sheet with one column per field, the required ones first, and an example row to replace. In an .xlsx sheet, cells offer the allowed \
 values, and a note on each header explains its field. The mapping is written beside the sheet, so that `ad-cli import` takes it as it is. \
-Existing files are not overwritten.
+Existing files are overwritten only with --force.
 
 The example ad is hidden: `Visible` is `no`.
 
@@ -41,6 +37,8 @@ pub(crate) struct TemplateArgs {
     /// The sheet [default: TYPE.xlsx or TYPE.csv]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 /// The form of a sheet.
@@ -74,26 +72,12 @@ pub(crate) fn run(context: &Context, args: &TemplateArgs) -> Result<(), Failure>
     } else {
         csv::bytes(&columns).map_err(|error| Failure::failed(format!("cannot make {}: {error}", sheet.display())))?
     };
-    let beside = sheet.with_extension("toml");
-    if beside.exists() {
-        return Err(exists(&beside));
-    }
-    write(&sheet, &bytes)?;
-    write(&beside, mapping(name, &columns).as_bytes())?;
-    let (sheet, beside) = (sheet.display(), beside.display());
+    let sheet = OutFile::new(&sheet, FileKind::Draft, args.force)?;
+    let beside = OutFile::new(&sheet.path().with_extension("toml"), FileKind::Draft, args.force)?;
+    sheet.write(&bytes)?;
+    beside.write(mapping(name, &columns).as_bytes())?;
+    let (sheet, beside) = (sheet.path().display(), beside.path().display());
     context.out.note(&format!("{sheet} written, with its mapping {beside}"));
     context.out.note(&format!("replace the example row, then: ad-cli import {sheet} --dry-run"));
     Ok(())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => exists(path),
-        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
-    })
-}
-
-fn exists(path: &Path) -> Failure {
-    Failure::usage(format!("{} exists and is not overwritten", path.display())).hint("choose another name: --out FILE")
 }

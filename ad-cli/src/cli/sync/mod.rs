@@ -32,7 +32,8 @@ use crate::{
     bulk::check::Checker,
     cli::input::{Input, MappingArg},
     terminal::{
-        BlockingCounter, Context, Counter, Exit, Failure, can_ask, confirm, counted, grouped, stop_on_interrupt,
+        BlockingCounter, Context, Counter, Exit, Failure, OutFile, can_ask, confirm, counted, grouped,
+        stop_on_interrupt,
     },
 };
 
@@ -68,14 +69,14 @@ pub(crate) async fn plan(
     context: &Context,
     file: &Path,
     stock: &StockArgs,
-    save: Option<&Path>,
+    save: Option<&OutFile>,
 ) -> Result<(), Failure> {
     show::check_plan_fields(context.out)?;
     let (_, mut plan) = planned(context, file, stock).await?;
     show::plan(context.out, &plan)?;
-    if let Some(path) = save {
-        saved::save(&mut plan, path)?;
-        context.out.note(&format!("plan saved; to apply it: ad-cli sync apply {}", path.display()));
+    if let Some(to) = save {
+        saved::save(&mut plan, to)?;
+        context.out.note(&format!("plan saved; to apply it: ad-cli sync apply {}", to.path().display()));
     }
     if let Some(deletions) = plan.deletions_beyond_limit() {
         context.out.warning(&format!("{}; to allow them: --allow-removals {deletions}", too_many(&plan, deletions)));

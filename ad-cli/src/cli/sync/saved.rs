@@ -19,7 +19,7 @@ use crate::{
     Client,
     bulk::follow::{Include, Statuses},
     cli::input::{Input, MappingArg},
-    terminal::{Context, Failure, counted},
+    terminal::{Context, Failure, OutFile, counted},
 };
 
 /// The form of the file.
@@ -51,15 +51,10 @@ struct Body {
 }
 
 /// Writes a plan to a file: all of it, or nothing.
-pub(super) fn save(plan: &mut Plan, path: &Path) -> Result<(), Failure> {
-    let unwritable =
-        |error: &dyn std::fmt::Display| Failure::usage(format!("cannot write {}: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| unwritable(&error))?;
+pub(super) fn save(plan: &mut Plan, to: &OutFile) -> Result<(), Failure> {
+    let mut file = to.create()?;
     let lines = lines(plan)?;
-    file.write_all(&lines).and_then(|()| file.as_file().sync_all()).map_err(|error| unwritable(&error))?;
-    file.persist(path).map_err(|error| unwritable(&error.error))?;
-    Ok(())
+    file.write_all(&lines).and_then(|()| file.end()).map_err(|error| to.unwritable(&error))
 }
 
 fn lines(plan: &mut Plan) -> Result<Vec<u8>, Failure> {
