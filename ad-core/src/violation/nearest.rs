@@ -1,13 +1,23 @@
 //! Suggestions for misspelled values: the most similar valid values.
 //!
+//! Every search of the kind is here, and bounded here: by the length of what was sent, and by the number and length of the valid values.
+//! Who tells many errors at once searches for the first ones only.
+//!
 //! At most a third of the letters may differ. In names of several words, such as `registration_number`, that applies to each
 //! word, so that `engine_power` does not suggest `engine_type`.
+
+use std::iter::{Filter, Take};
 
 /// Most values that an error suggests.
 pub const MOST: usize = 3;
 
 /// Maximum length of a value that is compared, in bytes. Valid values are shorter, and comparing long ones is slow.
 pub const LONGEST: usize = 100;
+
+/// Most valid values that are compared with one that was sent, and the maximum length of each, in bytes. Names of columns are as long and as
+/// many as a file has them.
+const MOST_COMPARED: usize = 20_000;
+const LONGEST_VALID: usize = 1000;
 
 /// `Did you mean "volvo"?`, if a valid value is similar.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
@@ -17,13 +27,13 @@ pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Opt
 /// The valid values that are similar, the most similar first.
 pub fn similar<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let Some(sent) = comparable(sent) else { return Vec::new() };
-    near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
+    near(compared(valid).filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
 
 /// The most similar valid values, however different they are.
 pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let Some(sent) = comparable(sent) else { return Vec::new() };
-    let mut rated: Vec<_> = valid.map(|value| (strsim::jaro_winkler(&sent, value), value)).collect();
+    let mut rated: Vec<_> = compared(valid).map(|value| (strsim::jaro_winkler(&sent, value), value)).collect();
     rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     rated.into_iter().map(|(_, value)| value).take(MOST).collect()
 }
@@ -37,6 +47,7 @@ pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + 
 /// The paths of fields that are similar to a name, the most similar first.
 pub fn similar_paths<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
     let Some(sent) = comparable(sent) else { return Vec::new() };
+    let valid = compared(valid);
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let rated = valid.clone().filter_map(|path| {
         let distances = name_distance(&sent, path).into_iter().chain(name_distance(&sent, last(path)));
@@ -52,6 +63,11 @@ pub fn similar_paths<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clon
 /// A value as it is compared, unless it is too long.
 fn comparable(sent: &str) -> Option<String> {
     (sent.len() <= LONGEST).then(|| sent.to_lowercase())
+}
+
+/// The valid values that a search compares.
+fn compared<'a, V: Iterator<Item = &'a str>>(valid: V) -> Filter<Take<V>, fn(&&'a str) -> bool> {
+    valid.take(MOST_COMPARED).filter(|value| value.len() <= LONGEST_VALID)
 }
 
 /// Values in quotes, separated by commas.
@@ -165,6 +181,16 @@ mod tests {
     #[test]
     fn hostile_input_is_not_compared() {
         let valid: Vec<String> = (0..1000).map(|number| "a".repeat(number % 200)).collect();
+        let endless = || {
+            let mut values = 0;
+            std::iter::from_fn(move || {
+                values += 1;
+                assert!(values <= MOST_COMPARED, "a search has an end");
+                Some("volvo")
+            })
+        };
+        assert_eq!(similar("wolvo", endless()), ["volvo"; MOST]);
+        assert_eq!(nearest("wolvo", endless()), ["volvo"; MOST]);
         let sent = "b".repeat(10_000_000);
         assert!(similar_paths(&sent, valid.iter().map(String::as_str)).is_empty());
         assert!(similar(&sent, valid.iter().map(String::as_str)).is_empty());

@@ -1,5 +1,7 @@
 //! A mapping on the columns of a file: which columns its names mean there.
 
+use std::cell::Cell;
+
 use ad_core::violation::nearest;
 use rustc_hash::FxHashSet;
 
@@ -9,6 +11,9 @@ use super::{
     rule::{ColumnName, MappingColumns, RowRules, Rule, SourceId, When},
 };
 use crate::readers::{CellKind, ColumnId, Columns, Row};
+
+/// Most missing columns for which a similar one is searched.
+const MOST_SEARCHES: u32 = 100;
 
 /// A mapping on the columns of a file.
 #[derive(Debug)]
@@ -59,6 +64,7 @@ impl Bound<'_> {
     /// records.
     pub fn missing(&self) -> Vec<String> {
         let Mapping { sources, rules, vehicle, .. } = self.mapping;
+        let searches = Cell::new(0);
         let missing = sources.0.iter().enumerate().filter(|(id, _)| self.resolved[*id].is_empty());
         let message = |(id, name): (usize, &ColumnName)| {
             let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
@@ -70,7 +76,9 @@ impl Bound<'_> {
             let of = of.or_else(|| is_of_rows.then(|| "[rows]".to_owned()))?;
             Some(match name {
                 ColumnName::Name(name) => {
-                    let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
+                    let is_searched = searches.replace(searches.get() + 1) < MOST_SEARCHES;
+                    let names = || self.names.iter().map(String::as_str);
+                    let hint = is_searched.then(|| nearest::did_you_mean(name, names())).flatten();
                     let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
                     format!("There is no column \"{name}\", from which {of} is made.{hint}")
                 }

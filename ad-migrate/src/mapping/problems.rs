@@ -91,19 +91,21 @@ impl<'i> Problems<'i> {
 
     /// Adds each unknown key of a table and of the tables within it, with the nearest known one. Returns whether there are any.
     pub(super) fn unknown_keys(&mut self, table: &DeTable<'_>, known: &[Key], of: &str) -> bool {
-        let before = self.found.len();
+        let before = (self.found.len(), self.more);
         for (key, value) in table {
             let name: &str = key.get_ref();
             let names = || known.iter().map(|key| key.name);
             if let Some(key) = known.iter().find(|key| key.name == name) {
                 self.unknown_within(key, value);
+            } else if self.is_full() {
+                self.more += 1;
             } else {
                 let hint = nearest::did_you_mean(name, names())
                     .unwrap_or_else(|| format!("There are {}.", nearest::quoted(names())));
                 self.on(self.at(&key.span()), format!("\"{name}\" is not a key of {of}. {hint}"));
             }
         }
-        self.found.len() > before
+        (self.found.len(), self.more) > before
     }
 
     fn unknown_within(&mut self, key: &Key, value: &Spanned<'_>) {
