@@ -5,7 +5,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{BufWriter, Cursor, Write},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -158,5 +158,67 @@ fn csv_rows_of_separators() {
         out.write_all(b"b\n").unwrap();
         repeat(out, "1;", 300_000);
         out.write_all(b"2\n").unwrap();
+    });
+}
+
+const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+
+/// Writes a workbook with so many sheets, which are all the same part.
+fn workbook(out: &mut dyn Write, sheets: usize, styles: &str, cells: &str) {
+    let relation = |id: &str, of: &str, target: &str| {
+        format!("<Relationship Id='{id}' Type='{RELATIONS}/{of}' Target='{target}'/>")
+    };
+    let sheets = (0..sheets).map(|number| format!("<sheet name='S{number}' r:id='s'/>")).collect::<String>();
+    let parts = [
+        ("[Content_Types].xml", "<Types/>".to_owned()),
+        ("xl/workbook.xml", format!("<workbook xmlns:r='r'><sheets>{sheets}</sheets></workbook>")),
+        (
+            "xl/_rels/workbook.xml.rels",
+            format!("<r>{}{}</r>", relation("s", "worksheet", "sheet.xml"), relation("f", "styles", "styles.xml")),
+        ),
+        ("xl/styles.xml", styles.to_owned()),
+        ("xl/sheet.xml", format!("<worksheet><sheetData>{cells}</sheetData></worksheet>")),
+    ];
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    out.write_all(archive.finish().unwrap().get_ref()).unwrap();
+}
+
+#[test]
+fn many_sheets_that_are_the_same_part() {
+    is_bounded("sheets.xlsx", "finding its table takes far more reading than its size allows", |out| {
+        workbook(out, 50, "<styles/>", &format!("<!--{}-->", "x".repeat(8_000_000)));
+    });
+}
+
+#[test]
+fn styles_without_number() {
+    is_bounded("styles.xlsx", "it has more sheets, styles and names than can be kept", |out| {
+        workbook(out, 1, &format!("<styles><cellXfs>{}</cellXfs></styles>", "<xf/>".repeat(1_500_000)), "");
+    });
+}
+
+const FLAT: &str = "<office:document xmlns:office='o' xmlns:table='t' office:mimetype='application/vnd.oasis.opendocument.spreadsheet'>\
+                    <table:table table:name='a'><table:table-row>";
+const CELL: &str = "<table:table-cell office:value-type='string' office:string-value='";
+
+#[test]
+fn rows_that_a_document_repeats() {
+    let long = |length: usize| format!("{CELL}{}'/>", "x".repeat(length));
+    is_bounded("row.fods.gz", "it repeats a row of more than 4 MiB", |out| {
+        let head = format!("{FLAT}{CELL}id'/></table:table-row><table:table-row table:number-rows-repeated='2'>");
+        out.write_all(head.as_bytes()).unwrap();
+        (0..6).for_each(|_| out.write_all(long(1_000_000).as_bytes()).unwrap());
+        out.write_all(b"</table:table-row></table:table></office:document>").unwrap();
+    });
+    // What the file is packed in counts, and not what it unpacks to.
+    is_bounded("rows.fods.gz", "it has far more in its cells than in its file", |out| {
+        let head = format!("{FLAT}{CELL}id'/></table:table-row><table:table-row table:number-rows-repeated='5000'>");
+        out.write_all(head.as_bytes()).unwrap();
+        out.write_all(long(20_000).as_bytes()).unwrap();
+        out.write_all(b"</table:table-row></table:table></office:document>").unwrap();
     });
 }

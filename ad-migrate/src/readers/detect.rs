@@ -31,7 +31,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
         ..Detected::default()
     };
     detected.notes.extend(found.note);
-    let name = source.name;
+    let (name, progress) = (source.name, source.progress);
     let bytes = source::behind(source.head, found.mark, source.rest);
     let mut feed = Feed::new(Box::new(Unpadded::new(charset.bytes(bytes))), charset);
     feed.look(LOOK);
@@ -50,7 +50,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
         Form::Xml => Box::new(Xml::open(into_utf_8(feed), settings, &mut detected)?),
         Form::Fixed => Box::new(Fixed::open(feed, settings)?),
         Form::Ods | Form::Xml2003 | Form::Html if feed.rest().trim_ascii_start().first() == Some(&b'<') => {
-            let document = Document::of(name.clone(), into_utf_8(feed))?;
+            let document = Document::of(name.clone(), into_utf_8(feed), &progress)?;
             sheets::of_document(&name, document, settings, &mut detected)?
         }
         Form::Xlsx | Form::Ods | Form::Xls | Form::Dbf | Form::Xml2003 | Form::Html => {

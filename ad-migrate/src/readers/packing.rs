@@ -153,9 +153,54 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     Ok(Archive::OfFiles(Member { name: member.clone(), bytes, progress: Progress { read, size }, note }))
 }
 
-/// A file of an archive whose length is limited in proportion to what it is packed in.
-pub(super) fn bounded<R: Read>(file: R, packed: u64) -> impl Read {
-    Unpacked { inner: file, packing: "zip", packed: Arc::new(AtomicU64::new(packed)), bytes: 0 }
+/// A file of an archive whose length is limited in proportion to what it is packed in, and with the other ones of the archive.
+pub(super) fn bounded<R: Read>(file: R, packed: u64, allowance: &mut Allowance) -> impl Read {
+    let packed = Arc::new(AtomicU64::new(packed));
+    allowance.read(Unpacked { inner: file, packing: "zip", packed, bytes: 0 })
+}
+
+/// Bytes that may be read of a spreadsheet of any size, and how many times its size beyond that. Its parts are read several times, to find the
+/// sheet with the table, and many sheets may be the same part.
+const ANY_READ: u64 = 128 << 20;
+const MOST_READ_TIMES: u64 = 600;
+
+/// What may still be read of the parts of a spreadsheet, all together.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    left: u64,
+}
+
+impl Allowance {
+    /// For a file of this size on the disk.
+    pub(super) fn of(size: u64) -> Self {
+        Self { left: ANY_READ.saturating_add(MOST_READ_TIMES.saturating_mul(size)) }
+    }
+
+    /// Counts what is read.
+    pub(super) fn read<R: Read>(&mut self, inner: R) -> impl Read {
+        AllowedRead { inner, left: &mut self.left }
+    }
+}
+
+struct AllowedRead<'a, R> {
+    inner: R,
+    left: &'a mut u64,
+}
+
+impl<R: Read> Read for AllowedRead<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => *self.left = left,
+            None => {
+                let message = "finding its table takes far more reading than its size allows";
+                return Err(io::Error::other(
+                    ReadError::new(message).hint("Set the sheet with the table: --sheet NAME."),
+                ));
+            }
+        }
+        Ok(read)
+    }
 }
 
 /// A path with slashes, as it should be written. Some programs for Windows write backslashes.
@@ -331,6 +376,16 @@ mod tests {
         let inner = io::repeat(b'x').take(unpacked);
         let packed = Arc::new(AtomicU64::new(packed));
         io::copy(&mut Unpacked { inner, packing: "gzip", packed, bytes: 0 }, &mut io::sink())
+    }
+
+    #[test]
+    fn what_is_read_of_all_parts_together_is_bounded() {
+        let mut allowance = Allowance::of(1 << 20);
+        let mut read = |length: u64| io::copy(&mut allowance.read(io::repeat(b'x').take(length)), &mut io::sink());
+        assert_eq!(read(250 << 20).unwrap(), 250 << 20);
+        assert_eq!(read(250 << 20).unwrap(), 250 << 20);
+        let error = read(250 << 20).unwrap_err().to_string();
+        assert_eq!(error, "finding its table takes far more reading than its size allows");
     }
 
     #[test]

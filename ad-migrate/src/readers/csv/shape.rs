@@ -363,14 +363,18 @@ impl Sample {
 fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
     let mut taken: FxHashSet<String> = cells.iter().cloned().collect();
     let mut seen = FxHashSet::default();
+    // The number that the next column of a name may get.
+    let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
     let mut names = Vec::with_capacity(cells.len());
     for (at, cell) in cells.iter().enumerate() {
         let base = if cell.is_empty() { (at + 1).to_string() } else { cell.clone() };
         let mut name = base.clone();
         if seen.contains(&name) || (cell.is_empty() && taken.contains(&name)) {
-            // At most as many names as columns are taken.
-            let mut numbers = (2..=cells.len() + 1).map(|number| format!("{base} ({number})"));
-            name = numbers.find(|name| !taken.contains(name)).unwrap_or(base);
+            let number = numbers.entry(base.clone()).or_insert(2);
+            while taken.contains(&name) {
+                name = format!("{base} ({number})");
+                *number += 1;
+            }
             notes.push(format!(
                 "Column {} is called {}, because its name in the header is a duplicate.",
                 at + 1,

@@ -17,7 +17,7 @@ use crate::readers::{CellKind, ReadError, csv::SHEET};
 
 /// Most rows and columns of a sheet, as spreadsheet programs have them.
 const MOST_ROWS: u32 = 1 << 20;
-const MOST_COLUMNS: u32 = 1 << 14;
+pub(super) const MOST_COLUMNS: u32 = 1 << 14;
 
 /// Most cells that are written because a file says that a cell or a row is repeated.
 const MOST_REPEATED: u64 = 20_000_000;
@@ -225,6 +225,7 @@ pub(super) struct Glance {
     cells: u32,
     rows: u32,
     seen: u32,
+    bytes: usize,
     notes: SheetNotes,
 }
 
@@ -233,8 +234,9 @@ impl Glance {
     const ROWS: u32 = 2;
     const CELLS: u32 = 3;
 
-    /// Most cells that are looked at.
+    /// Most cells that are looked at, and most bytes of their texts: thousands of cells may refer to the same long one.
     const MOST: u32 = 20_000;
+    const MOST_BYTES: usize = 4 << 20;
 
     pub(super) fn of(book: &mut dyn Book, index: usize) -> Result<Shown, ReadError> {
         let mut glance = Self::default();
@@ -264,9 +266,11 @@ impl Cells for Glance {
             (self.row, self.cells) = (at.row, 0);
         }
         self.seen += 1;
+        self.bytes += text.len();
         self.cells += 1;
         self.rows += u32::from(self.cells == Self::CELLS);
-        if self.has_table() || self.seen == Self::MOST { Err(Stopped::Unread) } else { Ok(()) }
+        let is_enough = self.has_table() || self.seen == Self::MOST || self.bytes > Self::MOST_BYTES;
+        if is_enough { Err(Stopped::Unread) } else { Ok(()) }
     }
 
     fn notes(&mut self) -> &mut SheetNotes {
@@ -287,6 +291,14 @@ mod tests {
             Err(Stopped::Failed(error)) => error.message,
             other => format!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_long_text_in_many_cells_is_looked_at_few_times() {
+        let mut glance = Glance::default();
+        let text = "x".repeat(1 << 20);
+        let looked = (0..).find(|row| glance.cell(At { row: *row, column: 0 }, CellKind::Text, &text).is_err());
+        assert_eq!(looked, Some(4));
     }
 
     #[test]

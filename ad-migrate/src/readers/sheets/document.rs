@@ -4,20 +4,28 @@ use std::{
     fmt,
     fs::File,
     io::{self, Read, Seek, Write},
+    sync::atomic::Ordering,
 };
 
 use super::unreadable;
-use crate::readers::{ReadError, feed::Feed};
+use crate::readers::{
+    ReadError,
+    feed::Feed,
+    packing::{Allowance, Progress},
+};
 
 pub(in crate::readers) struct Document {
     /// Name of the file in messages.
     name: String,
     file: File,
+    /// Bytes of the file on the disk, which may be packed.
+    size: u64,
+    allowance: Allowance,
 }
 
 impl Document {
     /// Takes all of a file, which is UTF-8.
-    pub(in crate::readers) fn of(name: String, mut feed: Feed) -> Result<Self, ReadError> {
+    pub(in crate::readers) fn of(name: String, mut feed: Feed, progress: &Progress) -> Result<Self, ReadError> {
         let failed = |error: io::Error| ReadError::io(&error, "Cannot write a temporary file");
         let mut file = tempfile::tempfile().map_err(failed)?;
         loop {
@@ -28,17 +36,18 @@ impl Document {
             }
         }
         feed.check()?;
-        Ok(Self { name, file })
+        let size = progress.read.load(Ordering::Relaxed);
+        Ok(Self { name, file, size, allowance: Allowance::of(size) })
     }
 
     pub(super) fn size(&self) -> u64 {
-        self.file.metadata().map_or(0, |metadata| metadata.len())
+        self.size
     }
 
     /// The document from its beginning.
     pub(super) fn bytes(&mut self) -> Result<impl Read + '_, ReadError> {
         self.file.rewind().map_err(|error| ReadError::io(&error, "Cannot read a temporary file"))?;
-        Ok(&self.file)
+        Ok(self.allowance.read(&self.file))
     }
 
     pub(super) fn unreadable(&self, error: &dyn fmt::Display) -> ReadError {

@@ -11,6 +11,8 @@
 mod cells;
 mod dbf;
 mod document;
+#[cfg(test)]
+mod hostile;
 mod html;
 mod notes;
 mod ods;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::readers::{
     ReadError,
-    packing::{self, CountedRead},
+    packing::{self, Allowance, CountedRead},
     source::Workbook,
 };
 
@@ -24,16 +24,18 @@ pub(super) struct Package {
     archive: ZipArchive<BufReader<CountedRead<File>>>,
     /// The index of each part, by its path in lower case and with slashes.
     parts: FxHashMap<String, usize>,
+    allowance: Allowance,
 }
 
 impl Package {
     pub(super) fn open(workbook: Workbook) -> Result<Self, ReadError> {
         let Workbook { name, file, progress, .. } = workbook;
+        let allowance = Allowance::of(file.metadata().map_or(0, |metadata| metadata.len()));
         let input = BufReader::new(CountedRead { inner: file, read: progress.read });
         let archive = ZipArchive::new(input).map_err(|error| unreadable(&name, &error))?;
         let paths = archive.file_names().map(|path| path.map(|path| packing::plain_path(&path)));
         let parts = (0..).zip(paths).filter_map(|(index, path)| Some((path.ok()?.to_lowercase(), index))).collect();
-        Ok(Self { name, archive, parts })
+        Ok(Self { name, archive, parts, allowance })
     }
 
     /// A part, if the package has it.
@@ -41,7 +43,7 @@ impl Package {
         let Some(index) = self.parts.get(&path.to_lowercase()) else { return Ok(None) };
         let part = self.archive.by_index(*index).map_err(|error| unreadable(&self.name, &error))?;
         let packed = part.compressed_size();
-        Ok(Some(packing::bounded(part, packed)))
+        Ok(Some(packing::bounded(part, packed, &mut self.allowance)))
     }
 
     /// A part that every such file has.

@@ -15,6 +15,9 @@ use crate::readers::pieces::Pieces;
 /// Longest text of a cell; longer ones are an error of the file. Excel has 32,767 characters.
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
+/// Most bytes of what is kept beside the cells.
+const MOST_KEPT: usize = 32 << 20;
+
 const BLOCK: usize = 128 * 1024;
 
 pub(super) struct Parser<'r> {
@@ -59,6 +62,32 @@ impl<'r> Parser<'r> {
         self.reader.get_mut().begin();
         self.buffer.clear();
         Ok(self.reader.read_event_into(&mut self.buffer)?)
+    }
+}
+
+/// What a spreadsheet has besides its cells, and that is in memory while they are read: names of sheets, parts, styles and formats.
+#[derive(Debug)]
+pub(super) struct Kept {
+    left: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { left: MOST_KEPT }
+    }
+}
+
+impl Kept {
+    /// Most styles, and names with 8 letters, of a spreadsheet are some 400,000; Excel has at most 65,490 styles.
+    const EACH: usize = 72;
+
+    /// Counts something with texts of so many bytes.
+    pub(super) fn add(&mut self, length: usize) -> Result<(), Malformed> {
+        match self.left.checked_sub(Self::EACH + length) {
+            Some(left) => self.left = left,
+            None => return Err(Malformed::new("it has more sheets, styles and names than can be kept".to_owned())),
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values of cells as texts: numbers as their format shows them, dates, and formulas that say what they are.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::{ToSpan as _, civil::date};
 
@@ -11,6 +11,9 @@ const MOST_EXACT: f64 = 1e15;
 
 /// Most digits of a whole number that needs no rounding.
 const EXACT_DIGITS: usize = 15;
+
+/// Longest code of a format, in bytes; Excel has 255 characters. A longer one shows numbers as they are.
+pub(super) const LONGEST_CODE: usize = 1020;
 
 /// The endings of addresses of pictures.
 const PICTURES: &[&str] = &[".jpg", ".jpeg", ".png", ".webp", ".gif", ".heic", ".avif", ".tif", ".tiff"];
@@ -24,7 +27,7 @@ pub(super) enum NumberFormat {
     Date,
     Duration,
     /// It fills the number up with zeros.
-    Zeros(Vec<Piece>),
+    Zeros(Arc<[Piece]>),
 }
 
 /// A part of a format of zeros.
@@ -37,7 +40,7 @@ pub(super) enum Piece {
 impl NumberFormat {
     /// The format of a code such as `00000`, `000\ 00` or `yyyy-mm-dd`; its first section, which is for positive numbers.
     pub(super) fn of_code(code: &str) -> Self {
-        if ["general", "standard"].iter().any(|name| code.eq_ignore_ascii_case(name)) {
+        if code.len() > LONGEST_CODE || ["general", "standard"].iter().any(|name| code.eq_ignore_ascii_case(name)) {
             return Self::Plain;
         }
         let (mut pieces, mut is_other, mut before_meridiem) = (Vec::new(), false, false);
@@ -70,7 +73,7 @@ impl NumberFormat {
             }
         }
         let digits = pieces.iter().filter(|piece| **piece == Piece::Digit).count();
-        if is_other || digits < 2 { Self::Plain } else { Self::Zeros(pieces) }
+        if is_other || digits < 2 { Self::Plain } else { Self::Zeros(pieces.into()) }
     }
 
     /// The format of a built-in number.
@@ -262,6 +265,12 @@ mod tests {
         ] {
             assert_eq!(shown(number, code), text, "{number} as {code}");
         }
+    }
+
+    #[test]
+    fn a_format_longer_than_any_program_writes_is_none() {
+        assert_eq!(shown("7", &"0".repeat(LONGEST_CODE)).len(), LONGEST_CODE);
+        assert_eq!(shown("7", &"0".repeat(LONGEST_CODE + 1)), "7");
     }
 
     #[test]

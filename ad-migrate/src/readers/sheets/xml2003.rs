@@ -9,7 +9,7 @@ use super::{
     Book, SheetName,
     cells::{At, Cells, Stopped},
     document::Document,
-    parser::{Malformed, Parser, add_text},
+    parser::{Kept, Malformed, Parser, add_text},
     range_name,
     value::{self, NumberFormat},
 };
@@ -66,16 +66,18 @@ impl Xml2003 {
 
 fn names(mut parser: Parser<'_>) -> Result<(Vec<SheetName>, FxHashMap<String, NumberFormat>), Malformed> {
     let (mut sheets, mut formats) = (Vec::<SheetName>::new(), FxHashMap::default());
-    let (mut style, mut is_visibility) = (String::new(), false);
+    let (mut style, mut is_visibility, mut kept) = (String::new(), false, Kept::default());
     loop {
         match parser.next()? {
             Event::Start(start) | Event::Empty(start) => match start.local_name().as_ref() {
                 b"Worksheet" => {
                     let name = attribute(&start, "Name").unwrap_or_default().into_owned();
+                    kept.add(name.len())?;
                     sheets.push(SheetName { name, is_hidden: false });
                 }
                 b"Style" => {
                     style = attribute(&start, "ID").unwrap_or_default().into_owned();
+                    kept.add(style.len())?;
                     let parent = attribute(&start, "Parent").and_then(|parent| formats.get(&*parent).cloned());
                     formats.extend(parent.map(|format| (style.clone(), format)));
                 }

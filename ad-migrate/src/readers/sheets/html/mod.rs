@@ -5,13 +5,13 @@
 
 mod tags;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use tags::{Piece, Tag, Tags};
 
 use super::{
     Book, SheetName,
-    cells::{At, Cells, Stopped},
+    cells::{At, Cells, MOST_COLUMNS, Stopped},
     document::Document,
     range_name,
     value::{self, NumberFormat},
@@ -102,8 +102,8 @@ struct Table {
     /// The row, and the column of the next cell.
     row: Option<u32>,
     column: u32,
-    /// The cells of rows above that reach into this row or further: first column, columns, and rows that are left.
-    covering: Vec<(u32, u32, u32)>,
+    /// Of each column, the row behind those that a cell above covers.
+    covered: Vec<u32>,
     cell: Option<OpenCell>,
 }
 
@@ -180,10 +180,14 @@ impl Table {
     fn begin_row(&mut self) {
         self.row = Some(self.row.map_or(0, |row| row.saturating_add(1)));
         self.column = 0;
-        for (.., rows) in &mut self.covering {
-            *rows -= 1;
+    }
+
+    fn cover(&mut self, columns: Range<u32>, behind: u32) {
+        let [first, end] = [columns.start, columns.end.min(MOST_COLUMNS)].map(|column| column as usize);
+        if first < end {
+            self.covered.resize(self.covered.len().max(end), 0);
+            self.covered[first..end].iter_mut().for_each(|of| *of = behind.max(*of));
         }
-        self.covering.retain(|(.., rows)| *rows > 0);
     }
 
     fn begin_cell(&mut self, tag: &Tag<'_>, out: &mut dyn Cells) {
@@ -191,22 +195,20 @@ impl Table {
             self.begin_row();
         }
         let row = self.row.unwrap_or_default();
-        while let Some((first, columns, _)) =
-            self.covering.iter().find(|(first, columns, _)| (*first..first + columns).contains(&self.column))
-        {
-            self.column = first + columns;
+        // The places of other tables are not wanted.
+        while self.is_wanted && self.covered.get(self.column as usize).is_some_and(|behind| row < *behind) {
+            self.column += 1;
         }
         let covered = |name: &str| {
             let count = tag.attribute(name).and_then(|count| count.trim().parse().ok());
             count.unwrap_or(1).clamp(1, MOST_COVERED)
         };
         let (columns, rows, at) = (covered("colspan"), covered("rowspan"), At { row, column: self.column });
-        if rows > 1 {
-            // As many rows as are below this one, from the next row on.
-            self.covering.push((at.column, columns, rows));
+        if self.is_wanted && rows > 1 {
+            self.cover(at.column..at.column.saturating_add(columns), row.saturating_add(rows));
         }
         if self.is_wanted && (columns > 1 || rows > 1) {
-            let last = At { row: row.saturating_add(rows - 1), column: at.column + columns - 1 };
+            let last = At { row: row.saturating_add(rows - 1), column: at.column.saturating_add(columns - 1) };
             out.notes().add_merged(range_name(at, last));
         }
         self.column = at.column.saturating_add(columns);

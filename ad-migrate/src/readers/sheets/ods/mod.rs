@@ -10,13 +10,13 @@ use styles::Styles;
 
 use super::{
     Book, SheetName,
-    cells::{At, Cells, Stopped},
+    cells::{At, Cells, MOST_COLUMNS, Stopped},
     document::Document,
     package::Package,
     parser::{Malformed, Parser, add_text, attribute, count},
     value::{self, NumberFormat},
 };
-use crate::readers::{CellKind, ReadError, source::Workbook};
+use crate::readers::{CellKind, LONGEST_ROW, ReadError, source::Workbook};
 
 /// Most spaces that one element stands for.
 const MOST_SPACES: u32 = 1000;
@@ -57,7 +57,7 @@ impl Ods {
             return Err(package.unreadable(&"it has a password"));
         }
         let mut styles = Styles::default();
-        package.read(STYLES, |parser| styles.read(parser, |_, _| {}))?;
+        package.read(STYLES, |parser| styles.read(parser, |_, _| Ok(())))?;
         Self::with(Content::Packed(Box::new(package)), styles)
     }
 
@@ -73,10 +73,10 @@ impl Ods {
             styles.read(parser, |start, styles| {
                 let style = attribute(start, "table:style-name");
                 let is_hidden = style.is_some_and(|style| styles.hidden.contains(&*style));
-                sheets.push(SheetName {
-                    name: attribute(start, "table:name").unwrap_or_default().into_owned(),
-                    is_hidden,
-                });
+                let name = attribute(start, "table:name").unwrap_or_default().into_owned();
+                styles.kept.add(name.len())?;
+                sheets.push(SheetName { name, is_hidden });
+                Ok(())
             })
         };
         read.map_err(|error| content.unreadable(&error))?;
@@ -127,13 +127,15 @@ impl Book for Ods {
 /// A sheet while it is read.
 struct Table<'s> {
     styles: &'s Styles,
-    /// The default style of the cells of each column, with the column behind its last one.
-    columns: Vec<(u32, String)>,
+    /// The default format of the cells of each column, with the column behind its last one.
+    columns: Vec<(u32, Option<NumberFormat>)>,
     at: At,
     row_repeats: u32,
     is_hidden: bool,
     /// The cells of the row, if it is repeated.
     row: Vec<(u32, u32, CellKind, String)>,
+    /// Bytes of these cells.
+    row_length: usize,
     cell: Cell,
 }
 
@@ -164,6 +166,7 @@ impl<'s> Table<'s> {
             row_repeats: 1,
             is_hidden: false,
             row: Vec::new(),
+            row_length: 0,
             cell: Cell::default(),
         }
     }
@@ -209,8 +212,11 @@ impl<'s> Table<'s> {
             b"table:table-column" => {
                 let before = self.columns.last().map_or(0, |(end, _)| *end);
                 let end = before.saturating_add(count(start, "table:number-columns-repeated").unwrap_or(1));
-                let style = attribute(start, "table:default-cell-style-name").unwrap_or_default().into_owned();
-                self.columns.push((end, style));
+                let style = attribute(start, "table:default-cell-style-name").unwrap_or_default();
+                // Further ones have no cells.
+                if before < MOST_COLUMNS && end > before {
+                    self.columns.push((end, self.styles.cells.get(&*style).cloned()));
+                }
             }
             b"table:table-row" => {
                 self.at.column = 0;
@@ -278,12 +284,17 @@ impl<'s> Table<'s> {
                     out.notes().add_hidden(at.row);
                 }
                 if self.row_repeats > 1 {
+                    self.row_length += text.len() + size_of::<(u32, u32, CellKind, String)>();
+                    if self.row_length > LONGEST_ROW {
+                        return Err(out.failed(&format!("it repeats a row of more than {} MiB", LONGEST_ROW >> 20)));
+                    }
                     self.row.push((at.column, cell.repeats, kind, text.clone().into_owned()));
                 }
                 out.repeated(at, cell.repeats, kind, &text)
             }
             b"table:table-row" => {
                 let row = std::mem::take(&mut self.row);
+                self.row_length = 0;
                 for more in 1..if row.is_empty() { 1 } else { self.row_repeats } {
                     for (column, repeats, kind, text) in &row {
                         let at = At { row: self.at.row.saturating_add(more), column: *column };
@@ -342,11 +353,11 @@ impl<'s> Table<'s> {
     /// The format of the number in a cell.
     fn format(&self, cell: &Cell) -> &NumberFormat {
         let of_column = || {
-            let (_, style) = self.columns.iter().find(|(end, _)| self.at.column < *end)?;
-            Some(style)
+            let place = self.columns.partition_point(|(end, _)| *end <= self.at.column);
+            self.columns.get(place)?.1.as_ref()
         };
-        let style = cell.style.as_ref().or_else(of_column);
-        style.and_then(|style| self.styles.cells.get(style)).unwrap_or(&NumberFormat::Plain)
+        let of_cell = cell.style.as_ref().map(|style| self.styles.cells.get(style));
+        of_cell.unwrap_or_else(of_column).unwrap_or(&NumberFormat::Plain)
     }
 }
 

@@ -4,8 +4,8 @@ use quick_xml::events::{BytesStart, Event};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{
-    parser::{Malformed, Parser, add_text, attribute, count},
-    value::{NumberFormat, Piece},
+    parser::{Kept, Malformed, Parser, add_text, attribute, count},
+    value::{LONGEST_CODE, NumberFormat, Piece},
 };
 
 /// What styles say: which sheets are hidden, and how numbers are shown.
@@ -16,6 +16,7 @@ pub(super) struct Styles {
     numbers: FxHashMap<String, NumberFormat>,
     /// The format of numbers of each style of cells.
     pub(super) cells: FxHashMap<String, NumberFormat>,
+    pub(super) kept: Kept,
 }
 
 impl Styles {
@@ -23,7 +24,7 @@ impl Styles {
     pub(super) fn read(
         &mut self,
         mut parser: Parser<'_>,
-        mut sheet: impl FnMut(&BytesStart<'_>, &Self),
+        mut sheet: impl FnMut(&BytesStart<'_>, &mut Self) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
         let (mut style, mut format): (String, Option<(String, Vec<Piece>, bool)>) = (String::new(), None);
         let (mut depth, mut text, mut is_text) = (0_u32, String::new(), false);
@@ -35,12 +36,13 @@ impl Styles {
                     b"table:table" => {
                         // A table within a cell is none of its own.
                         if depth == 0 {
-                            sheet(start, self);
+                            sheet(start, self)?;
                         }
                         depth += u32::from(is_start);
                     }
                     b"style:style" => {
                         style = attribute(start, "style:name").unwrap_or_default().into_owned();
+                        self.kept.add(style.len())?;
                         if attribute(start, "style:family").is_some_and(|family| family == "table-cell") {
                             let of = attribute(start, "style:data-style-name")
                                 .and_then(|name| self.numbers.get(&*name).cloned());
@@ -64,6 +66,7 @@ impl Styles {
                                 && attribute(start, "number:grouping").is_none_or(|grouping| grouping != "true");
                             let digits = count(start, "number:min-integer-digits").unwrap_or_default().min(20);
                             pieces.extend((0..digits).map(|_| Piece::Digit));
+                            pieces.truncate(LONGEST_CODE);
                         }
                     }
                     b"number:text" => (is_text, text) = (is_start, String::new()),
@@ -85,6 +88,7 @@ impl Styles {
                         is_text = false;
                         if let Some((_, pieces, _)) = &mut format {
                             pieces.extend(text.chars().map(Piece::Sign));
+                            pieces.truncate(LONGEST_CODE);
                         }
                     }
                     b"number:embedded-text" if is_text => {
@@ -97,8 +101,12 @@ impl Styles {
                     b"number:number-style" => {
                         if let Some((name, pieces, is_whole)) = format.take() {
                             let digits = pieces.iter().filter(|piece| **piece == Piece::Digit).count();
-                            let of =
-                                if is_whole && digits > 1 { NumberFormat::Zeros(pieces) } else { NumberFormat::Plain };
+                            let of = if is_whole && digits > 1 {
+                                NumberFormat::Zeros(pieces.into())
+                            } else {
+                                NumberFormat::Plain
+                            };
+                            self.kept.add(name.len())?;
                             self.numbers.insert(name, of);
                         }
                     }
@@ -120,4 +128,5 @@ fn embed(pieces: &mut Vec<Piece>, position: usize, text: &str) {
         digits += usize::from(pieces[at] == Piece::Digit);
     }
     pieces.splice(at..at, text.chars().map(Piece::Sign));
+    pieces.truncate(LONGEST_CODE);
 }

@@ -19,6 +19,7 @@ use sheet::Sheet;
 use super::{
     Book, SheetName,
     cells::{Cells, Stopped},
+    parser::Kept,
     strings::Strings,
     unreadable,
     value::NumberFormat,
@@ -85,6 +86,7 @@ impl Xls {
         let mut records = self.records(0)?;
         let mut codes: FxHashMap<u16, NumberFormat> = FxHashMap::default();
         let mut styles: Vec<u16> = Vec::new();
+        let mut kept = Kept::default();
         while let Some(record) = records.next()? {
             let data = records.data.as_slice();
             match record {
@@ -95,6 +97,7 @@ impl Xls {
                 // Charts and macros are sheets, too.
                 SHEET if at(data, 5)? == 0 => {
                     let name = self.texts.short(data, 6)?;
+                    kept.add(name.len()).map_err(io::Error::other)?;
                     self.sheets.push(SheetName { name, is_hidden: at(data, 4)? & 3 != 0 });
                     self.starts.push(u32_at(data, 0)?.into());
                 }
@@ -103,7 +106,10 @@ impl Xls {
                         if self.texts.is_unicode { self.texts.long(data, 2)? } else { self.texts.short(data, 2)? };
                     codes.insert(u16_at(data, 0)?, NumberFormat::of_code(&code));
                 }
-                STYLE => styles.push(u16_at(data, 2)?),
+                STYLE => {
+                    kept.add(0).map_err(io::Error::other)?;
+                    styles.push(u16_at(data, 2)?);
+                }
                 STRINGS => self.strings = shared(&mut records)?,
                 END => break,
                 _ => {}

@@ -218,9 +218,15 @@ fn is_number(tokens: &[u8]) -> bool {
     }
 }
 
-/// A formula of texts and HYPERLINK as people write it; `None` for others.
+/// A formula of texts and HYPERLINK as people write it; `None` for others, and for those whose parts would be copied again and again.
 fn formula(tokens: &[u8], texts: Texts) -> Option<String> {
+    const MOST_COPIED: usize = 16;
     let (mut stack, mut position) = (Vec::<String>::new(), 0);
+    let mut left = MOST_COPIED * tokens.len();
+    let mut copied = |text: &str| -> Option<()> {
+        left = left.checked_sub(text.len())?;
+        Some(())
+    };
     while position < tokens.len() {
         position += match tokens[position] {
             0x17 => {
@@ -234,13 +240,17 @@ fn formula(tokens: &[u8], texts: Texts) -> Option<String> {
             // In parentheses.
             0x15 => 1,
             0x08 => {
-                let (last, first) = (stack.pop()?, stack.pop()?);
-                stack.push(format!("{first}&{last}"));
+                let (last, mut first) = (stack.pop()?, stack.pop()?);
+                copied(&last)?;
+                first.push('&');
+                first.push_str(&last);
+                stack.push(first);
                 1
             }
             0x22 | 0x42 | 0x62 if u16_at(tokens, position + 2).ok()? == HYPERLINK => {
                 let count = usize::from(*tokens.get(position + 1)? & 0x7F);
                 let arguments = stack.split_off(stack.len().checked_sub(count)?);
+                arguments.iter().try_for_each(|argument| copied(argument))?;
                 stack.push(format!("HYPERLINK({})", arguments.join(",")));
                 4
             }

@@ -12,7 +12,7 @@ use super::{
     Book, SheetName,
     cells::{Cells, Stopped},
     package::Package,
-    parser::{Malformed, Parser, attribute, count, is_set},
+    parser::{Kept, Malformed, Parser, attribute, count, is_set},
     strings::Strings,
     value::NumberFormat,
 };
@@ -67,7 +67,7 @@ struct Relation {
 
 /// The relations of a part in a folder, by their ids.
 fn relations(mut parser: Parser<'_>, folder: &str) -> Result<FxHashMap<String, Relation>, Malformed> {
-    let mut found = FxHashMap::default();
+    let (mut found, mut kept) = (FxHashMap::default(), Kept::default());
     loop {
         match parser.next()? {
             Event::Start(start) | Event::Empty(start) if start.local_name().as_ref() == b"Relationship" => {
@@ -77,7 +77,9 @@ fn relations(mut parser: Parser<'_>, folder: &str) -> Result<FxHashMap<String, R
                     Some(absolute) => absolute.to_owned(),
                     None => resolved(folder, &target),
                 };
-                found.insert(text("Id"), Relation { of: text("Type"), target });
+                let (id, of) = (text("Id"), text("Type"));
+                kept.add(id.len() + of.len() + target.len())?;
+                found.insert(id, Relation { of, target });
             }
             Event::Eof => return Ok(found),
             _ => {}
@@ -103,6 +105,7 @@ type Main = (Vec<SheetName>, Vec<String>, bool, bool);
 /// Reads the part that names the sheets.
 fn book_of(mut parser: Parser<'_>, relations: &FxHashMap<String, Relation>) -> Result<Main, Malformed> {
     let (mut sheets, mut parts, mut is_1904, mut is_computed_later) = (Vec::new(), Vec::new(), false, false);
+    let mut kept = Kept::default();
     loop {
         match parser.next()? {
             Event::Start(start) | Event::Empty(start) => match start.local_name().as_ref() {
@@ -115,6 +118,7 @@ fn book_of(mut parser: Parser<'_>, relations: &FxHashMap<String, Relation>) -> R
                     if let Some(relation) = relation.filter(|relation| relation.of.ends_with("/worksheet")) {
                         let name = attribute(&start, "name").unwrap_or_default().into_owned();
                         let is_hidden = attribute(&start, "state").is_some_and(|state| state != "visible");
+                        kept.add(name.len() + relation.target.len())?;
                         sheets.push(SheetName { name, is_hidden });
                         parts.push(relation.target.clone());
                     }
@@ -132,17 +136,20 @@ fn book_of(mut parser: Parser<'_>, relations: &FxHashMap<String, Relation>) -> R
 /// Reads the formats of numbers, by the style of a cell.
 fn formats(mut parser: Parser<'_>) -> Result<Vec<NumberFormat>, Malformed> {
     let (mut codes, mut styles, mut is_of_cells) = (FxHashMap::<u32, NumberFormat>::default(), Vec::new(), false);
+    let mut kept = Kept::default();
     loop {
         match parser.next()? {
             Event::Start(start) | Event::Empty(start) => match start.local_name().as_ref() {
                 b"numFmt" => {
                     if let (Some(id), Some(code)) = (count(&start, "numFmtId"), attribute(&start, "formatCode")) {
+                        kept.add(code.len())?;
                         codes.insert(id, NumberFormat::of_code(&code));
                     }
                 }
                 b"cellXfs" => is_of_cells = true,
                 b"xf" if is_of_cells => {
                     let id = count(&start, "numFmtId").unwrap_or_default();
+                    kept.add(0)?;
                     styles.push(codes.get(&id).cloned().unwrap_or_else(|| NumberFormat::of_id(id)));
                 }
                 _ => {}
