@@ -48,8 +48,8 @@ pub struct Global {
     #[arg(long, env = "AD_TIMEOUT", hide_env_values = true, value_name = "SECONDS", default_value_t = 30, global = true, display_order = LAST,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// Output format: a table for people, `wide` with all columns; the others for programs. `csv` puts an apostrophe before texts that begin with
-    /// = + - @, a tab or a line break, against formulas in spreadsheets; commands that read tables remove it
+    /// Output format: a table for people, `wide` with all columns; the others for programs. In `csv`, an apostrophe guards texts that begin
+    /// like a formula
     #[arg(long, short, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
     pub output: Format,
     /// Only these fields of the answer, as dotted paths: `source_id,price.0.amount`

@@ -169,6 +169,16 @@ impl Store for Mortal {
         self.store.extend(request, lease, until).await
     }
 
+    async fn hold_image(
+        &self,
+        checksum: &str,
+        request: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.store.hold_image(checksum, request, now, until).await
+    }
+
     async fn link_listing(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         self.store.link_listing(ad, market, listing).await
     }
