@@ -168,7 +168,8 @@ fn workbook(out: &mut dyn Write, sheets: usize, styles: &str, cells: &str) {
     let relation = |id: &str, of: &str, target: &str| {
         format!("<Relationship Id='{id}' Type='{RELATIONS}/{of}' Target='{target}'/>")
     };
-    let sheets = (0..sheets).map(|number| format!("<sheet name='S{number}' r:id='s'/>")).collect::<String>();
+    let sheets: Vec<_> = (0..sheets).map(|number| format!("<sheet name='S{number}' r:id='s'/>")).collect();
+    let sheets = sheets.concat();
     let parts = [
         ("[Content_Types].xml", "<Types/>".to_owned()),
         ("xl/workbook.xml", format!("<workbook xmlns:r='r'><sheets>{sheets}</sheets></workbook>")),

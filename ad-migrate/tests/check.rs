@@ -306,8 +306,11 @@ fn files_that_no_earlier_run_has_written_stay() {
 #[test]
 fn csv_begins_no_cell_like_a_formula_and_is_read_back_without_guards() {
     let texts = ["=1+1", "+46 70 123", "-5 kr", "@SUM(A1)", "\t=2", "'=3", "plain"];
-    let rows: String = (1..).zip(texts).map(|(number, text)| format!("{text};{number}\n")).collect();
-    let folder = Folder::new(format!("=Id;b\n{rows}"));
+    let table = |texts: [&str; 7]| {
+        let rows: Vec<_> = (1..).zip(texts).map(|(number, text)| format!("{text};{number}\n")).collect();
+        format!("=Id;b\n{}", rows.concat())
+    };
+    let folder = Folder::new(table(texts));
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ad-migrate"));
         let output = command.args(arguments).current_dir(folder.0.path()).output().expect("the binary can be started");
@@ -323,14 +326,11 @@ fn csv_begins_no_cell_like_a_formula_and_is_read_back_without_guards() {
         cells.records().flat_map(|row| row.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>()).collect();
     assert!(cells.iter().any(|cell| cell.starts_with("'=Id")), "{cells:?}");
     assert!(!cells.iter().any(|cell| is_formula(cell)), "{cells:?}");
-    let guarded: String = (1..)
-        .zip(texts)
-        .map(|(number, text)| format!("{};{number}\n", ad_files::guard::guarded(text.to_owned())))
-        .collect();
+    let guarded = texts.map(|text| ad_files::guard::guarded(text.to_owned()));
     let samples = |file: &str| {
         let inspected: Value = serde_json::from_str(&run(&["inspect", file, "-o", "json"])).expect("JSON");
         inspected["columns"][0]["samples"].clone()
     };
-    fs::write(folder.path("guarded.csv"), format!("=Id;b\n{guarded}")).expect("it can be written");
+    fs::write(folder.path("guarded.csv"), table(guarded.each_ref().map(|text| &**text))).expect("it can be written");
     assert_eq!(samples("guarded.csv"), samples("stock.csv"), "what was written is read as it was");
 }

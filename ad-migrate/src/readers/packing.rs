@@ -190,15 +190,11 @@ struct AllowedRead<'a, R> {
 impl<R: Read> Read for AllowedRead<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        match self.left.checked_sub(read as u64) {
-            Some(left) => *self.left = left,
-            None => {
-                let message = "finding its table takes far more reading than its size allows";
-                return Err(io::Error::other(
-                    ReadError::new(message).hint("Set the sheet with the table: --sheet NAME."),
-                ));
-            }
-        }
+        let too_much = || {
+            let message = "finding its table takes far more reading than its size allows";
+            io::Error::other(ReadError::new(message).hint("Set the sheet with the table: --sheet NAME."))
+        };
+        *self.left = self.left.checked_sub(read as u64).ok_or_else(too_much)?;
         Ok(read)
     }
 }

@@ -25,6 +25,8 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.image_retry(), PipelineSettings::default().images);
     assert_eq!(settings.marketplace_retry(), PipelineSettings::default().marketplaces);
     assert!(!settings.allow_private_images);
+    assert_eq!(settings.retention_times().photos(), Some(Duration::from_hours(2 * 365 * 24)));
+    assert_eq!(settings.dealer_quotas().answer_bytes, Some(256 << 20));
     assert_eq!((settings.max_connections.get(), settings.connections_per_address()), (900, 225));
     assert!(settings.proxies().is_empty());
     assert_eq!(settings.request_timeout.duration(), ad_server_http::api::Limits::default().body_within);
@@ -33,8 +35,6 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));
     assert_eq!(settings.log_format, LogFormat::Text);
     assert_eq!(settings.media_url, None);
-    assert_eq!(settings.retention_times().photos(), Some(Duration::from_hours(2 * 365 * 24)));
-    assert_eq!(settings.dealer_quotas().answer_bytes, Some(256 << 20));
 }
 
 #[test]

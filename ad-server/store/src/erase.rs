@@ -182,9 +182,9 @@ impl Database {
         let distinct: BTreeMap<_, _> = images.iter().map(|image| (checksum(&image.name), image.changes)).collect();
         let distinct: Vec<_> = distinct.into_iter().collect();
         let begin = sql::BeginRemoval { images: json(&distinct)?, until: now + REMOVAL };
-        let begun: BTreeSet<String> = Columns::all(&self.run(begin).await?.rows)?.into_iter().collect();
+        let removable: BTreeSet<String> = Columns::all(&self.run(begin).await?.rows)?.into_iter().collect();
         let names = images.iter().map(|image| image.name.clone());
-        Ok(names.filter(|name| begun.contains(&checksum(name))).collect())
+        Ok(names.filter(|name| removable.contains(&checksum(name))).collect())
     }
 
     /// Forgets images that were removed from the image store, and lets all whose removal has begun be stored again.

@@ -51,11 +51,10 @@ impl Search {
     /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad. Texts of ads that fail the other
     /// conditions need not be read.
     pub(super) fn found_table(&self, values: &mut Values, scope: Scope<'_>, others: Option<&str>) -> String {
-        let mut found = self.found(values, scope);
-        if let Some(others) = others {
-            found += &format!(" AND texts.ad IN (SELECT seq FROM ads WHERE {others})");
-        }
-        format!("{} AS MATERIALIZED ({found}), ", self.found)
+        let found = self.found(values, scope);
+        let passing =
+            others.map_or_else(String::new, |it| format!(" AND texts.ad IN (SELECT seq FROM ads WHERE {it})"));
+        format!("{} AS MATERIALIZED ({found}{passing}), ", self.found)
     }
 
     /// The condition on an ad of a dealer, decided by its own text. It suits a part that many texts contain: then few ads have to be

@@ -243,20 +243,20 @@ value_from! {
 #[derive(Debug)]
 pub(super) struct Values {
     pub(super) dialect: Dialect,
-    values: Vec<SqlValue>,
+    added: Vec<SqlValue>,
     /// Whether the statement searches texts.
     pub(super) is_search: bool,
 }
 
 impl Values {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, values: Vec::new(), is_search: false }
+        Self { dialect, added: Vec::new(), is_search: false }
     }
 
     /// Adds a value, and returns how it is written in the text.
     pub(super) fn add(&mut self, value: impl Into<SqlValue>) -> String {
-        self.values.push(value.into());
-        format!("${}", self.values.len())
+        self.added.push(value.into());
+        format!("${}", self.added.len())
     }
 
     /// The condition that a column has one of these values.
@@ -277,7 +277,7 @@ impl Values {
     }
 
     pub(super) fn statement(self, text: String) -> Statement {
-        Statement { sql: StatementSql::Built(text), values: self.values, dealer: None, is_search: self.is_search }
+        Statement { sql: StatementSql::Built(text), values: self.added, dealer: None, is_search: self.is_search }
     }
 }
 

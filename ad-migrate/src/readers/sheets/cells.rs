@@ -297,7 +297,7 @@ mod tests {
     fn a_long_text_in_many_cells_is_looked_at_few_times() {
         let mut glance = Glance::default();
         let text = "x".repeat(1 << 20);
-        let looked = (0..).find(|row| glance.cell(At { row: *row, column: 0 }, CellKind::Text, &text).is_err());
+        let looked = (0..100).find(|row| glance.cell(At { row: *row, column: 0 }, CellKind::Text, &text).is_err());
         assert_eq!(looked, Some(4));
     }
 

@@ -126,7 +126,7 @@ async fn cancel(mut lease: Lease, backend: i32, others: PgPool) {
     match cancelled.await {
         Ok(()) => lease.release(),
         Err(error) => {
-            tracing::debug!(%error, "a search that nobody waits for was not cancelled; closing its connection")
+            tracing::debug!(%error, "a search that nobody waits for was not cancelled; closing its connection");
         }
     }
 }
