@@ -37,7 +37,7 @@ statements! {
 
     /// Enabled endpoints with their secrets, the newest first.
     NewestSecrets { limit: u32 }
-    both "SELECT id, secrets FROM webhooks WHERE disabled IS NULL AND deleted IS NULL ORDER BY created DESC, id LIMIT :limit";
+    both "SELECT id, secrets FROM webhooks WHERE disabled IS NULL AND deleted IS NULL ORDER BY id DESC LIMIT :limit";
 
     /// Makes a process an owner of endpoints until a time, or extends its ownership.
     RenewOwner { owner: Uuid, until: Timestamp }
