@@ -242,7 +242,7 @@ fn publish(setup: Setup) -> Setup {
 }
 
 #[library_benchmark(setup = stock)]
-#[bench::page_of_100(config = figures(884_507, 869))]
+#[bench::page_of_100(config = figures(923_204, 869))]
 fn events(setup: Setup) -> Setup {
     let query = EventQuery { after: EventPosition::default(), types: Vec::new(), source_id: None, limit: 100 };
     let page = setup.runtime.block_on(setup.kit.store.events(Scope::Dealer("north-cars"), &query));
