@@ -116,7 +116,7 @@ pub struct NewAd<'a> {
 /// The client that sent an idempotency key, and what the key is for (extensions E3.2).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AnswerKey {
-    /// The dealer or group of the token, by type and name.
+    /// The dealer or group of the token ([`Access::key`](crate::service::Access::key)).
     pub holder: String,
     /// The first characters of the key, which keep keys that are sent in order together, and a hash of method, path and key.
     pub digest: String,

@@ -80,6 +80,11 @@ impl Access {
             Self::Operator => "*",
         }
     }
+
+    /// Type and name: a dealer and a group may have the same name.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.claim(), self.name())
+    }
 }
 
 /// Which ad a request is about. Its source id is enough, unless the token is a group's and several of its dealers use that id.

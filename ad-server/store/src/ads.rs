@@ -391,15 +391,12 @@ impl Store for DatabaseStore {
         let mut removed = 0;
         loop {
             let oldest = answers_sql::AnswersBeyond { holder, bytes, at_most: TRIMMED };
-            let mut digests: Vec<String> = Columns::all(&self.database.read(oldest).await?)?;
-            let is_last = digests.len() < TRIMMED as usize;
-            while !digests.is_empty() {
-                let rest = digests.split_off(digests.len().min(TRIMMED_AT_ONCE));
-                let some = std::mem::replace(&mut digests, rest);
-                let remove = answers_sql::RemoveAnswersOfHolder { holder, digests: some };
+            let digests: Vec<String> = Columns::all(&self.database.read(oldest).await?)?;
+            for some in digests.chunks(TRIMMED_AT_ONCE) {
+                let remove = answers_sql::RemoveAnswersOfHolder { holder, digests: some.to_vec() };
                 removed += self.database.run(remove).await?.changed;
             }
-            if is_last {
+            if digests.len() < TRIMMED as usize {
                 return Ok(removed);
             }
         }

@@ -41,7 +41,7 @@ impl RequestKey {
         let start = key.get(..IN_ORDER).unwrap_or(&key);
         Ok(Some(Self {
             key: AnswerKey {
-                holder: format!("{} {}", access.claim(), access.name()),
+                holder: access.key(),
                 digest: format!("{start} {}", URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])),
             },
             fingerprint: Sha256::new().chain_update(uri.query().unwrap_or_default()).chain_update(" "),

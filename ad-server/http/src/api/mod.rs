@@ -264,10 +264,8 @@ impl Context {
             seen.caller.get_or_init(|| caller.clone());
         }
         let Some(rate) = &self.limits.rate else { return Ok(()) };
-        // A dealer and a group may have the same name.
-        let key = format!("{} {}", caller.scope.claim(), caller.scope.name());
         let refused = |RateLimited { rate, seconds }| ApiError::TooMany { rate, seconds };
-        rate.take(&key, request.data()).map_err(refused)
+        rate.take(&caller.scope.key(), request.data()).map_err(refused)
     }
 
     fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {

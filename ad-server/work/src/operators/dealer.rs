@@ -6,6 +6,7 @@ use ad_core::{
     model::{AdStatus, Dealer, Timestamp},
     ports::{Scope, Store, StoreError, Usage},
     quotas::DealerQuotas,
+    service::Access,
 };
 use serde::Serialize;
 
@@ -61,7 +62,7 @@ impl DealerFacts {
             let number = store.usage(whose, of, u64::from(u32::MAX)).await?;
             Ok(DealerUsage { what, number, limit, setting })
         };
-        let holder = format!("dealer_code {code}");
+        let holder = Access::Dealer(code.to_owned()).key();
         let answer_bytes = DealerUsage {
             what: "idempotency bytes",
             number: database.answer_bytes(&holder).await?,

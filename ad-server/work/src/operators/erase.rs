@@ -11,6 +11,8 @@ use ad_core::{
     service::{Access, Service, ServiceError},
 };
 
+use tokio::time::timeout;
+
 use ad_server_outside::media::Media;
 use ad_server_store::{Database, Erased, ErasedImage, REMOVAL};
 
@@ -100,12 +102,13 @@ async fn remove(
     media: &Media,
     images: &[ErasedImage],
 ) -> Result<u64, ErasureError> {
-    // Removed later, one may have been stored again.
+    // One that is removed after REMOVAL may have been stored again.
     let before = Instant::now() + REMOVAL / 2;
     let begun = database.begin_removal(images, clock.now()).await?;
     let (mut removed, mut failed) = (Vec::new(), Ok(()));
     for name in begun.iter().take_while(|_| Instant::now() < before) {
-        if let Err(error) = media.remove(name).await {
+        let ended = timeout(REMOVAL / 3, media.remove(name)).await;
+        if let Err(error) = ended.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             failed = Err(ErasureError::Image { name: name.clone(), error });
             break;
         }
