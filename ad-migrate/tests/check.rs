@@ -104,6 +104,20 @@ fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
 }
 
 #[test]
+fn a_record_that_cannot_be_read_has_that_one_finding() {
+    let folder = Folder::new("");
+    fs::write(folder.path("stock.json"), r#"[{"Id": "a1", "Plate": "ABC123", "Year": 2019}, 7, {]"#)
+        .expect("it can be written");
+    fs::write(folder.path("stock.toml"), MAPPING.replace("separator = \";\"", "form = \"json\""))
+        .expect("it can be written");
+    let output = check(folder.0.path(), &["stock.json", "--mapping", "stock.toml", "--output", "ndjson"]);
+    let findings: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |row: u64| findings.iter().filter(|it| it["row"] == row).map(|it| &it["reason"]).collect::<Vec<_>>();
+    assert_eq!(of(2), ["the record is no JSON object"], "{}", stderr(&output));
+    assert_eq!(of(3), ["the record is no JSON object"], "{}", stderr(&output));
+}
+
+#[test]
 fn programs_get_every_finding_and_spreadsheets_no_formula() {
     let bad = "=HYPERLINK(\"http://evil.example\");ABC123;x+1;;https://img.example/1.jpg;1\n";
     let folder = Folder::new(

@@ -5,7 +5,7 @@
 pub struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Adds a number.
+    /// Adds a number; one that was added before changes nothing.
     pub fn add(&mut self, number: u64) {
         let (word, bit) = place(number);
         if self.0.len() <= word {

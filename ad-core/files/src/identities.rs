@@ -30,11 +30,11 @@ pub fn hash(text: &str, dealer_code: Option<&str>) -> Hash {
 pub struct Occurrence {
     /// The kind; only occurrences of the same kind are compared.
     pub kind: u8,
-    /// What.
+    /// Hash of what it names.
     pub hash: Hash,
     /// Which record of the file it is.
     pub index: u64,
-    /// Where the record begins.
+    /// Line and column at which the record begins.
     pub place: Place,
     /// Whether the record has other errors.
     pub is_rejected: bool,
@@ -57,7 +57,7 @@ impl Occurrence {
 /// A record that names something again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repetition {
-    /// The later record.
+    /// The later record, which is the repetition.
     pub again: Occurrence,
     /// Which record named it first.
     pub first_index: u64,

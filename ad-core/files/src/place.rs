@@ -3,7 +3,7 @@
 /// A position in a file: lines and columns from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Place {
-    /// The line.
+    /// The line, from 1.
     pub line: u64,
     /// The character in the line; 0 when a row of a table is meant as a whole.
     pub column: u64,

@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It is rejected.
+    /// A record with it is rejected.
     #[default]
     Error,
-    /// It is allowed but probably a mistake.
+    /// A record with it is accepted; it is probably a mistake.
     Warning,
 }

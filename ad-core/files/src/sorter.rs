@@ -8,7 +8,7 @@ use std::{
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
 };
 
-/// Records of one part.
+/// Number of records of one part, which are in memory until it is sorted.
 const IN_MEMORY: usize = 128 * 1024;
 
 /// Records of a part that are read at once while the parts are merged.
@@ -103,7 +103,7 @@ impl<const N: usize> Part<N> {
     }
 }
 
-/// Records in their order.
+/// Iterates over the records, the smallest first; an error if the temporary file cannot be read.
 #[derive(Debug)]
 pub struct Sorted<const N: usize> {
     file: Option<File>,

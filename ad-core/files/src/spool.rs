@@ -15,12 +15,12 @@ pub struct Spool {
     end: u64,
 }
 
-/// Where a text is.
+/// The position of a text in a [`Spool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Bytes before it.
+    /// Number of bytes before it.
     pub start: u64,
-    /// Bytes of it.
+    /// Its length in bytes.
     pub length: usize,
 }
 

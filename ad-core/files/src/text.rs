@@ -62,7 +62,7 @@ pub fn tally<'a>(counts: impl IntoIterator<Item = (u64, &'a str)>) -> String {
     some.map(|(count, what)| format!("{} {what}", grouped(count))).collect::<Vec<_>>().join(", ")
 }
 
-/// `12,345`.
+/// A number in groups of three digits: `12,345`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);

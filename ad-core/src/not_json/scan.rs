@@ -59,11 +59,11 @@ struct JsonScan<'a> {
     open: Vec<u8>,
 }
 
-/// Why a scan ends.
+/// Why a scan ends before the value does.
 enum Halt {
-    /// The text does.
+    /// The text ends within the value.
     Early,
-    /// Something else stands there.
+    /// At this byte, something else stands than what is expected there.
     At(usize, Awaited),
 }
 

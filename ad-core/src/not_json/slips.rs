@@ -91,7 +91,7 @@ const OBJECTS: &[&str] = &[
 struct StopContext<'a> {
     text: &'a str,
     stop: Stop,
-    /// From the place on.
+    /// The text from the place to its end.
     rest: &'a str,
     /// The word at the place: up to a sign of JSON or the end of the line.
     word: &'a str,

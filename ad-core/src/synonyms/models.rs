@@ -14,7 +14,7 @@ use crate::violation::nearest;
 struct ModelsFile {
     skipped: Vec<String>,
     endings: BTreeMap<String, Vec<String>>,
-    /// By brand and model.
+    /// The designations of each model, by the ids of brand and model.
     brands: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 

@@ -59,7 +59,6 @@ struct ValueMapFile {
     languages: FxHashMap<String, Sections>,
 }
 
-/// Terms with several meanings.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SeveralMeanings {
@@ -71,7 +70,7 @@ struct SeveralMeanings {
 /// One meaning of a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The values.
+    /// Allowed values; more than one if the term stands for all of them together.
     pub values: Box<[Box<str>]>,
     /// The names of the languages that have this meaning; none for all others.
     pub languages: Vec<&'static str>,

@@ -161,6 +161,9 @@ codes! {
     PreconditionFailed "precondition_failed": "Ad was changed meanwhile",
         "`If-Match` names no tag with the ad's current revision, so the ad has been changed since it was read. The request had no effect.",
         "Read the ad, apply the change to what it shows now, and send the request with the `ETag` of that answer.";
+    NotRecorded "not_recorded": "Not recorded",
+        "What the ad said at that time or in that revision is not recorded: the ad did not exist then, the service did not record changes yet, or the retention time is over. The message names the earliest time that is recorded.",
+        "List the revisions that are recorded with `GET /v4/ad/{source_id}/revisions`.";
     TooManyRequestsOfAd "too_many_requests_of_ad": "Too many unfinished requests of the ad",
         "The ad has the maximum number of unfinished requests.",
         "Wait as many seconds as `Retry-After` says, then repeat the request.";
@@ -239,6 +242,33 @@ codes! {
     GivenUp "given_up": "Stopped by the operator",
         "An operator has stopped the request before it was finished.",
         "Send `retry`, or ask the operator for the reason.";
+    EmptyStock "empty_stock": "Stock empty",
+        "The body of a stock plan contains no ads. That does not mean an empty stock, so nothing is removed.",
+        "Send the ads of the stock. To remove ads, delete them.";
+    NoValidAd "no_valid_ad": "No valid ad",
+        "None of the ads in the body of a stock plan is valid, so the body is probably not the stock.",
+        "Correct the errors that the plan lists, and send the stock again.";
+    EmptySelection "empty_selection": "No ad selected",
+        "The filters in `select` of a stock plan match no ads, apart from deleted ones, so there is nothing to change.",
+        "Correct the filters. `GET /v4/ad` with the same filters lists the ads.";
+    IncompleteBody "incomplete_body": "Body incomplete",
+        "The body of a stock plan ended before it was complete.",
+        "Send the whole stock again.";
+    PlanInterrupted "plan_interrupted": "Plan interrupted",
+        "The service stopped while it computed the stock plan.",
+        "Send the same body again.";
+    TooManyPlans "too_many_plans": "Too many unfinished plans",
+        "The dealer has the maximum number of stock plans that are computing, ready or applying.",
+        "Apply or cancel one of them.";
+    PlanNotReady "plan_not_ready": "Plan cannot be applied",
+        "The stock plan is still computed, was refused or cancelled, or has expired.",
+        "Wait until it is ready, or make another plan.";
+    OtherPlanApplying "other_plan_applying": "Another plan is being applied",
+        "Another stock plan of the same dealer is being applied.",
+        "Wait until that plan has ended, or cancel it.";
+    TooManyRemovals "too_many_removals": "Too many removals",
+        "The stock plan hides or deletes more ads than the guard allows.",
+        "Check the changes of the plan. If they are right, send `allow_removals` with the number of removals.";
     IgnoredField "ignored_field": "Field ignored",
         "Only the service sets this field; the sent value is ignored. This is a warning.",
         "Omit the field.";

@@ -17,7 +17,7 @@ pub enum Cure {
         value: String,
         /// What was sent, as JSON text.
         sent: String,
-        /// How the two differ.
+        /// How the two differ, which selects the sentence.
         slip: Slip,
     },
     /// One of several values: what was sent has more than one reading.
@@ -36,7 +36,7 @@ pub enum Cure {
     },
     /// A value of the right type, where the one that was meant is not known.
     Example {
-        /// The type.
+        /// The type that the field must have.
         expected: Expected,
         /// A valid value, as JSON text.
         value: String,
@@ -77,9 +77,9 @@ pub enum Cure {
 pub enum Slip {
     /// A number or truth value in quotes.
     Quoted,
-    /// A text without quotes.
+    /// A number or truth value in the place of a text.
     Unquoted,
-    /// Another spelling.
+    /// Another spelling of the value, or another word for it.
     Spelling,
     /// A list of one item in the place of the item.
     Boxed,
@@ -89,9 +89,9 @@ pub enum Slip {
     Joined,
     /// An object with numbers as names in the place of a list.
     Numbered,
-    /// JSON within a text.
+    /// JSON within a text: the value was encoded twice.
     Twice,
-    /// Spaces at an end.
+    /// Spaces, or characters that are not visible, at the beginning or end.
     Spaces,
     /// A number as people write it.
     Number,
@@ -99,13 +99,13 @@ pub enum Slip {
     Measure,
     /// A date in another form.
     Date,
-    /// A time since 1970.
+    /// A Unix time in the place of a date.
     UnixTime,
     /// The number of a day in a spreadsheet.
     SerialDay,
     /// An object around the value.
     Object,
-    /// Digits with separators.
+    /// Digits with separators, where only digits are valid.
     Separators,
     /// A number that was computed.
     Rounding,

@@ -78,7 +78,7 @@ pub enum Choices {
     All(Vec<String>),
     /// The nearest valid values; there are more.
     Nearest(Vec<String>),
-    /// No value is shown.
+    /// No value is shown: there are too many for a list, and none is near to what was sent.
     Omitted,
 }
 
@@ -86,7 +86,7 @@ pub enum Choices {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// The field is missing.
+    /// The field is missing, and must have a value.
     Required,
     /// It is missing, and another field that is present needs it.
     RequiredWith {
@@ -135,14 +135,14 @@ pub enum Violation {
     WrongType(Expected),
     /// An error with what to send instead.
     Cured {
-        /// The error.
+        /// The error, without what to send.
         error: Box<Self>,
-        /// What to send.
+        /// What to send instead; its sentence follows that of the error.
         cure: Cure,
     },
     /// The whole payload stands in a member of another name.
     Wrapped {
-        /// The name.
+        /// The name of that member.
         name: String,
     },
     /// Objects within objects, written as one name with dots.

@@ -17,7 +17,7 @@ pub enum Damage {
     Control,
 }
 
-/// A damaged text.
+/// The damage of a text, and what the text probably was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedText {
     /// What has happened to it first.
@@ -72,7 +72,7 @@ pub fn find(text: &str) -> Option<DamagedText> {
     find_within(text, MOST_TIMES)
 }
 
-/// The same, where the text is repaired so many times at most: `&amp;amp;amp;` hides one damage behind another without end.
+/// As [`find`], with a limit on how many times the text is repaired: each repair of `&amp;amp;amp;` shows the next damage.
 fn find_within(text: &str, times: usize) -> Option<DamagedText> {
     // Without an end at the first sign, the loop is unrolled.
     if !text.bytes().fold(false, |found, byte| found | SIGNS[usize::from(byte)]) {

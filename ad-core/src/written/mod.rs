@@ -11,7 +11,7 @@ use crate::synonyms::fold::folded;
 /// Words for yes, as they are compared.
 const YES: &[&str] =
     &["ja", "j", "yes", "y", "true", "t", "1", "x", "sant", "wahr", "on", "si", "oui", "kylla", "tosi", "waar", "vrai"];
-/// Words for no.
+/// Words for no, as they are compared.
 const NO: &[&str] = &[
     "nej", "nein", "n", "no", "nee", "nei", "false", "f", "0", "falskt", "falsch", "off", "ei", "non", "onwaar", "faux",
 ];

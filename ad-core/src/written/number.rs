@@ -15,7 +15,7 @@ pub struct Decimal {
 /// A number in a text, with the texts around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberInText<'a> {
-    /// The number.
+    /// The value of the number, exactly.
     pub number: Decimal,
     /// The text before it, without spaces at its ends.
     pub before: &'a str,
@@ -55,6 +55,15 @@ impl Decimal {
         let unit = 10_i64.checked_pow(surplus).unwrap_or(i64::MAX);
         let half = if self.digits < 0 { -(unit / 2) } else { unit / 2 };
         Self { digits: self.digits.saturating_add(half) / unit, scale: decimals }
+    }
+
+    /// A JSON number exactly as it is written, where its digits are not too many.
+    pub fn of_number(number: &Number) -> Option<Self> {
+        let text = number.to_string();
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+        let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{decimals}").parse().ok()?;
+        Self { digits, scale: u32::try_from(decimals.len()).ok()? }.shifted(exponent.parse().ok()?)
     }
 
     /// A number of so many digits behind the decimal separator.
@@ -204,6 +213,24 @@ mod tests {
 
     fn number(text: &str) -> Value {
         read(text, None).map_or(Value::Null, |found| found.number.value())
+    }
+
+    #[test]
+    fn json_numbers_are_read_exactly() {
+        let exact = |text: &str| Decimal::of_number(&serde_json::from_str(text).unwrap());
+        for (text, digits, scale) in [
+            ("19900", 19_900, 0),
+            ("-0.05", -5, 2),
+            ("999999999999.99", 99_999_999_999_999, 2),
+            ("1e-7", 1, 7),
+            ("1.5E3", 1500, 0),
+            ("0", 0, 0),
+        ] {
+            assert_eq!(exact(text).map(Decimal::shortest), Some(Decimal::of(digits, scale)), "{text}");
+        }
+        for text in ["1e300", "18446744073709551615"] {
+            assert_eq!(exact(text), None, "{text}");
+        }
     }
 
     #[test]

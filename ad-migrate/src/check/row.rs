@@ -61,6 +61,11 @@ impl RowChecker<'_> {
             findings: Vec::new(),
             ..identified(&payload)
         };
+        // A record that could not be read lacks every field; only why it could not is worth saying.
+        let is_unreadable = row.findings().iter().any(|finding| finding.severity == Severity::Error);
+        if is_unreadable && row.cells().next().is_none() {
+            return Verdict { findings, ..verdict };
+        }
         let can_go = findings.iter().all(|finding| finding.severity == Severity::Warning);
         let wanted = can_go && self.payloads.wants(row.number());
         if wanted && self.payloads.with_sources() {

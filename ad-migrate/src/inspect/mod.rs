@@ -150,7 +150,7 @@ impl SeenFile {
 struct Languages {
     /// That of the names of the columns.
     names: Language,
-    /// That of the values.
+    /// That of the values in the columns.
     values: Language,
 }
 

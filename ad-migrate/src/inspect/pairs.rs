@@ -9,7 +9,7 @@ use crate::readers::{Batch, ColumnId, Columns};
 /// Attributes that name a value.
 const NAMES: &[&str] = &["name", "key", "namn"];
 
-/// Most different names.
+/// Maximum number of columns, with those of names; values of further ones are left out.
 const MOST: usize = 1000;
 
 /// The columns of a file, and those that are named by others.

@@ -76,7 +76,7 @@ impl Lookup {
     }
 }
 
-/// The models of brands.
+/// The models of each brand, by the id of the brand.
 #[derive(Debug, Default)]
 pub(crate) struct Models {
     brands: FxHashMap<Box<str>, ModelsOfBrand>,

@@ -98,6 +98,7 @@ impl Mapping {
     }
 
     /// The vehicle types that rows can have.
+    #[cfg(feature = "cli")]
     pub(crate) fn vehicle_types(&self) -> impl Iterator<Item = &'static str> {
         self.plans.iter().filter_map(|plan| plan.category.vehicle_type)
     }

@@ -78,7 +78,7 @@ pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<
 pub(super) enum Archive {
     /// An archive of files, of which one is read.
     OfFiles(Member),
-    /// A spreadsheet.
+    /// A spreadsheet in a format that is a zip archive, with its file at the beginning.
     Spreadsheet(Form, File),
 }
 
@@ -153,14 +153,14 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     Ok(Archive::OfFiles(Member { name: member.clone(), bytes, progress: Progress { read, size }, note }))
 }
 
-/// A file of an archive whose length is limited in proportion to what it is packed in, and with the other ones of the archive.
+/// Reads a file of an archive. Its compressed size limits its length; the allowance limits the length of all files together.
 pub(super) fn bounded<R: Read>(file: R, packed: u64, allowance: &mut Allowance) -> impl Read {
     let packed = Arc::new(AtomicU64::new(packed));
     allowance.read(Unpacked { inner: file, packing: "zip", packed, bytes: 0 })
 }
 
-/// Bytes that may be read of a spreadsheet of any size, and how many times its size beyond that. Its parts are read several times, to find the
-/// sheet with the table, and many sheets may be the same part.
+/// Most bytes that are read of a spreadsheet: this number, and this multiple of its size in addition. Its parts are read several times
+/// to find the sheet with the table, and without a limit, many sheets that refer to the same part would take for ever.
 const ANY_READ: u64 = 128 << 20;
 const MOST_READ_TIMES: u64 = 600;
 
@@ -176,7 +176,7 @@ impl Allowance {
         Self { left: ANY_READ.saturating_add(MOST_READ_TIMES.saturating_mul(size)) }
     }
 
-    /// Counts what is read.
+    /// Subtracts the bytes that are read from the allowance; reading more than is left fails.
     pub(super) fn read<R: Read>(&mut self, inner: R) -> impl Read {
         AllowedRead { inner, left: &mut self.left }
     }

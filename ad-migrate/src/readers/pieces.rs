@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// Longest tag or text, in bytes.
 const LONGEST_PIECE: usize = 16 * 1024 * 1024;
 
-/// Bytes of XML.
+/// Reads XML, and fails when a tag or text is longer than [`LONGEST_PIECE`].
 #[derive(Debug)]
 pub(super) struct Pieces<R> {
     inner: R,

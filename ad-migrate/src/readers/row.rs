@@ -30,7 +30,7 @@ pub enum CellKind {
     /// A text, or a value of a format without types.
     #[default]
     Text,
-    /// A number.
+    /// A number with all its digits.
     Number,
     /// A number of a file that does not say how it is shown, with how many zeros for example.
     BareNumber,
@@ -38,7 +38,7 @@ pub enum CellKind {
     LossyNumber,
     /// A date or a time.
     Date,
-    /// True or false.
+    /// A truth value; its text is `true` or `false`.
     Boolean,
     /// A number that is infinite or none.
     Infinite,
@@ -140,7 +140,7 @@ struct Cell {
 /// An element of XML or an object of JSON, by which values that belong together are found.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The one around it.
+    /// The node around it; 0 is the record itself.
     parent: NodeId,
     /// The length of its path.
     path: usize,

@@ -21,7 +21,7 @@ const MOST: usize = 256 << 20;
 pub struct SameRows {
     /// Name of the column whose value they share.
     pub column: String,
-    /// Which of them count.
+    /// Which of these rows count: one, or all as one.
     pub take: Take,
 }
 
@@ -29,9 +29,9 @@ pub struct SameRows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Take {
-    /// The last one.
+    /// Only the last row.
     Last,
-    /// The first one.
+    /// Only the first row.
     First,
     /// All of them: the last one has the values of the others, too.
     All,

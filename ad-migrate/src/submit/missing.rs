@@ -171,7 +171,7 @@ impl Stock {
     }
 }
 
-/// Lines that people see.
+/// Maximum number of lines for people; the others are counted.
 const MOST_LINES: usize = 20;
 
 /// Shows what is missing; for programs on stderr, because stdout has the rows.

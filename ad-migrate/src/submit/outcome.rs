@@ -77,7 +77,7 @@ pub(crate) fn check_fields(context: &Context) -> Result<(), Failure> {
     Ok(context.out.check_fields(ALL_COLUMNS, &["linked"])?)
 }
 
-/// Shows all outcomes.
+/// Shows the outcomes, and writes all of them to a file if one is named.
 pub(crate) fn show(
     context: &Context,
     imported: &Imported,

@@ -9,12 +9,17 @@ use std::{
 
 use ad_bulk::{
     Identity,
-    desired::{Change, RequiredUpdate, compare_ad, exceeds_removal_limit},
+    desired::{Change, changes, compare_ad, reason},
     import::{JournalError, accepted},
     write_if,
 };
 use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
-use ad_core::{categories, model::AdState, rulebook::Rulebook};
+use ad_core::{
+    categories,
+    model::AdState,
+    rulebook::Rulebook,
+    stock::{ChangeKind, Guard, MissingAds, MissingPolicy, StockChange},
+};
 use ad_files::identities::Hash;
 use ad_terminal::{Context, Failure, OutFile};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -100,25 +105,33 @@ pub(super) enum Desire {
     OnSale,
 }
 
-/// The update that makes an ad equal to its row.
+/// A patch, and what it changes.
+type Update = (Map<String, Value>, Vec<Change>);
+
+/// The update that makes an ad equal to its row; `None` if it is equal.
+///
+/// # Errors
+/// Why no update can.
 pub(super) fn required(
     rulebook: &Rulebook,
     shown: &Ad,
     mut payload: Map<String, Value>,
     desire: Desire,
-) -> RequiredUpdate {
+) -> Result<Option<Update>, String> {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
     let Some(category) = category.filter(|category| category.vehicle_type.is_some()) else {
-        return RequiredUpdate::Impossible("the row has no vehicle type".to_owned());
+        return Err("the row has no vehicle type".to_owned());
     };
     let is_visible = desire == Desire::OnSale || shown.visible;
     payload.entry("visible").or_insert(Value::Bool(is_visible));
-    match compare_ad(rulebook, shown, &payload, category) {
-        RequiredUpdate::Update { revives: true, .. } if desire == Desire::Correction => {
-            RequiredUpdate::Impossible("the ad is deleted".to_owned())
-        }
-        required => required,
+    let StockChange { kind, fields, obstacle, body, .. } = compare_ad(rulebook, shown, &payload);
+    if let Some(obstacle) = obstacle {
+        return Err(reason(&obstacle, shown, category));
     }
+    if kind == ChangeKind::Revive && desire == Desire::Correction {
+        return Err("the ad is deleted".to_owned());
+    }
+    Ok(body.map(|patch| (patch, changes(fields))))
 }
 
 /// How ads are made equal to their rows.
@@ -142,10 +155,10 @@ impl Updating<'_> {
         let update = RefCell::new((Map::new(), Vec::new()));
         let is_counted = Cell::new(false);
         let check = |shown: &Ad| match required(rulebook, shown, payload.clone(), desire) {
-            RequiredUpdate::Unchanged => Err((Revised::Unchanged, None)),
-            RequiredUpdate::Impossible(why) => Err((Revised::Failed, Some(why))),
-            RequiredUpdate::Update { patch, changes, .. } => {
-                *update.borrow_mut() = (patch, changes);
+            Ok(None) => Err((Revised::Unchanged, None)),
+            Err(why) => Err((Revised::Failed, Some(why))),
+            Ok(Some(required)) => {
+                *update.borrow_mut() = required;
                 if is_rehearsal {
                     return Err((Revised::WouldBeUpdated, None));
                 }
@@ -201,11 +214,16 @@ pub(crate) struct Removal {
 }
 
 impl Removal {
+    /// Which of the ads of these vehicle types are taken away if the file does not contain them.
+    pub(super) const fn policy(self, vehicle_types: &[VehicleType]) -> MissingPolicy<'_> {
+        let missing = if self.delete { MissingAds::Delete } else { MissingAds::Hide };
+        MissingPolicy { missing, vehicle_types: Some(vehicle_types) }
+    }
+
     /// Whether so many may be taken away.
     pub(super) fn check(self, dealers: &Removals) -> Result<(), Failure> {
-        let removals: u64 = dealers.values().map(|(_, removals)| removals).sum();
-        let exceeds = dealers.values().any(|(ads, removals)| exceeds_removal_limit(*ads, *removals));
-        if !exceeds || removals <= self.allowed {
+        let Guard { removals, exceeded, .. } = Guard::of(dealers.values().copied(), None);
+        if !exceeded || removals <= self.allowed {
             return Ok(());
         }
         let all: u64 = dealers.values().map(|(ads, _)| ads).sum();

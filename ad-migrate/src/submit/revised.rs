@@ -56,7 +56,7 @@ pub(crate) struct RevisedAd {
 }
 
 impl Revised {
-    /// The name with spaces.
+    /// The name with spaces: `would be created`.
     fn words(self) -> String {
         plain(&json!(self)).replace('_', " ")
     }

@@ -13,11 +13,11 @@ use std::{
 
 use ad_bulk::{
     AdOutcome, Identity,
-    desired::{Change, RequiredUpdate},
+    desired::Change,
     import::{Imported, Record},
 };
 use ad_client::{Ad, AdQuery, Client};
-use ad_core::{categories, model::AdState, rulebook::Rulebook};
+use ad_core::{categories, model::AdState, rulebook::Rulebook, stock::AbsentAd};
 use ad_files::{
     identities::{Hash, hash},
     spool::{Span, Spool},
@@ -152,21 +152,21 @@ async fn compare(
         let (count, removals) = dealers.entry(ad.dealer_code.clone()).or_default();
         *count += u64::from(ad.state == AdState::Created);
         let Some(row) = take(&mut wanted, &ad) else {
-            let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
-            let is_of_file = vehicle_type.is_some_and(|it| desired.types.contains(&it));
-            let is_there = ad.state == AdState::Created && (removal.delete || ad.visible);
-            if is_of_file && is_there && !invalid.has(&ad.source_id) {
+            let category = categories::by_id(ad.category_id);
+            let absent = AbsentAd { category, is_deleted: ad.state == AdState::Deleted, is_visible: ad.visible };
+            if removal.policy(&desired.types).removal(absent).is_some() && !invalid.has(&ad.source_id) {
                 *removals += 1;
+                let vehicle_type = category.and_then(|category| category.vehicle_type);
                 plan.gone.push(Removable { ad: Identity::from(&ad), vehicle_type });
             }
             continue;
         };
         match required(rulebook, &ad, plan.payloads.get(row.1)?, Desire::OnSale) {
-            RequiredUpdate::Unchanged => plan.unchanged += 1,
-            RequiredUpdate::Update { changes, .. } => {
+            Ok(None) => plan.unchanged += 1,
+            Ok(Some((_, changes))) => {
                 plan.updates.push(Difference { row, ad: Identity::from(&ad), changes });
             }
-            RequiredUpdate::Impossible(why) => plan.failed.push(RevisedAd {
+            Err(why) => plan.failed.push(RevisedAd {
                 row: rows.get(row.0),
                 message: Some(why),
                 ..RevisedAd::of(Identity::from(&ad), Revised::Failed)

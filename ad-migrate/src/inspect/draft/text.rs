@@ -146,7 +146,7 @@ impl Writer<'_> {
     }
 }
 
-/// `3 rows`
+/// A number of rows in words: `1 row`, `3 rows`.
 fn rows_of(count: u32) -> String {
     format!("{count} {}", if count == 1 { "row" } else { "rows" })
 }

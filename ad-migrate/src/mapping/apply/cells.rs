@@ -115,7 +115,7 @@ impl RowMapper<'_> {
     }
 }
 
-/// The cells of sources.
+/// The cells of a row in the columns of these sources: column, kind and text.
 fn cells<'r>(
     row: Row<'r>,
     bound: &'r Bound<'_>,

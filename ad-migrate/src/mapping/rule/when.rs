@@ -30,7 +30,7 @@ impl TryFrom<String> for Pattern {
 #[serde(from = "WhenForms")]
 pub(in crate::mapping) struct When {
     pub(in crate::mapping) columns: MappingColumns,
-    /// As they are compared.
+    /// The texts, in lower case and without outer space, as they are compared.
     is: Option<Vec<String>>,
     not: Option<Vec<String>>,
     matches: Option<Pattern>,

@@ -20,7 +20,7 @@ const SHOWN: usize = 5;
 pub(super) struct Cleaner {
     /// Columns all of whose values begin with an apostrophe.
     guarded: Vec<bool>,
-    /// Columns with escapes.
+    /// Columns whose values have escapes, such as `\n` for a line break.
     escaped: Vec<bool>,
     guards: MarkCounts,
     escapes: MarkCounts,
@@ -41,7 +41,7 @@ impl MarkCounts {
 }
 
 impl Cleaner {
-    /// By the first rows. `has_escapes`: the file has escapes throughout.
+    /// Detects from the first rows what to take off each column. `has_escapes`: all columns have escapes.
     pub(super) fn new(rows: &[Vec<String>], has_escapes: bool) -> Self {
         let width = rows.iter().map(Vec::len).max().unwrap_or_default();
         let column = |index: usize| rows.iter().filter_map(move |row| row.get(index)).filter(|text| !text.is_empty());
@@ -113,7 +113,7 @@ impl Cleaner {
     }
 }
 
-/// Stands for no value.
+/// Stands for no value in exports of databases.
 const NULL: &str = "\\N";
 
 /// The text that a formula of nothing but texts in quotes is.

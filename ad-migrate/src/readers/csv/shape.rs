@@ -47,7 +47,7 @@ pub(super) struct Width {
 /// The texts of the first rows.
 pub(super) struct Sample {
     pub(super) rows: Vec<Vec<String>>,
-    /// Where each begins.
+    /// Where each row begins, in bytes from the beginning of the text.
     pub(super) starts: Vec<usize>,
     /// Of each column, the texts with letters and all values.
     texts: Vec<(usize, usize)>,

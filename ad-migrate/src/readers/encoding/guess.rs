@@ -159,7 +159,7 @@ fn is_latin_9(head: &[Beyond]) -> bool {
         }) > 0
 }
 
-/// The encodings of Russian.
+/// Encodings of Russian, with their names. If several fit equally well, the first is taken.
 const CYRILLIC_ENCODINGS: [(&str, &Encoding); 5] = [
     (CYRILLIC.name, WINDOWS_1251),
     (KOI8.name, KOI8_R),

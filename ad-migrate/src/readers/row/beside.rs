@@ -54,7 +54,7 @@ struct Beside<'a> {
     count: usize,
     /// How many of these have their value.
     taken: usize,
-    /// Those of the other.
+    /// The values of the other.
     others: Vec<&'a str>,
     are_same: bool,
 }

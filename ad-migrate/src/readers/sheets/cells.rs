@@ -36,7 +36,7 @@ const CHUNKS: usize = 4;
 /// Why a sheet is not read to its end.
 #[derive(Debug)]
 pub(super) enum Stopped {
-    /// Nobody wants the rest.
+    /// The receiver of the cells needs no more of them.
     Unread,
     Failed(ReadError),
 }
@@ -214,7 +214,7 @@ pub(super) enum Shown {
     Nothing,
     /// Some cells, such as a cover sheet has.
     Cells,
-    /// Rows of several cells.
+    /// At least [`Glance::ROWS`] rows with at least [`Glance::CELLS`] cells each.
     Table,
 }
 

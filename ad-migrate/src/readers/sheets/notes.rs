@@ -9,9 +9,9 @@ pub(super) struct SheetNotes {
     merged: (Vec<String>, u64),
     /// The first hidden rows, from 1, and how many there are.
     hidden: (Vec<String>, u64),
-    /// Whether rows are filtered.
+    /// Whether the sheet has a filter, which is then why rows are hidden.
     pub(super) is_filtered: bool,
-    /// Cells that were repeated.
+    /// Number of cells that were written again because the file says that they are repeated.
     pub(super) repeated: u64,
     others: Vec<String>,
 }
@@ -29,7 +29,7 @@ fn list((names, count): &(Vec<String>, u64)) -> String {
 }
 
 impl SheetNotes {
-    /// Another sentence.
+    /// Adds a sentence, which is shown as it is.
     pub(super) fn add(&mut self, note: String) {
         self.others.push(note);
     }
@@ -44,7 +44,7 @@ impl SheetNotes {
         add(&mut self.hidden, (u64::from(row) + 1).to_string());
     }
 
-    /// Sentences for people.
+    /// All notes as sentences for people, those of [`add`](Self::add) first.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut notes = self.others.clone();
         if self.merged.1 > 0 {

@@ -57,7 +57,7 @@ impl<'r> Parser<'r> {
         Self { reader, buffer: Vec::new() }
     }
 
-    /// The next event.
+    /// The next event; an error if a tag or text is too long for [`Pieces`].
     pub(super) fn next(&mut self) -> Result<Event<'_>, Malformed> {
         self.reader.get_mut().begin();
         self.buffer.clear();

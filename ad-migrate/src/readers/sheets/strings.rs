@@ -31,7 +31,7 @@ const LENGTH: usize = 4;
 /// Texts, one behind the other, each behind its length.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
-    /// The first bytes.
+    /// The first bytes, at most [`IN_MEMORY`].
     head: Vec<u8>,
     tail: Option<Tail>,
     /// The position of every [`STEP`]th text.
@@ -117,7 +117,7 @@ impl Strings {
         Ok(())
     }
 
-    /// Ends adding.
+    /// Writes buffered texts to the file, so that all can be read.
     pub(super) fn end(&mut self) -> io::Result<()> {
         if let Some(tail) = &mut self.tail {
             tail.file.flush()?;

@@ -160,7 +160,7 @@ fn date_text(days: f64, is_1904: bool) -> Option<String> {
     })
 }
 
-/// Hours and minutes.
+/// A number of days in hours and minutes: `36:05`.
 fn duration_text(days: f64) -> String {
     let minutes = (days * 24.0 * 60.0).round();
     format!("{}:{:02}", (minutes / 60.0).floor(), minutes % 60.0)

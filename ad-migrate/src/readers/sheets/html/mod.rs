@@ -39,7 +39,7 @@ pub(super) struct Html {
 }
 
 impl Html {
-    /// Counts the tables.
+    /// Counts the tables, each of which is a sheet; at most [`MOST_TABLES`].
     pub(super) fn open(mut document: Document) -> Result<Self, ReadError> {
         let (mut tables, mut depth, mut is_of_excel) = (0, 0_usize, false);
         let mut tags = Tags::new(document.bytes()?);
@@ -95,7 +95,7 @@ struct HtmlPage {
     is_of_excel: bool,
 }
 
-/// An open table.
+/// A table whose end has not been read.
 #[derive(Debug, Default)]
 struct Table {
     is_wanted: bool,

@@ -134,7 +134,7 @@ struct Table<'s> {
     is_hidden: bool,
     /// The cells of the row, if it is repeated.
     row: Vec<(u32, u32, CellKind, String)>,
-    /// Bytes of these cells.
+    /// Bytes of memory that these cells take, at most [`LONGEST_ROW`].
     row_length: usize,
     cell: Cell,
 }
@@ -245,7 +245,7 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Begins a cell.
+    /// Begins a cell with the attributes of its start tag.
     fn begin(&mut self, start: &BytesStart<'_>, out: &mut dyn Cells) {
         let owned = |name: &str| attribute(start, name).map(Cow::into_owned);
         let value_type = owned("office:value-type").unwrap_or_default();

@@ -45,7 +45,7 @@ pub(super) struct Xls {
     book: CompoundFile<File>,
     stream: &'static str,
     sheets: Vec<SheetName>,
-    /// Where each sheet begins.
+    /// Where each sheet begins, in bytes from the beginning of the stream.
     starts: Vec<u64>,
     texts: Texts,
     strings: Strings,

@@ -13,7 +13,7 @@ pub(super) const CONTINUE: u16 = 0x003C;
 
 type Stream = cfb::Stream<File>;
 
-/// How texts are written.
+/// How texts are encoded: in Unicode (BIFF8), or in bytes of a code page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Texts {
     pub(super) is_unicode: bool,

@@ -23,7 +23,7 @@ pub(super) struct Values<'a> {
     pub(super) is_computed_later: bool,
 }
 
-/// What texts belong to.
+/// The part of a cell to which texts of the XML belong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Part {
     #[default]
@@ -121,7 +121,7 @@ impl Sheet {
         }
     }
 
-    /// Begins a cell.
+    /// Begins a cell with place, style and type from its start tag.
     fn begin(&mut self, start: &BytesStart<'_>) -> Result<(), Malformed> {
         (self.style, self.type_of, self.part) = (0, TypeOf::Number, Part::None);
         self.value.clear();
@@ -147,7 +147,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Passes on a cell.
+    /// Passes the cell on to `out`, unless it has neither a value nor a formula.
     fn end(&mut self, values: &mut Values<'_>, out: &mut dyn Cells) -> Result<(), Stopped> {
         let at = self.at;
         self.at.column = at.column.saturating_add(1);
