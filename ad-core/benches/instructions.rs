@@ -203,7 +203,7 @@ fn post(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::two_fields(config = figures(633_277, 895))]
+#[bench::two_fields(config = figures(620_017, 909))]
 fn patch(setup: Setup) -> (Setup, String) {
     let patch = black_box(br#"{"body": "New tyres.", "category_fields": {"condition": {"number_of_owners": 2}}}"#);
     let patch: Map<String, Value> = serde_json::from_slice(patch).expect("the patch is an object");
@@ -234,8 +234,9 @@ fn list(setup: Setup) -> (Setup, Vec<String>) {
     (setup, answers)
 }
 
+// Half of it is the SHA-256 of the listing: the processor that Valgrind shows has no instructions for it.
 #[library_benchmark(setup = accepted)]
-#[bench::both_marketplaces(config = figures(348_234, 515))]
+#[bench::both_marketplaces(config = figures(999_773, 558))]
 fn publish(setup: Setup) -> Setup {
     setup.publish();
     setup

@@ -14,6 +14,7 @@ use ad_core::{
     model::{Ad, AdState, ApiVersion, Dealer, Timestamp},
     quality::Measured,
     rulebook::{Rulebook, SourceId, WriteContext, merge::merge},
+    stock::{ChangeKind, ExistingAd, StockComparison},
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -77,6 +78,19 @@ fn main() -> ExitCode {
     written.candidates.push(Candidate::new("merge and check", None, |calls| {
         timed(calls, || patch.clone(), |patch| rulebook.update(car, &stored, patch).expect("a valid patch"))
     }));
+    // A stock of which most ads are as they were, and some have another price.
+    let stock = StockComparison { rulebook: &rulebook, dealer: Some(&dealer) };
+    let existing = ExistingAd { ad: &stored, is_deleted: false, failed_images: &[] };
+    let mut cheaper = payload.clone();
+    cheaper["price"][0]["amount"] = json!(199_900);
+    for (name, kind, payload) in
+        [("compare, unchanged", ChangeKind::Unchanged, payload), ("compare, update", ChangeKind::Update, cheaper)]
+    {
+        assert_eq!(stock.change(payload.clone(), Some(existing)).kind, kind);
+        written.candidates.push(Candidate::new(name, None, move |calls| {
+            timed(calls, || payload.clone(), |payload| stock.change(payload, Some(existing)))
+        }));
+    }
     groups.push(written);
     run(groups)
 }

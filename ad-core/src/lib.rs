@@ -20,7 +20,9 @@
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`prices`] | what the recorded prices of an ad say about a reduction |
+//! | [`revisions`] | earlier contents of an ad, as differences from the present one |
 //! | [`mod@status`] | the status of an ad, computed from what requests did and do |
+//! | [`stock`] | the desired stock of a dealer compared with the stored ads: which changes make them equal |
 //! | [`quotas`] | what one dealer may have at most, where an operator sets it |
 //! | [`service`] | the use cases: create, update, delete, bump, …; import of stored ads |
 //! | [`pipeline`] | what a worker does with an accepted request |
@@ -49,9 +51,11 @@ pub mod printable;
 pub mod quality;
 pub mod quotas;
 pub mod reference;
+pub mod revisions;
 pub mod rulebook;
 pub mod service;
 pub mod status;
+pub mod stock;
 pub mod synonyms;
 pub mod violation;
 pub mod written;

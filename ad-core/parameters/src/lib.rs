@@ -14,10 +14,12 @@ mod values;
 use ad_core::{fields::FieldErrors, synonyms::names::Names, violation::Violation};
 
 pub use self::{
-    queries::{AdParameters, EventParameters, EventsAfter, WebhookParameters},
+    queries::{AdParameters, ApplyParameters, EventParameters, EventsAfter, PageParameters, WebhookParameters},
     table::{
-        AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, LOG_PARAMETERS,
-        PAGE_PARAMETERS, Parameter, READ_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, Takes, WRITE_PARAMETERS,
+        AD_PARAMETERS, APPLY_PARAMETERS, BUMP_PARAMETERS, CHANGE_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS,
+        EVENT_PARAMETERS, LOG_PARAMETERS, PAGE_PARAMETERS, PLAN_PARAMETERS, Parameter, READ_PARAMETERS,
+        RECORD_PARAMETERS, REVISION_PARAMETERS, SELECT_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, Takes,
+        WRITE_PARAMETERS,
     },
 };
 pub use ad_core::model::{DEFAULT_LIMIT, MAX_LIMIT};

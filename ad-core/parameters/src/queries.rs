@@ -5,8 +5,9 @@ use std::time::Duration;
 use ad_core::{
     fields::FieldErrors,
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, DeliveryState, EventTypes,
-        Exclusions, Included, LogQuery, NotATime, Page, plate,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, ChangeKind, ChangeOutcome,
+        ChangeQuery, DeliveryState, EventTypes, Exclusions, Included, LogQuery, MissingAds, NotATime, Page,
+        PlanOptions, Timestamp, plate,
     },
     violation::{Code, Expected, Violation},
 };
@@ -30,6 +31,10 @@ const BOUNDS: [(&str, AdOrder, Bound); 8] = [
 ];
 
 const SCORE_BOUNDS: [(&str, Bound); 2] = [("quality_score__lt", Bound::Lt), ("quality_score__gte", Bound::Gte)];
+
+fn not_a_time(text: &str) -> Violation {
+    Violation::stated(Code::InvalidFormat, NotATime.to_string()).with_note(lost_plus(text))
+}
 
 impl FromParameters for AdQuery {
     fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
@@ -57,10 +62,6 @@ impl FromParameters for AdQuery {
             filters.extend(score.map(|score| AdFilter::QualityScore(bound, score)));
         }
         for (name, order, bound) in BOUNDS {
-            let not_a_time = |text: &str| {
-                let wrong = Violation::stated(Code::InvalidFormat, NotATime.to_string());
-                wrong.with_note(lost_plus(text))
-            };
             let time = values.parsed(name, not_a_time, |text| text.parse().ok());
             filters.extend(time.map(|time| AdFilter::Time(order, bound, time)));
         }
@@ -138,6 +139,8 @@ pub struct AdParameters {
     pub fields: Option<Vec<&'static str>>,
     /// What the answer shows of the ad besides its fields.
     pub included: Included,
+    /// The time of which the ad is read.
+    pub at: Option<Timestamp>,
 }
 
 impl FromParameters for AdParameters {
@@ -149,10 +152,14 @@ impl FromParameters for AdParameters {
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
+        let at = values.parsed("at", not_a_time, |text| text.parse().ok());
+        if at.is_some() && values.text("include").is_some() {
+            values.refuse("include", Violation::stated(Code::Conflict, "Cannot be combined with `at`."));
+        }
         let (fields, mut included) = values.shown_fields(parameters);
         // A read without `fields` shows the whole ad.
         included.log |= fields.is_none() && parameters.iter().any(|parameter| parameter.name == "fields");
-        values.done(Self { dealer_code, exclude, fields, included })
+        values.done(Self { dealer_code, exclude, fields, included, at })
     }
 }
 
@@ -237,6 +244,21 @@ impl FromParameters for EventParameters {
     }
 }
 
+/// A page of a list without filters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PageParameters {
+    /// Limit and offset; [`DEFAULT_LIMIT`] rows if absent.
+    pub page: Page,
+}
+
+impl FromParameters for PageParameters {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let page = values.page();
+        values.done(Self { page })
+    }
+}
+
 /// A page of webhooks or of deliveries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookParameters {
@@ -252,5 +274,72 @@ impl FromParameters for WebhookParameters {
         let state = values.one_of("state", DeliveryState::NAMES, DeliveryState::from_name);
         let page = values.page();
         values.done(Self { state, page })
+    }
+}
+
+impl FromParameters for PlanOptions {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let missing = values.one_of("missing", MissingAds::NAMES, MissingAds::from_name).unwrap_or(MissingAds::Keep);
+        let text = |text: &str| Some(text.to_owned());
+        let vehicle_types = values.items("vehicle_types", Expected::Text, text);
+        let most_removals = values.bounded("most_removals", 0, u32::MAX).map(u64::from);
+        let dealer_code = values.text("dealer_code").map(str::to_owned);
+        values.done(Self { missing, vehicle_types, most_removals, dealer_code })
+    }
+}
+
+impl ToParameters for PlanOptions {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let sent = [
+            (self.missing != MissingAds::Keep).then(|| ("missing", self.missing.to_string())),
+            self.vehicle_types.as_ref().map(|types| ("vehicle_types", types.join(","))),
+            self.dealer_code.clone().map(|code| ("dealer_code", code)),
+            self.most_removals.map(|most| ("most_removals", most.to_string())),
+        ];
+        sent.into_iter().flatten().collect()
+    }
+}
+
+/// Parameters of a request to apply a stock plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ApplyParameters {
+    /// The number of removals that the guard is to let through.
+    pub allow_removals: Option<u64>,
+}
+
+impl FromParameters for ApplyParameters {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let allow_removals = values.bounded("allow_removals", 0, u32::MAX).map(u64::from);
+        values.done(Self { allow_removals })
+    }
+}
+
+impl ToParameters for ApplyParameters {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.allow_removals.map(|removals| ("allow_removals", removals.to_string())).into_iter().collect()
+    }
+}
+
+impl FromParameters for ChangeQuery {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let kind = values.one_of("kind", ChangeKind::NAMES, ChangeKind::from_name);
+        let outcome = values.one_of("outcome", ChangeOutcome::NAMES, ChangeOutcome::from_name);
+        let source_id = values.text("source_id").map(str::to_owned);
+        let page = values.page();
+        values.done(Self { kind, outcome, source_id, page })
+    }
+}
+
+impl ToParameters for ChangeQuery {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let filters = [
+            self.kind.map(|kind| ("kind", kind.to_string())),
+            self.outcome.map(|outcome| ("outcome", outcome.to_string())),
+            self.source_id.clone().map(|id| ("source_id", id)),
+        ];
+        filters.into_iter().flatten().chain(of_page(self.page)).collect()
     }
 }

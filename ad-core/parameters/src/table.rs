@@ -1,6 +1,9 @@
 //! The parameters of each operation.
 
-use ad_core::model::{Action, ActionState, AdState, AdStatus, DeliveryState, MAX_LIMIT, VIEW_FIELDS};
+use ad_core::model::{
+    Action, ActionState, AdState, AdStatus, ChangeKind, ChangeOutcome, DeliveryState, MAX_LIMIT, MissingAds,
+    VIEW_FIELDS,
+};
 
 use super::{MAX_EVENTS, MAX_TERM, MAX_TEXT, MAX_WAIT};
 
@@ -99,6 +102,9 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live; `quality`, its score and number of findings"),
 ];
 
+/// Parameters of a selection of ads: those of a list that say which ads it has.
+pub const SELECT_PARAMETERS: &[Parameter] = AD_PARAMETERS.split_at(AD_PARAMETERS.len() - 5).0;
+
 const DEALER_CODE: Parameter = takes(
     "dealer_code",
     Takes::Text(MAX_TEXT),
@@ -117,7 +123,14 @@ pub const READ_PARAMETERS: &[Parameter] = &[
     DEALER_CODE,
     FIELDS,
     takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live; `quality`, how good it is. Without `fields`, an ad comes with its log anyway"),
+    takes("at", Takes::Time, "The ad as it was at this time, from the record; without log, and not with `include`"),
 ];
+
+/// Parameters of a read of an ad as it was.
+pub const REVISION_PARAMETERS: &[Parameter] = &[DEALER_CODE, FIELDS];
+
+/// Parameters of a list of the revisions of an ad, or of the calls of marketplaces about it.
+pub const RECORD_PARAMETERS: &[Parameter] = &[DEALER_CODE, LIMIT, OFFSET];
 
 /// Parameters of a new ad.
 pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE];
@@ -152,6 +165,31 @@ pub const PAGE_PARAMETERS: &[Parameter] = &[LIMIT, OFFSET];
 /// Parameters of a list of deliveries to a webhook.
 pub const DELIVERY_PARAMETERS: &[Parameter] =
     &[takes("state", Takes::OneOf(DeliveryState::NAMES), "State of the delivery"), LIMIT, OFFSET];
+
+/// Parameters of a new stock plan (extensions E8).
+#[rustfmt::skip]
+pub const PLAN_PARAMETERS: &[Parameter] = &[
+    takes("missing", Takes::OneOf(MissingAds::NAMES), "What becomes of ads that the stock does not name; `keep` if absent"),
+    takes("vehicle_types", Takes::Texts, "Only ads of these vehicle types count as missing, separated by commas; all if absent"),
+    takes("dealer_code", Takes::Text(MAX_TEXT), "The dealer whose stock it is, for a token of a group. Without it, each payload has a `dealer_code`"),
+    takes("most_removals", Takes::Number(0, u32::MAX as u64), "Maximum number of ads that are hidden or deleted without `allow_removals`; 10 % of the dealer's ads or 20, whichever is less, if absent"),
+];
+
+/// Parameters of a request to apply a stock plan.
+#[rustfmt::skip]
+pub const APPLY_PARAMETERS: &[Parameter] = &[
+    takes("allow_removals", Takes::Number(0, u32::MAX as u64), "Number of removals, exactly as in `guard`, if it exceeds the maximum"),
+];
+
+/// Parameters of a list of the changes of a stock plan.
+#[rustfmt::skip]
+pub const CHANGE_PARAMETERS: &[Parameter] = &[
+    takes("kind", Takes::OneOf(ChangeKind::NAMES), "Only changes of this kind. Ads that are `unchanged` are counted and not listed"),
+    takes("outcome", Takes::OneOf(ChangeOutcome::NAMES), "Only changes with this outcome"),
+    takes("source_id", Takes::Text(MAX_TEXT), "Only changes of ads with this source id"),
+    LIMIT,
+    OFFSET,
+];
 
 /// Parameters of `GET /v4/events` (extensions E4).
 #[rustfmt::skip]

@@ -66,6 +66,10 @@ impl<'a> ParameterValues<'a> {
         }
     }
 
+    pub(super) fn refuse(&mut self, name: &'static str, violation: Violation) {
+        self.errors.push(name, violation);
+    }
+
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.sent.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value)
     }

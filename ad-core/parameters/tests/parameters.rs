@@ -8,7 +8,7 @@ use ad_core::{
 };
 use ad_parameters::{
     AD_PARAMETERS, AdParameters, BUMP_PARAMETERS, CREATE_PARAMETERS, FromParameters, LOG_PARAMETERS, READ_PARAMETERS,
-    TARGET_PARAMETERS, ToParameters, WRITE_PARAMETERS,
+    SELECT_PARAMETERS, TARGET_PARAMETERS, ToParameters, WRITE_PARAMETERS,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +53,13 @@ fn without_parameters_the_newest_fifty_come_first_and_a_log_starts_with_its_olde
             page: Page { limit: 50, offset: 0 },
         }
     );
+}
+
+#[test]
+fn a_selection_has_the_filters_of_a_list_and_nothing_else() {
+    let names = AD_PARAMETERS.iter().map(|parameter| parameter.name);
+    let filters = names.filter(|name| !["limit", "offset", "ordering", "fields", "include"].contains(name));
+    assert!(filters.eq(SELECT_PARAMETERS.iter().map(|parameter| parameter.name)));
 }
 
 #[test]
@@ -195,6 +202,7 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             exclude: Exclusions { primary: true, secondary: false },
             fields: None,
             included: Included { log: false, status: false, quality: false, warnings: false },
+            at: None,
         })
     );
     assert_eq!(
@@ -215,6 +223,11 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
         [read("include=quality"), read("fields=id"), read("fields=id&include=log")],
         [Ok(true), Ok(false), Ok(true)]
     );
+    // An ad as it was has nothing beside its fields.
+    let at = |query| parse(READ_PARAMETERS, query).map(|parsed| parsed.at.map(|at| at.to_string()));
+    assert_eq!(at("at=2026-05-03T14:00:00Z&fields=body"), Ok(Some("2026-05-03T14:00:00.000Z".to_owned())));
+    assert_eq!(at("at=2026-05-03T14:00:00Z&include=log"), Err(json!({"include": ["Cannot be combined with `at`."]})));
+    assert!(at("at=yesterday").is_err_and(|errors| errors["at"].is_array()));
     assert_eq!(
         parse(WRITE_PARAMETERS, "include=status"),
         Err(

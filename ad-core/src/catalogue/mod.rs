@@ -76,7 +76,7 @@ pub enum CatalogueError {
     /// The file does not replace any of the embedded ones.
     #[error("{file}: not a catalogue file; the catalogue has {known}")]
     UnknownFile {
-        /// Name of the file.
+        /// Name of the file, as it was given.
         file: String,
         /// Names of the embedded files, one of which it must have.
         known: String,
@@ -84,7 +84,7 @@ pub enum CatalogueError {
     /// It is not an object of lists.
     #[error("{file}: {source}; expected an object of lists such as {{\"brand\": {{\"volvo\": \"Volvo\"}}}}")]
     Malformed {
-        /// Name of the file.
+        /// Name of the file with its extension, such as `car-models.json`.
         file: String,
         /// The error of the parser, with its position.
         source: serde_json::Error,
@@ -92,7 +92,7 @@ pub enum CatalogueError {
     /// A list has no values, or a value has no id or name.
     #[error("{file}: list \"{list}\" {problem}")]
     BadList {
-        /// Name of the file.
+        /// Name of the file with its extension, such as `car-models.json`.
         file: String,
         /// Name of the list in it.
         list: String,

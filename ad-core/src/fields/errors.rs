@@ -140,7 +140,7 @@ impl FieldErrors {
     }
 
     /// Adds the errors of one member, if there are any.
-    pub(crate) fn put(&mut self, key: &str, errors: Self) {
+    pub fn put(&mut self, key: &str, errors: Self) {
         // Nearly all fields have none, and then nothing is to be dropped.
         let Self(Some(place)) = errors else { return };
         let errors = Self(Some(place));

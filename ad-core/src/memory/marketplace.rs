@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{
     lock::locked,
     model::{Market, Timestamp},
-    ports::{IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
 };
 
 /// A listing of a marketplace in memory.
@@ -30,7 +30,7 @@ pub struct MemoryListing {
     pub images: Vec<String>,
     /// The ad that it shows; `None` for a listing that this service did not publish.
     pub reference: Option<Uuid>,
-    /// Whether buyers see it.
+    /// Whether buyers see it; `false` once it is unpublished.
     pub shown: bool,
     /// End of its pole position.
     pub pole_position_until: Option<Timestamp>,
@@ -177,7 +177,7 @@ impl MarketplaceState {
     }
 
     fn get_shown(&mut self, id: &str) -> Result<&mut MemoryListing, MarketplaceError> {
-        self.get(id).filter(|listing| listing.shown).ok_or(MarketplaceError::Gone)
+        self.get(id).filter(|listing| listing.shown).ok_or(MarketplaceError::GONE)
     }
 }
 
@@ -196,7 +196,7 @@ impl MemoryListing {
 
 #[async_trait]
 impl Marketplace for MemoryMarketplace {
-    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
         self.apply(key, Operation::Publish, |state| {
             let own = state.listings.iter().position(|known| known.reference == Some(listing.ad.id));
             let place = match own {
@@ -205,46 +205,56 @@ impl Marketplace for MemoryMarketplace {
             };
             Ok(place.show(listing))
         })
+        .map(Answered::ok)
     }
 
-    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        let update = |state: &mut MarketplaceState| Ok(state.get(id).ok_or(MarketplaceError::Gone)?.show(listing));
-        self.apply(key, Operation::Update, update).map(drop)
+    async fn update(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        listing: Listing<'_>,
+    ) -> Result<Answered<()>, MarketplaceError> {
+        let update = |state: &mut MarketplaceState| Ok(state.get(id).ok_or(MarketplaceError::GONE)?.show(listing));
+        self.apply(key, Operation::Update, update).map(|_| Answered::ok(()))
     }
 
-    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         self.apply(key, Operation::Unpublish, |state| {
             if let Some(listing) = state.get(id) {
                 listing.shown = false;
             }
             Ok(id.to_owned())
         })
-        .map(drop)
+        .map(|_| Answered::DONE)
     }
 
-    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         self.apply(key, Operation::Bump, |state| {
             let rank = state.last_rank + 1;
             state.get_shown(id)?.rank = rank;
             state.last_rank = rank;
             Ok(id.to_owned())
         })
-        .map(drop)
+        .map(|_| Answered::DONE)
     }
 
-    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<Answered<()>, MarketplaceError> {
         self.apply(key, Operation::Boost, |state| {
             state.get_shown(id)?.pole_position_until = Some(until);
             Ok(id.to_owned())
         })
-        .map(drop)
+        .map(|_| Answered::DONE)
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
+    async fn find_by_plate(
+        &self,
+        dealer_code: &str,
+        plate: &str,
+    ) -> Result<Answered<Option<PlateListing>>, MarketplaceError> {
         let state = locked(&self.state);
         let found = state.listings.iter().find(|listing| {
             listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
         });
-        Ok(found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference }))
+        Ok(Answered::ok(found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference })))
     }
 }

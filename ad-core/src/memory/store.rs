@@ -11,14 +11,15 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::filter;
+use super::{filter, plans::PlanRow};
 use crate::{
     categories::Category,
     lock::locked,
     model::{
-        Ad, AdQuery, AdState, AdTag, ContentChange, EarlierPrices, Event, EventPage, EventPosition, EventQuery,
-        ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo,
-        PhotoFacts, Plan, Publication, QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount,
+        Ad, AdQuery, AdState, AdTag, AskedBy, Content, ContentChange, Creation, EarlierPrices, Event, EventPage,
+        EventPosition, EventQuery, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES,
+        MOST_REVISIONS, Market, MarketplaceCall, Page, Photo, PhotoFacts, Plan, Publication, QueuedRequest,
+        REQUEST_ENTRIES, RecordedChange, Replaced, Request, RequestOrigin, RevisionOrigin, SameVehicle, StatusCount,
         StoredRequest, Timestamp,
     },
     ports::{
@@ -26,15 +27,17 @@ use crate::{
         KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, PhotoQuery, PhotoStore, Record, Revision,
         Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
-    quality, status,
+    quality,
+    revisions::checksum,
+    status,
 };
 
 /// A store in memory, with the same semantics as every other store: leases, fencing, orders, filters.
 #[derive(Debug, Default)]
-pub struct MemoryStore(Mutex<Tables>);
+pub struct MemoryStore(pub(super) Mutex<Tables>);
 
 #[derive(Debug, Default)]
-struct Tables {
+pub(super) struct Tables {
     /// In the order of creation.
     ads: Vec<AdRow>,
     by_id: HashMap<Uuid, usize>,
@@ -43,7 +46,7 @@ struct Tables {
     /// Unfinished requests, in the order in which they were accepted.
     queue: Vec<Queued>,
     /// Finished requests with log entries: the index of the ad, and when they were accepted.
-    finished: HashMap<Uuid, (usize, Timestamp, Option<String>)>,
+    finished: HashMap<Uuid, (usize, Timestamp, RequestOrigin)>,
     /// The ads to which listings are linked.
     ties: HashMap<(Market, String), Uuid>,
     /// The images of each dealer, by checksum, with their bytes.
@@ -51,6 +54,8 @@ struct Tables {
     answers: HashMap<AnswerKey, KeptAnswer>,
     /// What is known of images, by checksum.
     photos: BTreeMap<String, Photo>,
+    /// Stock plans, oldest first.
+    pub(super) plans: Vec<PlanRow>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Watches that commits of log entries wake.
@@ -65,6 +70,14 @@ struct AdRow {
     stored: StoredAd,
     quality_score: u8,
     earlier_prices: Vec<EarlierPrices>,
+    /// How it was created, without the checksum.
+    creation: Creation,
+    /// Its first content, once it has another.
+    first: Option<Content>,
+    /// The changes of its content, oldest first.
+    recorded: Vec<Recorded>,
+    /// Calls of marketplaces, oldest first.
+    calls: Vec<MarketplaceCall>,
     image_sources: ImageSources,
     photos: PhotosDue,
     log: Vec<LogEntry>,
@@ -83,6 +96,15 @@ enum PhotosDue {
     AfterRequest,
     /// From this time on, which is the end of a claim or that of a request.
     At(Timestamp),
+}
+
+/// A change of the content of an ad.
+#[derive(Debug)]
+struct Recorded {
+    /// What is recorded of it, without the checksum.
+    change: RecordedChange,
+    /// The content that it led to, once there is another.
+    after: Option<Content>,
 }
 
 #[derive(Debug)]
@@ -191,25 +213,55 @@ impl Tables {
     }
 
     /// The accepted request of an id.
-    fn stored_request(&self, id: Uuid) -> Option<StoredRequest> {
+    pub(super) fn stored_request(&self, id: Uuid) -> Option<StoredRequest> {
         let of_queue = self.queue.iter().position(|queued| queued.request.id == id).map(|place| {
             let Queued { ad, request, claimable, .. } = &self.queue[place];
             let is_oldest = of_ad(&self.queue[..place], *ad) == 0;
             let queued =
                 QueuedRequest { progress: request.progress.clone(), claimable: is_oldest.then_some(*claimable) };
-            (self.by_id[ad], request.accepted, request.progress.origin.asked_by.clone(), Some(queued))
+            (self.by_id[ad], request.accepted, request.progress.origin.clone(), Some(queued))
         });
         let finished = || {
-            let (index, accepted, asked_by) = self.finished.get(&id)?.clone();
-            Some((index, accepted, asked_by, None))
+            let (index, accepted, origin) = self.finished.get(&id)?.clone();
+            Some((index, accepted, origin, None))
         };
-        of_queue.or_else(finished).map(|(index, accepted, asked_by, queued)| {
+        of_queue.or_else(finished).map(|(index, accepted, origin, queued)| {
             let AdRow { stored: StoredAd { ad, .. }, log, .. } = &self.ads[index];
             let (dealer_code, source_id) = (ad.dealer_code.clone(), ad.source_id.clone());
             let mut entries: Vec<_> = log.iter().filter(|entry| entry.request_id == id).cloned().collect();
             entries.drain(..entries.len().saturating_sub(REQUEST_ENTRIES));
-            StoredRequest { id, dealer_code, source_id, accepted, asked_by, queued, entries }
+            let RequestOrigin { asked_by, plan_id, .. } = origin;
+            StoredRequest { id, dealer_code, source_id, accepted, asked_by, plan_id, queued, entries }
         })
+    }
+
+    /// The stock plan that a request is of.
+    fn plan_of(&self, request: Uuid) -> Option<Uuid> {
+        let finished = self.finished.get(&request).map(|(_, _, origin)| origin);
+        let of_queue = || self.queue.iter().find(|queued| queued.request.id == request);
+        let origin = finished.or_else(|| of_queue().map(|queued| &queued.request.progress.origin));
+        origin.and_then(|origin| origin.plan_id)
+    }
+
+    /// The ad with a dealer's source id.
+    pub(super) fn stored(&self, dealer_code: &str, source_id: &str) -> Option<&StoredAd> {
+        self.of_source(dealer_code, source_id).map(|index| &self.ads[index].stored)
+    }
+
+    /// All ads, in the order of creation.
+    pub(super) fn stored_ads(&self) -> impl Iterator<Item = &StoredAd> {
+        self.ads.iter().map(|row| &row.stored)
+    }
+
+    /// Number of a dealer's requests that can be claimed.
+    pub(super) fn due_requests(&self, dealer_code: &str, now: Timestamp) -> usize {
+        let mut seen = HashSet::new();
+        let first = self.queue.iter().filter(|queued| seen.insert(queued.ad));
+        let is_due = |queued: &&Queued| {
+            let ad = &self.ads[self.by_id[&queued.ad]].stored.ad;
+            ad.dealer_code == dealer_code && queued.claimable <= now
+        };
+        first.filter(is_due).count()
     }
 
     /// Checks that the key of an answer is free.
@@ -234,8 +286,17 @@ fn of_ad(queue: &[Queued], ad: Uuid) -> usize {
     queue.iter().filter(|queued| queued.ad == ad).count()
 }
 
+fn checksum_of(content: &Content) -> i64 {
+    checksum(&content.stored_text().unwrap_or_default())
+}
+
+fn origin_of(request_id: Uuid, created: Timestamp, origin: &RequestOrigin) -> RevisionOrigin {
+    let asked_by = AskedBy { token: origin.asked_by.clone(), label: None };
+    RevisionOrigin { created, request_id, asked_by, via: origin.via, plan_id: origin.plan_id }
+}
+
 /// One page of the rows; `bytes` is the size of a row.
-fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T) -> u64) -> PageOf<T> {
+pub(super) fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T) -> u64) -> PageOf<T> {
     if descending {
         rows.reverse();
     }
@@ -251,7 +312,7 @@ fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T)
 }
 
 /// Size of a value as JSON, in bytes.
-fn bytes_of(value: &impl Serialize) -> u64 {
+pub(super) fn bytes_of(value: &impl Serialize) -> u64 {
     serde_json::to_string(value).map_or(0, |text| text.len() as u64)
 }
 
@@ -283,6 +344,14 @@ impl Store for MemoryStore {
             stored,
             quality_score: quality::score(ad, &[]),
             earlier_prices: Vec::new(),
+            creation: Creation {
+                revision: 0,
+                origin: origin_of(entry.request_id, entry.created, &request.progress.origin),
+                checksum: None,
+            },
+            first: None,
+            recorded: Vec::new(),
+            calls: Vec::new(),
             image_sources: ImageSources::default(),
             photos: PhotosDue::Never,
             log: Vec::new(),
@@ -310,7 +379,7 @@ impl Store for MemoryStore {
         }
         let unfinished = of_ad(&tables.queue, revision.ad);
         let row = tables.row(revision.ad).filter(|row| row.stored.revision == revision.revision);
-        let AdRow { stored, quality_score, earlier_prices, .. } = row.ok_or(StoreError::Conflict)?;
+        let AdRow { stored, quality_score, earlier_prices, first, recorded, .. } = row.ok_or(StoreError::Conflict)?;
         if unfinished >= revision.most_unfinished() as usize {
             return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
         }
@@ -321,8 +390,18 @@ impl Store for MemoryStore {
         }
         stored.revision += 1;
         if let Some(content) = revision.content {
-            stored.ad.content.clone_from(content);
+            let old = std::mem::replace(&mut stored.ad.content, content.clone());
+            recorded.last_mut().map_or(first, |last| &mut last.after).get_or_insert(old);
             stored.tag.revision += 1;
+            recorded.extend(revision.replaced.map(|Replaced { revision: replaced, version, difference }| {
+                let origin =
+                    origin_of(revision.request.id, revision.request.accepted, &revision.request.progress.origin);
+                let difference = Some(difference);
+                let revision = stored.tag.revision;
+                let change = RecordedChange { revision, origin, replaced, version, difference, checksum: 0 };
+                Recorded { change, after: None }
+            }));
+            recorded.drain(..recorded.len().saturating_sub(MOST_REVISIONS));
         } else {
             stored.tag.n += 1;
         }
@@ -470,6 +549,33 @@ impl Store for MemoryStore {
         Ok(row.changes.iter().filter(|(request, _)| latest.contains(request)).cloned().collect())
     }
 
+    async fn recorded(&self, ad: Uuid, up_to: i64) -> Result<Vec<RecordedChange>, StoreError> {
+        let mut tables = locked(&self.0);
+        let Some(row) = tables.row(ad) else { return Ok(Vec::new()) };
+        let newest = row.recorded.iter().rev().filter(|recorded| recorded.change.revision <= up_to);
+        let newest = newest.map(|Recorded { change, after }| {
+            let after = after.as_ref().unwrap_or(&row.stored.ad.content);
+            RecordedChange { checksum: checksum_of(after), ..change.clone() }
+        });
+        let page = Page { limit: u32::try_from(MOST_REVISIONS).unwrap_or(u32::MAX), offset: 0 };
+        let bytes = |change: &RecordedChange| change.difference.as_ref().map_or(0, |text| text.len() as u64);
+        Ok(page_of(newest.collect(), page, false, bytes).rows)
+    }
+
+    async fn creation(&self, ad: Uuid) -> Result<Option<Creation>, StoreError> {
+        let mut tables = locked(&self.0);
+        let creation = |row: &mut AdRow| {
+            let checksum = checksum_of(row.first.as_ref().unwrap_or(&row.stored.ad.content));
+            Creation { checksum: Some(checksum), ..row.creation.clone() }
+        };
+        Ok(tables.row(ad).map(creation))
+    }
+
+    async fn calls(&self, ad: Uuid, page: Page) -> Result<PageOf<MarketplaceCall>, StoreError> {
+        let calls = locked(&self.0).row(ad).map(|row| row.calls.clone()).unwrap_or_default();
+        Ok(page_of(calls, page, true, |_| 0))
+    }
+
     async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
         let tables = locked(&self.0);
         let is_asked_for = |ad: &Ad| {
@@ -493,6 +599,7 @@ impl Store for MemoryStore {
                 category_id: *category_id,
                 marketplace_ad_id: marketplace_ad_id.clone(),
                 offer_id: offer_id.clone(),
+                plan_id: tables.plan_of(entry.request_id),
                 entry: entry.clone(),
             }
         };
@@ -599,6 +706,7 @@ impl Store for MemoryStore {
             }
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.append(record.entries, transaction);
+            row.calls.extend(record.calls);
             row.changes.extend(record.changes.filter(|_| has_entries).map(|changes| (record.request, changes)));
             row.change(record.change, record.at);
             let is_executed = matches!(record.outcome, Outcome::Continues { .. });
@@ -621,7 +729,7 @@ impl Store for MemoryStore {
                 let Queued { ad, request, .. } = tables.queue.remove(place);
                 if has_entries {
                     let index = tables.by_id[&ad];
-                    tables.finished.insert(request.id, (index, request.accepted, request.progress.origin.asked_by));
+                    tables.finished.insert(request.id, (index, request.accepted, request.progress.origin));
                 }
                 if let Some(next) = tables.queue.iter_mut().find(|queued| queued.ad == record.ad) {
                     next.claimable = record.at;

@@ -131,7 +131,7 @@ pub struct Ad {
     pub marketplace_ad_id: Option<String>,
     /// Id of the listing on the secondary marketplace, once published there.
     pub offer_id: Option<String>,
-    /// Time of its creation.
+    /// Time of its creation; of an imported ad, the time that the import names, if any.
     pub created: Timestamp,
     /// Time of the latest change, by a write or by a worker.
     pub updated: Timestamp,
@@ -156,7 +156,7 @@ impl Ad {
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
     pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> AdView<'a> {
-        AdView { ad: self, log, status: None, quality: None, warnings: None, fields: None }
+        AdView { ad: self, log, status: None, quality: None, warnings: None, fields: None, revision: None }
     }
 }
 
@@ -215,6 +215,8 @@ pub struct AdView<'a> {
     quality: Option<QualityView<'a>>,
     warnings: Option<&'a [Warning]>,
     fields: Option<&'a [&'static str]>,
+    /// The revision, of an ad as it was.
+    revision: Option<i64>,
 }
 
 impl fmt::Debug for AdView<'_> {
@@ -228,6 +230,12 @@ impl<'a> AdView<'a> {
     #[must_use]
     pub fn only(self, fields: Option<&'a [&'static str]>) -> Self {
         Self { fields, ..self }
+    }
+
+    /// As the ad was in a revision: with its number, and the addresses of the images that it had.
+    #[must_use]
+    pub fn of_revision(self, revision: i64) -> Self {
+        Self { revision: Some(revision), ..self }
     }
 
     /// With the ad's status, if there is one (parameter `include`).
@@ -290,6 +298,12 @@ impl Serialize for AdView<'_> {
                 },
             }
         }
+        if let Some(revision) = self.revision {
+            map.serialize_entry("revision", &revision)?;
+            if self.fields.is_none() {
+                map.serialize_entry("image_urls", &ad.content.image_urls().collect::<Vec<_>>())?;
+            }
+        }
         if let Some(status) = self.status {
             map.serialize_entry("status", &status)?;
         }
@@ -304,11 +318,11 @@ impl Serialize for AdView<'_> {
 }
 
 /// The value in an answer of a field that the client did not send.
-fn absent(name: &str) -> Value {
+pub(crate) fn absent(name: &str) -> Value {
     match name {
         "visible" => Value::Bool(true),
         "dont_publish_on_failed_images" => Value::Bool(false),
-        "price" => Value::Array(Vec::new()),
+        "price" | "image_urls" => Value::Array(Vec::new()),
         "category_fields" => Value::Object(serde_json::Map::new()),
         _ => Value::Null,
     }

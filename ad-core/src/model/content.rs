@@ -34,6 +34,14 @@ impl ClearedMileage {
         }
     }
 
+    /// What it is stored as.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Zero => "zero",
+            Self::NonZero => "non_zero",
+        }
+    }
+
     /// Removes the prefix from a stored text.
     fn take(text: String) -> (Option<Self>, String) {
         for cleared in [Self::Zero, Self::NonZero] {
@@ -116,6 +124,26 @@ impl Content {
     pub fn into_fields(mut self) -> Map<String, Value> {
         self.fields();
         self.fields.take().unwrap_or_default()
+    }
+
+    /// The member of the stored object that is not a field.
+    pub(crate) const CLEARED_MILEAGE: &str = "cleared_mileage";
+
+    /// The members of the object that a store keeps.
+    pub(crate) fn into_stored_fields(self) -> Map<String, Value> {
+        let cleared = self.cleared_mileage.map(|cleared| (Self::CLEARED_MILEAGE.to_owned(), cleared.name().into()));
+        let mut fields = self.into_fields();
+        fields.extend(cleared);
+        fields
+    }
+
+    /// The content of these members.
+    pub(crate) fn from_stored_fields(mut fields: Map<String, Value>) -> Self {
+        let cleared = fields.remove(Self::CLEARED_MILEAGE);
+        let cleared = [ClearedMileage::Zero, ClearedMileage::NonZero]
+            .into_iter()
+            .find(|known| cleared.as_ref().is_some_and(|cleared| cleared == known.name()));
+        Self::from(fields).with_cleared_mileage(cleared)
     }
 
     /// The members of the object, unparsed if no field was needed so far.

@@ -90,6 +90,8 @@ pub struct Event {
     pub marketplace_ad_id: Option<String>,
     /// Id of the ad's listing on the secondary marketplace at the time of reading.
     pub offer_id: Option<String>,
+    /// The stock plan that the request is of.
+    pub plan_id: Option<Uuid>,
     /// The log entry that the event reports.
     pub entry: LogEntry,
 }

@@ -11,6 +11,8 @@
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`Quality`], [`QualitySummary`] | how good an ad is |
 //! | [`PriceHistory`], [`EarlierPrices`] | the prices of an ad over time |
+//! | [`RecordedChange`], [`RevisionEntry`], [`PastAd`] | earlier contents of an ad |
+//! | [`StockPlan`], [`PlannedChange`], [`ChangeKind`] | the desired stock of a dealer, compared with its ads |
 //! | [`ContentChange`], [`FieldChange`] | what a request has changed about an ad |
 //! | [`Photo`], [`PhotoFacts`] | what the pixels of a stored image say |
 //! | [`AdTag`] | the state of an ad that an answer shows |
@@ -18,6 +20,7 @@
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
 mod ad;
+mod call;
 mod change;
 mod content;
 mod dealer;
@@ -25,28 +28,38 @@ mod epoch;
 mod event;
 mod log;
 mod market;
-mod names;
+pub(crate) mod names;
 mod photo;
+mod plan;
 mod price;
 mod quality;
 mod query;
 mod request;
 mod request_status;
+mod revision;
 mod status;
 mod tag;
 mod time;
 mod webhook;
 
+pub(crate) use ad::absent;
 pub use ad::{Ad, AdState, AdStatus, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
+pub use call::{CallAction, MarketplaceCall};
 pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
+pub(crate) use epoch::EPOCH_SHIFT;
 pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
 pub use photo::{NEAR_COLOR, Photo, PhotoFacts, RENDITION_WIDTHS, Undecodable};
+pub use plan::{
+    ChangeCounts, ChangeDetails, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Guard, MOST_UNFINISHED_PLANS,
+    MissingAds, OpenChange, OutcomeCounts, PlanError, PlanOptions, PlanState, PlannedChange, PlannedDealer,
+    ScoreChange, StockPlan,
+};
 pub use price::{AppliedPrice, EarlierPrices, MOST_EARLIER_PRICES, Price, PriceHistory, PricePeriod, Reduction};
 pub use quality::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
@@ -57,6 +70,10 @@ pub use request::{
     StoredImage, WaitingFor,
 };
 pub use request_status::{ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest};
+pub use revision::{
+    AskedBy, Creation, MOST_REVISIONS, PastAd, RecordedChange, Replaced, RevisionEntry, RevisionOrigin, ValueChange,
+    Via,
+};
 pub use status::{
     ChannelReport, ChannelStatus, ImageReport, ImageStatus, Publication, PublishedChannel, StatusCount, StatusReport,
     StatusWords, Summary, WhoActs,

@@ -31,7 +31,7 @@ names! {
 pub enum AdFilter {
     /// The internal id is this.
     Id(Uuid),
-    /// The state is this.
+    /// The state is this; that of hidden ads is `created`.
     State(AdState),
     /// The client's reference is one of these.
     SourceId(Vec<String>),

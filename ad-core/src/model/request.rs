@@ -11,6 +11,7 @@ use super::{
     log::{Action, PlateMatch},
     market::Market,
     names::names,
+    revision::Via,
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -227,6 +228,12 @@ pub struct RequestOrigin {
     /// Id of the token with which it was sent.
     #[serde(skip_serializing_if = "is_default")]
     pub asked_by: Option<String>,
+    /// Through what it was sent; `None` if unknown.
+    #[serde(skip_serializing_if = "is_default")]
+    pub via: Option<Via>,
+    /// The stock plan that it is of.
+    #[serde(skip_serializing_if = "is_default")]
+    pub plan_id: Option<Uuid>,
     /// The span in which it was accepted (W3C `traceparent`), if it is traced.
     #[serde(skip_serializing_if = "is_default")]
     pub trace: Option<String>,

@@ -53,6 +53,9 @@ pub struct RequestStatus {
     pub source_id: String,
     /// Code of the ad's dealer.
     pub dealer_code: String,
+    /// The stock plan that it is of; `None` if it is of none.
+    #[serde(default)]
+    pub plan_id: Option<Uuid>,
     /// When the service accepted it.
     pub accepted: Timestamp,
     /// When its last action ended; `None` before.
@@ -85,6 +88,8 @@ pub struct StoredRequest {
     pub accepted: Timestamp,
     /// Id of the token with which it was sent, for operators; `None` where that was not recorded.
     pub asked_by: Option<String>,
+    /// The stock plan that it is of.
+    pub plan_id: Option<Uuid>,
     /// Its place in the queue; `None` once it is finished.
     pub queued: Option<QueuedRequest>,
     /// Its [latest](REQUEST_ENTRIES) log entries, oldest first.
@@ -114,7 +119,7 @@ impl QueuedRequest {
 impl StoredRequest {
     /// What has become of it by now.
     pub fn status(self, now: Timestamp) -> RequestStatus {
-        let Self { id, dealer_code, source_id, accepted, asked_by: _, queued, entries } = self;
+        let Self { id, dealer_code, source_id, accepted, asked_by: _, plan_id, queued, entries } = self;
         let finished = if queued.is_none() { entries.last().map(|entry| entry.created) } else { None };
         let mut actions: Vec<ActionStatus> = Vec::new();
         for LogEntry { created, action, state, external_message, code, .. } in entries {
@@ -149,6 +154,7 @@ impl StoredRequest {
             request_id: id,
             source_id,
             dealer_code,
+            plan_id,
             accepted,
             finished,
             state,

@@ -85,7 +85,7 @@ pub struct StatusReport {
 /// The status of an ad on one marketplace, with its reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChannelReport {
-    /// The marketplace reported on.
+    /// The marketplace of the channel.
     pub marketplace: Market,
     /// The status in one word.
     pub status: ChannelStatus,
@@ -262,7 +262,7 @@ pub struct StatusCount {
     pub words: StatusWords,
     /// Number of the category ('Category identifiers').
     pub category_id: u16,
-    /// Number of such ads.
+    /// Number of ads with these words and this category.
     pub ads: u64,
 }
 

@@ -1,5 +1,7 @@
 //! The actions on marketplaces: publish, unpublish, delete, bump, boost.
 
+use std::future::Future;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -8,13 +10,28 @@ use super::{
     retry::{TransientFailure, after_tries},
 };
 use crate::{
-    model::{Action, ActionState, AdState, ChannelFailure, Market, POLE_POSITION, PlateMatch, short_text},
-    ports::{IdempotencyKey, Listing, MarketplaceError, PlateListing, StoreError},
+    lock::locked,
+    model::{
+        Action, ActionState, AdState, CallAction, ChannelFailure, Market, MarketplaceCall, POLE_POSITION, PlateMatch,
+        short_text,
+    },
+    ports::{Answered, Checksum, IdempotencyKey, Listing, MarketplaceError, PlateListing, StoreError},
     violation::Code,
 };
 
 /// Maximum length of the reason of a failure in the status of an ad, in bytes.
 const REASON: usize = 500;
+
+/// A call of a marketplace, before it is made.
+#[derive(Debug, Clone, Copy)]
+struct Calling<'a> {
+    market: Market,
+    action: CallAction,
+    /// The listing that it is about.
+    listing: Option<&'a str>,
+    /// The checksum of the listing that it sends.
+    content: Option<&'a Checksum>,
+}
 
 /// Why an action on one marketplace is not complete.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +99,9 @@ impl RequestRun<'_> {
             let (pause, asked) = match error {
                 MarketplaceError::Transient { retry_after, .. } => (*retry_after, true),
                 MarketplaceError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
-                MarketplaceError::Refused(_) | MarketplaceError::Gone | MarketplaceError::NotListed => return None,
+                MarketplaceError::Refused { .. } | MarketplaceError::Gone { .. } | MarketplaceError::NotListed => {
+                    return None;
+                }
             };
             let reason = format!("{market}: {error}");
             let code = error.code();
@@ -102,9 +121,12 @@ impl RequestRun<'_> {
         loop {
             let mut markets = self.markets(action);
             markets.retain(|market| !self.progress.reached.contains(market));
+            // What cannot be written as JSON is refused by the call.
+            let sent = if action == Action::Publish { self.listing().json().ok() } else { None };
+            let content = sent.map(|json| Checksum::of(&json));
             let mut calls = Vec::new();
             for market in &markets {
-                calls.push(self.call_marketplace(action, *market));
+                calls.push(self.call_marketplace(action, *market, content.as_ref()));
             }
             let results = join_all(calls).await;
             let (mut failures, mut matches) = (Vec::new(), Vec::new());
@@ -145,55 +167,83 @@ impl RequestRun<'_> {
         json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
     }
 
-    /// Performs the action on one marketplace; returns the id of a new listing.
-    async fn call_marketplace(&self, action: Action, market: Market) -> Result<Option<String>, MarketFailure> {
-        let ad = &self.claimed.stored.ad;
+    /// Performs the action on one marketplace; returns the id of a new listing. `content` is the checksum of what publishing sends.
+    async fn call_marketplace(
+        &self,
+        action: Action,
+        market: Market,
+        content: Option<&Checksum>,
+    ) -> Result<Option<String>, MarketFailure> {
         let key = IdempotencyKey { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
-        match (action, ad.listing(market)) {
-            (Action::Publish, _) => return self.publish_on(key).await,
+        let listing = self.claimed.stored.ad.listing(market);
+        let calling = |action| Calling { market, action, listing, content: None };
+        match (action, listing) {
+            (Action::Publish, _) => return self.publish_on(key, content).await,
             (Action::Unpublish, None) => {}
-            (Action::Unpublish, Some(id)) => match marketplace.unpublish(key, id).await {
-                Ok(()) | Err(MarketplaceError::Gone) => {}
-                Err(error) => return Err(error.into()),
-            },
+            (Action::Unpublish, Some(id)) => {
+                match self.call(calling(CallAction::Unpublish), marketplace.unpublish(key, id)).await {
+                    Ok(()) | Err(MarketplaceError::Gone { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
             (_, None) => return Err(MarketplaceError::NotListed.into()),
             (Action::Boost, Some(id)) => {
                 let until = self.pipeline.ports.clock.now() + POLE_POSITION;
-                marketplace.boost(key, id, until).await?;
+                self.call(calling(CallAction::Boost), marketplace.boost(key, id, until)).await?;
             }
-            (_, Some(id)) => marketplace.bump(key, id).await?,
+            (_, Some(id)) => self.call(calling(CallAction::Bump), marketplace.bump(key, id)).await?,
         }
         Ok(None)
     }
 
     /// Updates the ad's listing. Without one, links the ad to a listing with the same plate; without that, publishes a new
     /// listing (decision 25).
-    async fn publish_on(&self, key: IdempotencyKey) -> Result<Option<String>, MarketFailure> {
-        let ad = &self.claimed.stored.ad;
-        let listing = Listing { ad, images: &ad.image_refs };
-        let marketplace = self.pipeline.market(key.market);
-        if let Some(id) = ad.listing(key.market) {
-            match marketplace.update(key, id, listing).await {
-                Err(MarketplaceError::Gone) => {}
+    async fn publish_on(
+        &self,
+        key: IdempotencyKey,
+        content: Option<&Checksum>,
+    ) -> Result<Option<String>, MarketFailure> {
+        if let Some(id) = self.claimed.stored.ad.listing(key.market) {
+            match self.update_listing(key, id, content).await {
+                Err(MarketplaceError::Gone { .. }) => {}
                 result => return Ok(result.map(|()| None)?),
             }
         }
         if let Some(id) = self.linked_by_plate(key.market).await? {
-            match marketplace.update(key, &id, listing).await {
-                Err(MarketplaceError::Gone) => {}
+            match self.update_listing(key, &id, content).await {
+                Err(MarketplaceError::Gone { .. }) => {}
                 result => return Ok(result.map(|()| Some(id))?),
             }
         }
-        Ok(Some(marketplace.publish(key, listing).await?))
+        let calling = Calling { market: key.market, action: CallAction::Publish, listing: None, content };
+        let publish = self.pipeline.market(key.market).publish(key, self.listing());
+        Ok(Some(self.call(calling, publish).await?))
+    }
+
+    async fn update_listing(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        content: Option<&Checksum>,
+    ) -> Result<(), MarketplaceError> {
+        let calling = Calling { market: key.market, action: CallAction::Update, listing: Some(id), content };
+        self.call(calling, self.pipeline.market(key.market).update(key, id, self.listing())).await
+    }
+
+    /// The ad as marketplaces get it.
+    fn listing(&self) -> Listing<'_> {
+        let ad = &self.claimed.stored.ad;
+        Listing { ad, images: &ad.image_refs }
     }
 
     /// A listing with the ad's plate that is linked to this ad now.
     async fn linked_by_plate(&self, market: Market) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
         let Some(plate) = ad.content.registration_number() else { return Ok(None) };
-        let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate).await?;
-        let Some(PlateListing { id, reference }) = found else { return Ok(None) };
+        let calling = Calling { market, action: CallAction::FindByPlate, listing: None, content: None };
+        let find = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate);
+        let Some(PlateListing { id, reference }) = self.call(calling, find).await? else { return Ok(None) };
         if reference == Some(ad.id) {
             return Ok(Some(id));
         }
@@ -207,6 +257,37 @@ impl RequestRun<'_> {
         Ok(free.then_some(id))
     }
 
+    /// Makes a call, and notes it for the commit that records the outcome, unless it was not sent.
+    async fn call<T: NamesListing>(
+        &self,
+        Calling { market, action, listing, content }: Calling<'_>,
+        call: impl Future<Output = Result<Answered<T>, MarketplaceError>> + Send,
+    ) -> Result<T, MarketplaceError> {
+        let (clock, request_id) = (&self.pipeline.ports.clock, self.claimed.request.id);
+        let at = clock.now();
+        let result = call.await;
+        let error = result.as_ref().err();
+        if !matches!(error, Some(MarketplaceError::NotAsked { .. })) {
+            let answered = result.as_ref().ok();
+            let named = answered.and_then(|answered| answered.value.listing());
+            locked(&self.calls).push(MarketplaceCall {
+                at,
+                marketplace: market,
+                action,
+                request_id,
+                idempotency_key: IdempotencyKey::of(request_id, action, market).map(|key| key.to_string()),
+                status: error.map_or(answered.map(|answered| answered.status), MarketplaceError::status),
+                code: error.map(MarketplaceError::code),
+                latency_ms: u64::try_from((clock.now() - at).as_millis()).unwrap_or(u64::MAX),
+                // Not every store can keep one with a NUL.
+                listing_id: named.or(listing).filter(|id| !id.contains('\0')).map(str::to_owned),
+                content_sha256: content.map(Checksum::to_string),
+                revision: self.claimed.stored.tag.revision,
+            });
+        }
+        result.map(|answered| answered.value)
+    }
+
     /// Whether a listing may be linked to this ad: no other ad that is not deleted has it.
     async fn may_link(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
         let ad = self.claimed.stored.ad.id;
@@ -214,5 +295,29 @@ impl RequestRun<'_> {
             Some(owner) if self.pipeline.ports.store.is_live(owner).await? => Ok(false),
             _ => self.pipeline.ports.store.link_listing(ad, market, id).await,
         }
+    }
+}
+
+/// The answer of a call, which may name a listing.
+trait NamesListing {
+    /// The marketplace's id of the listing; `None` if the answer names none.
+    fn listing(&self) -> Option<&str>;
+}
+
+impl NamesListing for () {
+    fn listing(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl NamesListing for String {
+    fn listing(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl NamesListing for Option<PlateListing> {
+    fn listing(&self) -> Option<&str> {
+        self.as_ref().map(|found| found.id.as_str())
     }
 }

@@ -10,15 +10,19 @@ mod media;
 mod policy;
 mod retry;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde_json::Value;
 
 use crate::{
     categories::Category,
+    lock::locked,
     model::{
-        Action, ActionState, AdState, ChannelFailure, ContentChange, ContentScore, Leftover, LogEntry, Market, Plan,
-        Progress, Publication, Timestamp,
+        Action, ActionState, AdState, ChannelFailure, ContentChange, ContentScore, Leftover, LogEntry, Market,
+        MarketplaceCall, Plan, Progress, Publication, Timestamp,
     },
     ports::{
         AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
@@ -61,7 +65,7 @@ pub struct PipelinePorts {
     pub store: Arc<dyn Store>,
     /// Fetches images from clients' addresses.
     pub fetcher: Arc<dyn ImageFetcher>,
-    /// Stores the fetched images.
+    /// Stores the fetched images, and returns the addresses at which they are served.
     pub media: Arc<dyn MediaStore>,
     /// Where all ads are published.
     pub primary: Arc<dyn Marketplace>,
@@ -174,6 +178,8 @@ struct RequestRun<'a> {
     changes: Option<ContentChange>,
     change: AdChange,
     publication: Option<Publication>,
+    /// Calls of marketplaces, which are made concurrently.
+    calls: Mutex<Vec<MarketplaceCall>>,
 }
 
 impl<'a> RequestRun<'a> {
@@ -203,6 +209,7 @@ impl<'a> RequestRun<'a> {
             changes: None,
             change: AdChange::default(),
             publication: None,
+            calls: Mutex::default(),
         };
         if !is_retry {
             run.update_leftover(|left| left.promotion = None);
@@ -426,6 +433,7 @@ impl<'a> RequestRun<'a> {
             changes: self.changes.take(),
             change,
             publication,
+            calls: std::mem::take(&mut *locked(&self.calls)),
             quality_score,
             words,
             outcome,

@@ -6,6 +6,7 @@ pub mod jpeg;
 mod marketplace;
 mod media;
 mod photos;
+mod plans;
 mod registry;
 mod store;
 
@@ -15,11 +16,17 @@ use uuid::Uuid;
 
 use crate::model::{Dealer, Timestamp};
 pub use event_watch::{EventWatch, EventWatches};
-pub use marketplace::{IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing};
+pub use marketplace::{
+    Answered, IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing,
+};
 pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
 };
 pub use photos::{ClaimedPhotos, ExaminedPhotos, PhotoStore};
+pub use plans::{
+    AdOfStock, ApplyStart, ChangeRequest, ClaimedPlan, NewChange, PlanLease, PlanResult, PlanScope, PlanStore,
+    RecordedOutcome,
+};
 pub use registry::{VehicleId, VehicleRegistry};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,

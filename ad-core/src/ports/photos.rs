@@ -15,7 +15,7 @@ pub struct ClaimedPhotos {
     pub ad: Uuid,
     /// Code of the ad's dealer.
     pub dealer_code: String,
-    /// The ad's stored images.
+    /// The ad's stored images, in display order.
     pub image_refs: Vec<ImageRef>,
     /// The end of the claim, by which it is recognised.
     pub until: Timestamp,

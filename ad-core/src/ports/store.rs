@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentChange, ContentScore, EarlierPrices, EventPage,
+    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentChange, ContentScore, Creation, EarlierPrices, EventPage,
     EventPosition, EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED,
-    Market, PhotoFacts, Plan, Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords,
-    StoredRequest, Timestamp,
+    Market, MarketplaceCall, Page, PhotoFacts, Plan, Price, Progress, Publication, RecordedChange, Replaced, Request,
+    SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -103,7 +103,7 @@ pub struct TagOfAd {
 /// A new ad with its first request and its first log entry.
 #[derive(Debug)]
 pub struct NewAd<'a> {
-    /// The ad to store.
+    /// The ad to store, with its normalised payload.
     pub ad: &'a Ad,
     /// The request that publishes it.
     pub request: &'a Request,
@@ -152,6 +152,8 @@ pub struct Revision<'a> {
     pub quality_score: Option<u8>,
     /// The prices that it replaces, if it has others.
     pub price_before: Option<Vec<Price>>,
+    /// What it replaces for the record, if it changes the content or revives the ad.
+    pub replaced: Option<Replaced>,
     /// New API version and category (conversion and migration).
     pub version: Option<(ApiVersion, u16)>,
     /// New state of the ad once all accepted requests have run.
@@ -280,12 +282,12 @@ pub struct AdChange {
 pub enum Outcome {
     /// The worker continues with it.
     Continues {
-        /// The new progress.
+        /// The progress to store, from which another worker would continue after a crash.
         progress: Progress,
     },
     /// It waits; from `until` on, any worker may claim it.
     Waits {
-        /// The new progress.
+        /// The progress to store, from which the next worker continues.
         progress: Progress,
         /// When any worker may claim it.
         until: Timestamp,
@@ -299,7 +301,7 @@ pub enum Outcome {
 pub struct Record {
     /// Internal id of the ad.
     pub ad: Uuid,
-    /// Id of the request.
+    /// Id of the request that the worker executes.
     pub request: Uuid,
     /// The lease under which it was done.
     pub lease: i64,
@@ -311,6 +313,8 @@ pub struct Record {
     pub change: AdChange,
     /// What ended requests have left on the marketplaces; `None` if that stays unchanged.
     pub publication: Option<Publication>,
+    /// The calls of marketplaces that were made meanwhile, in the order of their ends.
+    pub calls: Vec<MarketplaceCall>,
     /// The quality score of the ad after it; without effect if the ad has other content by now, whose score was stored with it.
     pub quality_score: Option<ContentScore>,
     /// The status of the ad after it. If another request of the ad is unfinished when this one is finished, the ad is
@@ -443,6 +447,17 @@ pub trait Store: Send + Sync {
 
     /// What requests have changed about the content of an ad: those with one of its latest [`LATEST_ENTRIES`](crate::model::LATEST_ENTRIES).
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError>;
+
+    /// The changes of the content of an ad that led to a revision and to those before it, newest first: the newest
+    /// [`MOST_REVISIONS`](crate::model::MOST_REVISIONS) at most, fewer if more would exceed [`PAGE_BYTES`]. The next ones are those up to the revision that the
+    /// last of them [replaced](RecordedChange::replaced).
+    async fn recorded(&self, ad: Uuid, up_to: i64) -> Result<Vec<RecordedChange>, StoreError>;
+
+    /// How an ad was created or imported.
+    async fn creation(&self, ad: Uuid) -> Result<Option<Creation>, StoreError>;
+
+    /// A page of the recorded calls of marketplaces about an ad, newest first.
+    async fn calls(&self, ad: Uuid, page: Page) -> Result<PageOf<MarketplaceCall>, StoreError>;
 
     /// A page of the events within a scope, in their order. Events that can be read later come after the position of the page, so a
     /// reader that continues there gets every event once. A committed event can be read a moment later, once all earlier commits have

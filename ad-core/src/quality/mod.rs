@@ -98,7 +98,13 @@ impl<'a> Measured<'a> {
 
     /// A stored ad of a category, given the images that the latest `handle_media` could not store.
     pub fn stored(category: &'static Category, ad: &'a Ad, failed_images: &'a [FailedImage], now: Timestamp) -> Self {
-        Self { image_refs: &ad.image_refs, failed_images, ..Self::new(category, ad.content.fields(), now) }
+        Self::new(category, ad.content.fields(), now).with_images(&ad.image_refs, failed_images)
+    }
+
+    /// The same, given its stored images, and those that the latest `handle_media` could not store.
+    #[must_use]
+    pub fn with_images(self, image_refs: &'a [ImageRef], failed_images: &'a [FailedImage]) -> Self {
+        Self { image_refs, failed_images, ..self }
     }
 
     /// The same, given other ads of the dealer that seem to be of the same vehicle.

@@ -7,7 +7,7 @@ use super::title;
 use crate::{
     catalogue::Catalogue,
     categories::{AdFacts, Category, FieldFacts, Heading, price, rules},
-    model::{DEFAULT_CURRENCY, Dealer, get},
+    model::{ClearedMileage, Content, DEFAULT_CURRENCY, Dealer, get},
 };
 
 /// Removes a generated title, so that it is generated again. If titles must not be sent, a client may still send back the title
@@ -89,6 +89,19 @@ pub(super) fn follows_the_mileage(
         && get(patch, "category_fields.condition.mileage").is_some()
         && get(patch, is_new).is_none()
         && mileage(before).is_some_and(|mileage| get(before, is_new) == Some(&Value::Bool(mileage == 0.0)))
+}
+
+/// The stored `is_new_vehicle`, if it is locked and was probably derived from the mileage: then a payload without both does not clear it.
+/// Whether it was derived can be told by the mileage, also by one that was cleared; who does not see that one gives `sees_cleared: false`.
+pub(crate) fn locked_newness(category: &Category, stored: &Content, sees_cleared: bool) -> Option<bool> {
+    let is_new = stored.get("category_fields.condition.is_new_vehicle")?.as_bool()?;
+    let mileage = stored.get("category_fields.condition.mileage.value").and_then(Value::as_f64);
+    let was_zero = match (mileage, stored.cleared_mileage()) {
+        (Some(mileage), _) => Some(mileage == 0.0),
+        (None, Some(cleared)) => Some(cleared == ClearedMileage::Zero),
+        (None, None) => (!sees_cleared).then_some(is_new),
+    };
+    (category.has_rule(rules::LOCK) && was_zero == Some(is_new)).then_some(is_new)
 }
 
 /// Removes the derived `is_new_vehicle`, so that it is derived again.

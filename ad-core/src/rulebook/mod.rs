@@ -25,6 +25,7 @@ use crate::{
     violation::{Choices, Code, Violation},
 };
 
+pub(crate) use derived::locked_newness;
 pub use example::example_text;
 pub use meant::cured;
 

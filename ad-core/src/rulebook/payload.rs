@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     categories::{self, Category, TRAILER},
     fields::{FieldErrors, not_a_choice},
-    model::ApiVersion,
+    model::{ApiVersion, Dealer},
     rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext},
     violation::{Choices, Violation},
 };
@@ -75,11 +75,25 @@ impl Rulebook {
         of_type: Option<&'static Category>,
         payload: Map<String, Value>,
     ) -> Result<CheckedPayload, PayloadError> {
+        self.create_for(version, of_type, None, payload)
+    }
+
+    /// The same, with what depends on the dealer, if it is known.
+    ///
+    /// # Errors
+    /// As the service would answer.
+    pub fn create_for(
+        &self,
+        version: ApiVersion,
+        of_type: Option<&'static Category>,
+        dealer: Option<&Dealer>,
+        payload: Map<String, Value>,
+    ) -> Result<CheckedPayload, PayloadError> {
         let category = of_type.map_or_else(|| category(version, payload.get("category_id")), Ok);
         match category {
             Ok(category) if category.id == TRAILER => Err(PayloadError::TrailerCreateDisabled),
             Ok(category) => self
-                .create(WriteContext { category, version, dealer: None }, payload, SourceId::Required)
+                .create(WriteContext { category, version, dealer }, payload, SourceId::Required)
                 .map_err(PayloadError::Fields),
             Err(wrong) => {
                 let mut errors = self.without_category(version, payload, SourceId::Required);

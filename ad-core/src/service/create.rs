@@ -204,7 +204,7 @@ impl Service {
     }
 
     /// The dealer of a create, or the error of its `dealer_code`; `Err(None)` if the check of the table reports it.
-    fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Option<Violation>> {
+    pub(super) fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Option<Violation>> {
         let sent = match sent {
             None | Some(Value::Null) => None,
             Some(Value::String(code)) => Some(code.as_str()),

@@ -5,9 +5,12 @@ mod convert;
 mod create;
 pub mod import;
 mod incoming;
+mod plans;
 mod promote;
 mod quality;
 mod read;
+mod record;
+mod revisions;
 mod write;
 
 use std::sync::Arc;
@@ -31,6 +34,9 @@ use crate::{
 };
 pub use create::{CreatePath, Validated};
 pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
+pub use plans::{BulkChange, PlanLimits, PlanWriter, StockPlanError, StockPlans};
+pub use record::AdRecord;
+pub use revisions::NotRecorded;
 
 /// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
@@ -192,6 +198,9 @@ pub enum ServiceError {
     /// The request wants a revision of the ad, and names none that can be one.
     #[error("The request names no revision that the ad can have. Nothing was done.")]
     NoRevisionNamed(AdTag),
+    /// The ad cannot be shown as it was.
+    #[error(transparent)]
+    NotRecorded(#[from] NotRecorded),
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate {

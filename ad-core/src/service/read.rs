@@ -8,8 +8,8 @@ use super::{Access, Service, ServiceError, TaggedAd, Target, only};
 use crate::{
     categories::Category,
     model::{
-        Ad, AdFilter, AdQuery, AdTag, ContentChange, Dealer, LogEntry, LogQuery, PriceHistory, RequestStatus,
-        StatusReport, Summary,
+        Ad, AdFilter, AdQuery, AdTag, ContentChange, Dealer, LogEntry, LogQuery, MarketplaceCall, Page, PriceHistory,
+        RequestStatus, StatusReport, Summary,
     },
     ports::{ListedAd, LogEntries, PageOf, Scope},
     prices, status,
@@ -154,5 +154,19 @@ impl Service {
     ) -> Result<PageOf<LogEntry>, ServiceError> {
         let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
         Ok(self.store.log(stored.ad.id, query).await?)
+    }
+
+    /// A page of the calls of marketplaces about an ad, newest first, also of a deleted one.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn calls(
+        &self,
+        access: &Access,
+        target: Target<'_>,
+        page: Page,
+    ) -> Result<PageOf<MarketplaceCall>, ServiceError> {
+        let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+        Ok(self.store.calls(stored.ad.id, page).await?)
     }
 }

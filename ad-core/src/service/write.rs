@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     categories::Category,
-    model::{Action, Ad, AdState, ApiVersion, Content, ContentChange, Plan, Timestamp},
+    model::{Action, Ad, AdState, ApiVersion, Content, ContentChange, Plan, Replaced, Timestamp},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     prices, quality,
+    revisions::difference,
     rulebook::{
         CheckedPayload, WriteContext,
         versions::{Conversion, VersionError, conversion},
@@ -36,16 +37,7 @@ impl Service {
         patch: &Map<String, Value>,
     ) -> Result<Accepted, ServiceError> {
         self.revise(access, incoming.into(), target, |stored| {
-            let CheckedUpdate { category, converts, checked } = self.check_update(version, stored, patch)?;
-            let actions = update_actions(stored, &checked.content, patch.contains_key("image_urls"));
-            let deleted = stored.intent == AdState::Deleted;
-            Ok(Some(Decision {
-                content: Some(checked.content),
-                warnings: checked.warnings,
-                version: converts.then_some((version, category.id)),
-                intent: deleted.then_some(AdState::Created),
-                ..Decision::of(Some(Plan { actions, markets: category.markets() }))
-            }))
+            Ok(Some(self.check_update(version, stored, patch)?.decision(version, stored, patch)))
         })
         .await
     }
@@ -80,7 +72,7 @@ impl Service {
     }
 
     /// Checks an update of a stored ad.
-    fn check_update(
+    pub(super) fn check_update(
         &self,
         version: ApiVersion,
         stored: &StoredAd,
@@ -164,8 +156,9 @@ impl Service {
             let changes_content = decision.content.is_some();
             let price_before =
                 decision.content.as_ref().and_then(|content| prices::replaced_prices(&stored.ad.content, content));
-            request.progress.changes =
-                decision.content.as_ref().and_then(|content| ContentChange::between(&stored.ad.content, content));
+            let replaced = replaced(&stored, &decision);
+            let changes = |content| ContentChange::between(&stored.ad.content, content);
+            request.progress.changes = decision.content.as_ref().filter(|_| replaced.is_some()).and_then(changes);
             let accepted = changed(stored, &mut decision, request.accepted, self.store.epoch());
             let kept = self.answer_to_keep(incoming, &accepted, request.accepted).await?;
             let ad = &accepted.ad;
@@ -178,6 +171,7 @@ impl Service {
                     content: changes_content.then_some(&ad.content),
                     quality_score: changes_content.then(|| quality::score(ad, &accepted.failed_images)),
                     price_before,
+                    replaced,
                     version: decision.version,
                     intent: decision.intent,
                     pole_position_until: decision.pole_position_until,
@@ -224,11 +218,36 @@ impl Service {
 }
 
 /// An update that passed all checks.
-struct CheckedUpdate {
-    category: &'static Category,
+pub(super) struct CheckedUpdate {
+    pub(super) category: &'static Category,
     /// Whether it converts an ad of V3.
     converts: bool,
-    checked: CheckedPayload,
+    pub(super) checked: CheckedPayload,
+}
+
+impl CheckedUpdate {
+    /// The decision to update the ad.
+    pub(super) fn decision(self, version: ApiVersion, stored: &StoredAd, patch: &Map<String, Value>) -> Decision {
+        let Self { category, converts, checked } = self;
+        let actions = update_actions(stored, &checked.content, patch.contains_key("image_urls"));
+        let deleted = stored.intent == AdState::Deleted;
+        Decision {
+            content: Some(checked.content),
+            warnings: checked.warnings,
+            version: converts.then_some((version, category.id)),
+            intent: deleted.then_some(AdState::Created),
+            ..Decision::of(Some(Plan { actions, markets: category.markets() }))
+        }
+    }
+}
+
+/// What a decision replaces for the record, if it changes the content or makes a deleted ad exist again.
+fn replaced(stored: &StoredAd, decision: &Decision) -> Option<Replaced> {
+    let (before, after) = (&stored.ad.content, decision.content.as_ref()?);
+    let version = decision.version.map(|_| (stored.ad.api_version, stored.ad.category_id));
+    let is_other = version.is_some() || decision.intent.is_some();
+    let difference = difference(after, before).or_else(|| is_other.then(|| "{}".to_owned()))?;
+    Some(Replaced { revision: stored.tag.revision, version, difference })
 }
 
 /// The ad as a decision changes it, in an epoch of the store.

@@ -9,8 +9,9 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{
-        Ad, AdQuery, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions, LogEntry,
-        LogQuery, Market, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, ContentChange, Creation, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions,
+        LogEntry, LogQuery, Market, MarketplaceCall, Page, Plan, RecordedChange, SameVehicle, StatusCount,
+        StoredRequest, Timestamp,
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
@@ -114,6 +115,18 @@ impl Store for Mortal {
         source_id: &str,
     ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
         self.store.earlier_prices(scope, source_id).await
+    }
+
+    async fn recorded(&self, ad: Uuid, up_to: i64) -> Result<Vec<RecordedChange>, StoreError> {
+        self.store.recorded(ad, up_to).await
+    }
+
+    async fn creation(&self, ad: Uuid) -> Result<Option<Creation>, StoreError> {
+        self.store.creation(ad).await
+    }
+
+    async fn calls(&self, ad: Uuid, page: Page) -> Result<PageOf<MarketplaceCall>, StoreError> {
+        self.store.calls(ad, page).await
     }
 
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {

@@ -17,7 +17,7 @@ fn timeout() -> MarketplaceError {
 }
 
 fn no() -> MarketplaceError {
-    MarketplaceError::Refused("no wheels".to_owned())
+    MarketplaceError::refused("no wheels")
 }
 
 fn busy() -> ImageError {
@@ -64,10 +64,11 @@ async fn a_failed_entry_has_a_code() {
     let house = with_a_broken_image(json!({"dont_publish_on_failed_images": true})).await;
     assert_eq!(codes(&house).await, [("handle_media", Code::ImageFailed), ("publish", Code::HeldByImages)]);
 
-    let transient = |code| MarketplaceError::Transient { code, reason: "no".to_owned(), retry_after: None };
+    let transient =
+        |code| MarketplaceError::Transient { code, reason: "no".to_owned(), retry_after: None, status: Some(503) };
     for (error, code) in [
         (no(), Code::MarketplaceRefused),
-        (MarketplaceError::Gone, Code::NotListed),
+        (MarketplaceError::GONE, Code::NotListed),
         (transient(Code::MarketplaceBusy), Code::MarketplaceBusy),
         (transient(Code::MarketplaceCredentials), Code::MarketplaceCredentials),
         (timeout(), Code::MarketplaceUnreachable),
@@ -396,7 +397,7 @@ async fn an_answer_that_was_lost_does_not_double_the_listing() {
 #[tokio::test]
 async fn a_listing_that_a_marketplace_lost_is_published_anew() {
     let (house, _) = House::with("boat", boat()).await;
-    house.kit.primary.fail_next(MarketplaceError::Gone);
+    house.kit.primary.fail_next(MarketplaceError::GONE);
     house.update("boat-8", json!({"title": "Ny"})).await.unwrap();
     house.run().await;
     assert_eq!(house.log(1).await[2..], ["publish processing: Publishing", "publish done: Ad published"]);

@@ -9,16 +9,20 @@
 //! | [`bounds`] | how much a dealer may write |
 //! | [`updates`] | merging, `null`, what may not change |
 //! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
+//! | [`stock`], [`plans`], [`bulk`], [`bulk_change`] | the desired stock compared with stored ads; plans that make the ads so; one change of many ads |
 //! | [`quality`] | what makes an ad better, and what is probably wrong with it |
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
+//! | [`revisions`] | earlier contents of an ad |
 //! | [`tags`], [`status`] | tags of ads, what has become of requests, and whether ads are live |
 //! | [`life`], [`failures`], [`images`], [`retries`], [`promote`], [`crash`] | what a worker does |
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod ad_fields;
 mod bounds;
+mod bulk;
+mod bulk_change;
 mod car_fields;
 mod crash;
 mod error_codes;
@@ -28,13 +32,17 @@ mod images;
 mod import;
 mod life;
 mod lists;
+mod plans;
 mod programs;
 mod promote;
 mod quality;
+mod record;
 mod reference;
 mod retries;
+mod revisions;
 mod samples;
 mod status;
+mod stock;
 mod store;
 mod support;
 mod tags;

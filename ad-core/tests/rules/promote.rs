@@ -104,7 +104,7 @@ async fn a_boat_is_bumped_without_exclusions() {
 #[tokio::test]
 async fn what_is_not_published_cannot_be_bumped() {
     let house = House::new();
-    house.kit.primary.fail_next(MarketplaceError::Refused("no".to_owned()));
+    house.kit.primary.fail_next(MarketplaceError::refused("no"));
     house.create("boat", boat()).await.unwrap();
     house.bump("boat-8", NONE).await.unwrap();
     house.run().await;
@@ -170,7 +170,7 @@ async fn promotions_of_one_kind_coalesce_while_one_is_unfinished() {
 #[tokio::test]
 async fn pole_position_that_was_not_given_may_be_asked_for_again() {
     let (house, _) = House::with("car", car()).await;
-    house.kit.primary.fail_next(MarketplaceError::Refused("sold out".to_owned()));
+    house.kit.primary.fail_next(MarketplaceError::refused("sold out"));
     house.pole_position("car-1").await.unwrap();
     house.run().await;
     assert!(house.log(1).await[1].starts_with("boost error: "));

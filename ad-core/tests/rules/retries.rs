@@ -12,7 +12,7 @@ use crate::support::{House, boat, car, reasons, with, without};
 const IMAGE: &str = "https://late.example/1.jpg";
 
 fn no() -> MarketplaceError {
-    MarketplaceError::Refused("no".to_owned())
+    MarketplaceError::refused("no")
 }
 
 /// A request, with the marketplaces that refuse it.

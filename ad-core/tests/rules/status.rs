@@ -24,7 +24,7 @@ fn down() -> MarketplaceError {
 }
 
 fn refuses() -> MarketplaceError {
-    MarketplaceError::Refused("price too low".to_owned())
+    MarketplaceError::refused("price too low")
 }
 
 fn breaker_is_open() -> MarketplaceError {

@@ -139,7 +139,7 @@ async fn a_request_waits_for_what_failed_and_for_those_before_it() {
 #[tokio::test]
 async fn a_request_whose_action_failed_has_ended_in_an_error() {
     let house = House::new();
-    house.kit.primary.fail_next(MarketplaceError::Refused("no boats".to_owned()));
+    house.kit.primary.fail_next(MarketplaceError::refused("no boats"));
     let id = created(&house, "boat", boat()).await;
     house.run().await;
     let failed = status(&house, id).await;

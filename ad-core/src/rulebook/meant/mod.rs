@@ -31,7 +31,7 @@ pub(super) enum Meaning {
     OneOf(Vec<Value>),
     /// A number without a unit.
     WithUnit(Value, Vec<String>),
-    /// No value.
+    /// No value: an empty text, or one such as `n/a`.
     Nothing,
     /// An empty list or object.
     Empty,
@@ -139,7 +139,7 @@ fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// JSON within a text.
+/// The value that a text contains as JSON; `None` if it is not JSON.
 fn twice(text: &str) -> Option<Meaning> {
     let value: Value = serde_json::from_str(text).ok()?;
     Some(Meaning::of(value, Slip::Twice))
