@@ -11,10 +11,10 @@ use std::{net::SocketAddr, sync::Arc};
 
 use ad_core::{
     ports::{Clock, Ids},
-    service::Service,
+    service::{Service, StockPlans},
 };
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     task::{JoinError, JoinHandle},
 };
 
@@ -44,7 +44,7 @@ use ad_server_base::{
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
-    api::{self, ApiFaults, Context, Stopping},
+    api::{self, ApiFaults, Context, StockApi, Stopping},
     console::{self, SignInLinks},
 };
 use ad_server_outside::{
@@ -54,6 +54,7 @@ use ad_server_outside::{
     webhooks::{SenderError, WebhookKeyError},
 };
 use ad_server_store::{Database, OpenError};
+use ad_server_work::stock_plans::PlanWorker;
 
 /// Why the service cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -158,7 +159,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let (webhooks, registry) = (common.webhooks(settings)?, settings.registry()?);
     let (stop, stopped) = watch::channel(false);
     let tokens = Arc::new(Tokens::new(settings, &keys, &common.directory, &common.clock));
-    let background = common.start_background(settings, &webhooks, &stopped, Some(&tokens))?;
+    let mut background = common.start_background(settings, &webhooks, &stopped, Some(&tokens))?;
     let quotas = common.quotas(settings);
 
     let CommonParts { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
@@ -172,6 +173,10 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
             .with_quotas(quotas)
             .with_compute(Arc::new(processor.clone()))
             .with_registry(registry);
+    let due = Arc::new(Notify::new());
+    let plans = StockPlans::new(service.clone(), store.clone(), settings.plan_limits());
+    let worker = PlanWorker { plans: plans.clone(), due: Arc::clone(&due) };
+    background.workers.push(tokio::spawn(worker.run(stopped.clone())));
     let context = Context {
         service,
         store,
@@ -185,6 +190,8 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
         stopping: stopping.clone(),
         serves_metrics,
         faults: sandbox.is_some().then(ApiFaults::default),
+        record_keys: Arc::clone(webhooks.vault.record_keys()),
+        stock: Some(StockApi::new(plans, due, settings.stock_bytes.bytes() as u64)),
         webhooks: Some(webhooks),
         strict_transport: settings.strict_transport_security,
     };

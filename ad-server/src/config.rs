@@ -11,7 +11,9 @@ mod tests;
 
 use std::{num::NonZero, path::Path, sync::Arc};
 
-use ad_core::{model::Market, pipeline::RetryPolicy, ports::VehicleRegistry, quotas::DealerQuotas};
+use ad_core::{
+    model::Market, pipeline::RetryPolicy, ports::VehicleRegistry, quotas::DealerQuotas, service::PlanLimits,
+};
 
 pub use self::table::{Layer, Settings, default_file, help};
 use ad_server_access::auth::KeySource;
@@ -251,8 +253,17 @@ impl Settings {
         RetentionTimes {
             deleted_ads: self.deleted_ads_kept.map(Period::duration),
             deleted_photos: self.deleted_photos_kept.duration(),
+            record: self.record_kept.duration(),
             log_messages: self.log_messages_kept.map(Period::duration),
             audit_log: self.audit_log_kept.map(Period::duration),
+        }
+    }
+
+    pub fn plan_limits(&self) -> PlanLimits {
+        PlanLimits {
+            most_ads: self.stock_ads.get(),
+            ready: self.stock_plans_ready.duration(),
+            kept: self.stock_plans_kept.duration(),
         }
     }
 

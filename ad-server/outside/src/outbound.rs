@@ -46,7 +46,7 @@ pub enum NoAnswer {
     Certificate,
     /// The connection was refused: nothing listens at the port, or a firewall rejects it.
     Refused,
-    /// The connection failed.
+    /// The connection failed for another reason.
     Connect,
     /// The redirect is not a valid address.
     Redirect,

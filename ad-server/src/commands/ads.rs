@@ -3,7 +3,10 @@
 use std::{io::BufRead, path::PathBuf, sync::Arc};
 
 use ad_core::{
-    model::{Action, AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport},
+    model::{
+        Action, AdStatus, AskedBy, ChannelReport, ImageReport, Market, MarketplaceCall, Page, RequestStatus,
+        StatusReport,
+    },
     ports::Clock,
     service::{Access, Service, ServiceError},
     violation::Code,
@@ -23,14 +26,14 @@ use ad_server_base::{
     system::{RandomIds, SystemClock},
     values::Period,
 };
-use ad_server_store::{AdByStatus, AskedBy, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter};
+use ad_server_store::{AdByStatus, DatabaseStore, ImportAdsError, Importer, Promotion, StatusFilter};
 use ad_server_work::operators::{RetryResult, retry_all};
 
 /// Ads that are read, and retried, together.
 const BATCH: u32 = 500;
 
-/// Bumps and pole positions that are shown of an ad, the latest ones.
-const PROMOTIONS: u32 = 10;
+/// Bumps and pole positions that are shown of an ad, and calls of marketplaces: the latest ones.
+const LATEST: u32 = 10;
 
 /// What to do with ads.
 #[derive(Debug, Subcommand)]
@@ -42,8 +45,8 @@ pub(super) enum AdsCommand {
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
-    /// Show the status of an ad on each marketplace: why it is not live, who can change that, its unfinished requests, and who asked for
-    /// its latest bumps and pole positions
+    /// Show the status of an ad on each marketplace: why it is not live, who can change that, its unfinished requests, the latest calls of
+    /// marketplaces, and who asked for the latest bumps and pole positions
     Show {
         /// Source id of the ad
         #[arg(value_name = "SOURCE_ID")]
@@ -163,10 +166,13 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
         }
         report => opened.answer(report)?,
     };
-    let promotions = opened.answer(opened.database.promotions(&dealer_code, source_id, PROMOTIONS).await)?;
+    let promotions = opened.answer(opened.database.promotions(&dealer_code, source_id, LATEST).await)?;
+    let latest = Page { limit: LATEST, offset: 0 };
+    let calls = opened.answer(service.calls(&Access::Dealer(dealer_code), source_id.into(), latest).await)?.rows;
     if args.json {
         let mut value = json!(report);
         value["promotions"] = json!(promotions);
+        value["calls"] = json!(calls);
         return Ok(output::json_value(&value)?);
     }
     let StatusReport { source_id, status, since, text, channels, images, unfinished, .. } = report;
@@ -193,6 +199,18 @@ async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &Lis
     output::further(["IMAGE", "STATUS", "MEANING"], images, row)?;
     let row = |it: RequestStatus| [it.request_id.to_string(), it.state.to_string(), it.accepted.to_string()];
     output::further(["UNFINISHED REQUEST", "STATE", "ACCEPTED"], unfinished, row)?;
+    let row = |it: MarketplaceCall| {
+        [
+            it.at.to_string(),
+            it.marketplace.to_string(),
+            it.action.to_string(),
+            output::or_dash(it.status),
+            output::or_dash(it.code),
+            format!("{} ms", it.latency_ms),
+            it.request_id.to_string(),
+        ]
+    };
+    output::further(["CALL", "MARKETPLACE", "ACTION", "STATUS", "CODE", "TOOK", "REQUEST"], calls, row)?;
     let row = |it: Promotion| {
         let AskedBy { token, label } = it.asked_by;
         let action = if it.action == Action::Boost { "pole_position" } else { it.action.name() };

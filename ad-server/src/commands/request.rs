@@ -1,7 +1,7 @@
 //! `ad-server request`: what has become of an accepted request, and who sent it.
 
 use ad_core::{
-    model::{ActionStatus, RequestStatus, WaitingFor},
+    model::{ActionStatus, AskedBy, RequestStatus, WaitingFor},
     ports::Clock,
 };
 use clap::Args;
@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::{CommandError, GlobalArgs, ListArgs, refused};
 use crate::output;
 use ad_server_base::system::SystemClock;
-use ad_server_store::AskedBy;
 
 #[derive(Debug, Args)]
 pub(super) struct RequestArgs {

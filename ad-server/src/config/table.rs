@@ -365,6 +365,18 @@ settings! {
     /// A group counts like a dealer. Each process counts separately.
     rate_limit: Rate = example "20/s burst 100", flag("RATE");
 
+    /// Maximum number of ads in a stock plan
+    stock_ads: NonZeroU64 = default 100000, flag("N");
+
+    /// Maximum size of the body of a stock plan, unpacked
+    stock_bytes: ByteSize = default "256MiB", flag("SIZE");
+
+    /// How long a stock plan can be applied after it has become ready
+    stock_plans_ready: Period = default "24h", flag("TIME");
+
+    /// How long a stock plan is kept after its end
+    stock_plans_kept: Period = default "24h", flag("TIME");
+
     /// Address at which a CDN serves the stored images, such as `https://cdn.example.com/ads`
     /// `cdn_url` of an image begins with it. If it is not set, this service serves them below `public_url`.
     media_url: PublicUrl = example "https://cdn.example.com/ads", flag("URL");
@@ -389,6 +401,10 @@ settings! {
     /// Then the image store forgets those that no other ad shows. The ads keep their content, and an update that revives one fetches its
     /// images again.
     deleted_photos_kept: RetentionTime = default "730d", flag("TIME");
+
+    /// How long the record has what ads said before, and calls of marketplaces; `forever` keeps it until the ads are erased
+    /// Of each ad, the 500 latest changes are kept at most. docs/record.md describes the record.
+    record_kept: RetentionTime = default "730d", flag("TIME");
 
     /// How long messages, and what updates have changed, are kept in the logs of ads [default: for ever]
     /// Entries stay, because events and requests are read from them; their message is "Erased" then.
@@ -417,7 +433,8 @@ settings! {
     waiting_requests: NonZeroUsize = example 450, flag("N");
 
     /// File of the keys that encrypt webhook secrets, created if missing; or set `AD_SERVER_WEBHOOK_KEYS` to the keys themselves
-    /// All processes need the same file. Each line is a key, base64 of 32 bytes: the first one encrypts, all of them decrypt.
+    /// All processes need the same file. Each line is a key, base64 of 32 bytes: the first one encrypts, all of them decrypt. The keys that
+    /// sign records of ads are derived from them.
     webhook_key: PathBuf = default "./data/webhook-key", flag("FILE");
 
     /// Keys that encrypt webhook secrets; not a flag, because others can read command lines

@@ -78,8 +78,8 @@ pub(super) fn problem(code: &str, message: impl Into<String>) -> Json<ErrorBody>
 impl From<MarketplaceError> for ErrorResponse {
     fn from(error: MarketplaceError) -> Self {
         match error {
-            MarketplaceError::Refused(reason) => Self::Refused(problem("refused", reason)),
-            MarketplaceError::Gone | MarketplaceError::NotListed => {
+            MarketplaceError::Refused { reason, .. } => Self::Refused(problem("refused", reason)),
+            MarketplaceError::Gone { .. } | MarketplaceError::NotListed => {
                 Self::Gone(problem(NO_SUCH_LISTING, "There is no such listing."))
             }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
@@ -124,8 +124,8 @@ impl Api {
     ) -> Result<Json<Listed>, ErrorResponse> {
         let key = self::key(&key.0)?;
         let ad = body.0.into_ad(self.clock.now());
-        let id = self.local.publish(key, Listing { ad: &ad, images: &ad.image_refs }).await?;
-        Ok(Json(Listed { id }))
+        let published = self.local.publish(key, Listing { ad: &ad, images: &ad.image_refs }).await?;
+        Ok(Json(Listed { id: published.value }))
     }
 
     /// Update a listing
@@ -224,7 +224,7 @@ impl Api {
     ) -> Result<Json<FoundListings>, ErrorResponse> {
         let plate = plate(&registration_number.0);
         let found = self.local.find_by_plate(&dealer_code.0, &plate).await?;
-        Ok(Json(FoundListings { results: found.into_iter().map(Into::into).collect() }))
+        Ok(Json(FoundListings { results: found.value.into_iter().map(Into::into).collect() }))
     }
 }
 

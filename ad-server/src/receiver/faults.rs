@@ -37,11 +37,11 @@ pub enum Fault {
 pub enum CallAction {
     /// Publishes a listing, or updates it.
     Publish,
-    /// Removes it.
+    /// Removes a listing from view.
     Unpublish,
     /// Moves it to the first place.
     Bump,
-    /// Gives it pole position.
+    /// Gives a listing pole position.
     Boost,
     /// Finds it by its plate.
     Find,

@@ -8,14 +8,17 @@ use std::{
 use ad_core::{
     categories,
     model::{
-        Ad, AdQuery, Content, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery,
-        Market, NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, Content, ContentChange, Creation, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry,
+        LogQuery, Market, MarketplaceCall, NEAR_COLOR, Page, PhotoFacts, Plan, RecordedChange, SameVehicle,
+        StatusCount, StoredRequest, Timestamp, Via,
     },
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, PhotoQuery,
-        Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf,
+        PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
-    quality, status,
+    quality,
+    revisions::checksum,
+    status,
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -104,6 +107,7 @@ impl DatabaseStore {
 fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
     let registration_number = ad.content.registration_number();
     let words = status::accepted(ad);
+    let content = content_text(&ad.content)?;
     let statement = sql::CreateAd {
         id: ad.id,
         source_id: &ad.source_id,
@@ -122,7 +126,8 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
         ad_channels: words.channels(),
         quality_score: quality::score(ad, &[]),
         image_refs: json(&ad.image_refs)?,
-        content: content_text(&ad.content)?,
+        first_checksum: checksum(&content),
+        content,
         search: search_text(&ad.content),
         entry_request: entry.request_id,
         entry_created: entry.created,
@@ -131,6 +136,7 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
         entry_message: json(&entry.external_message)?,
         request: request.id,
         plan: request.plan.as_ref().map(json).transpose()?,
+        plan_id: request.progress.origin.plan_id.map(|id| id.to_string()),
         progress: json(&request.progress)?,
         accepted: request.accepted,
         keep: AnswerValues::of(*answer)?,
@@ -139,11 +145,22 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
 }
 
 pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
+    let content = revision.content.map(content_text).transpose()?;
+    let replaced = revision.replaced.as_ref();
+    let version = replaced.and_then(|replaced| replaced.version);
+    let origin = &revision.request.progress.origin;
     let registration_number = revision.content.and_then(Content::registration_number);
     let statement = sql::ReviseAd {
         id: revision.ad,
         revision: revision.revision,
-        content: revision.content.map(content_text).transpose()?,
+        difference: replaced.map(|replaced| replaced.difference.clone()),
+        replaced: replaced.map_or(0, |replaced| replaced.revision),
+        version_before: version.map(|(version, _)| version),
+        category_before: version.map(|(_, category)| category),
+        checksum: replaced.and(content.as_deref()).map_or(0, checksum),
+        asked_by: origin.asked_by.as_deref(),
+        via: origin.via.map(Via::name),
+        content,
         quality_score: revision.quality_score,
         search: revision.content.map(search_text),
         registration_number: registration_number.as_deref(),
@@ -160,6 +177,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         coalesces: revision.coalesces,
         request: revision.request.id,
         plan: revision.request.plan.as_ref().map(json).transpose()?,
+        plan_id: origin.plan_id.map(|id| id.to_string()),
         progress: json(&revision.request.progress)?,
         accepted: revision.request.accepted,
         keep: AnswerValues::of(revision.answer)?,
@@ -265,6 +283,19 @@ impl Store for DatabaseStore {
     async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {
         let rows = self.database.look_up(sql::ChangesOfAd { id: ad }).await?;
         Ok(Columns::all(&rows)?.into_iter().collect())
+    }
+
+    async fn recorded(&self, ad: Uuid, up_to: i64) -> Result<Vec<RecordedChange>, StoreError> {
+        let rows = self.database.look_up(sql::ChangesUpTo { id: ad, up_to, most_bytes: PAGE_BYTES }).await?;
+        Columns::all(&rows)
+    }
+
+    async fn creation(&self, ad: Uuid) -> Result<Option<Creation>, StoreError> {
+        Columns::first(&self.database.look_up(sql::CreationOf { id: ad }).await?)
+    }
+
+    async fn calls(&self, ad: Uuid, page: Page) -> Result<PageOf<MarketplaceCall>, StoreError> {
+        self.database.page(sql::CallsOfAd { id: ad, limit: page.limit, offset: page.offset }.into()).await
     }
 
     async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {

@@ -56,7 +56,7 @@ impl Epochs {
     }
 }
 
-/// All epochs.
+/// Selects the rows for [`Epochs::set`]: all epochs, the present one without a last transaction.
 pub(crate) const ALL: &str =
     "SELECT number, last_transaction FROM past_epochs UNION ALL SELECT number, CAST(NULL AS BIGINT) FROM epoch";
 

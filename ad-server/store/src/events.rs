@@ -49,7 +49,7 @@ impl Database {
 // The columns that `after` reads of an event.
 from_columns! {
     EventPosition { transaction, ad, sequence }
-    Event { position, ad_id, source_id, dealer_code, category_id: number, marketplace_ad_id, offer_id, entry }
+    Event { position, ad_id, source_id, dealer_code, category_id: number, marketplace_ad_id, offer_id, plan_id, entry }
 }
 
 /// The events after a position, with the number of those that were looked at and the last of them. It reads the part of an index
@@ -75,7 +75,7 @@ pub(super) fn after(dialect: Dialect, scope: Scope<'_>, query: &EventQuery) -> S
     SELECT looked_at.* FROM looked_at{types} ORDER BY transaction_id, ad, n LIMIT {limit}
 )
 SELECT (SELECT count(*) FROM looked_at), last.transaction_id, last.ad, last.n, CAST(octet_length(log.message) AS BIGINT),
-    log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id, ads.offer_id,
+    log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id, ads.offer_id, log.plan_id,
     log.request_id, log.created, log.action, log.state, log.message, log.code
 FROM (SELECT * FROM looked_at ORDER BY transaction_id DESC, ad DESC, n DESC LIMIT 1) AS last
     LEFT JOIN matching ON true

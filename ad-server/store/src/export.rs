@@ -54,6 +54,16 @@ impl Database {
             let deliveries = |after| sql::ExportDeliveries { webhook, after, limit: page }.into();
             self.export_by_number(page, deliveries, &mut take).await?;
         }
+        let mut plans = Vec::<i64>::new();
+        for row in &self.read(sql::ExportPlans { dealer_code }).await? {
+            let mut columns = Columns::of(row);
+            plans.push(columns.value()?);
+            take(&columns.text()?)?;
+        }
+        for plan in plans {
+            let changes = |after| sql::ExportPlannedChanges { plan, dealer_code, after, limit: page }.into();
+            self.export_by_number(page, changes, &mut take).await?;
+        }
         Ok(())
     }
 
@@ -76,9 +86,11 @@ impl Database {
             if ads.is_empty() {
                 return Ok(());
             }
-            let about_ads: [Statement; 5] = [
+            let about_ads: [Statement; 7] = [
                 sql::ExportLog { ads: ads.clone() }.into(),
                 sql::ExportPrices { ads: ads.clone() }.into(),
+                sql::ExportRevisions { ads: ads.clone() }.into(),
+                sql::ExportCalls { ads: ads.clone() }.into(),
                 sql::ExportPhotos { ads: ads.clone() }.into(),
                 sql::ExportRequests { ads: ads.clone() }.into(),
                 sql::ExportAnswers { ads }.into(),

@@ -11,7 +11,7 @@ use super::{Columns, Database, Row, sql::holdups as sql};
 /// ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadEvents {
-    /// When it was logged.
+    /// When that entry was logged.
     pub since: Timestamp,
     /// What keeps it from being read; `None` if it has just ended.
     pub open: Option<OpenTransaction>,

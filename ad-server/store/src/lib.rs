@@ -8,6 +8,7 @@
 //! | `erase`, `retention` | erasure of the data of deleted ads, and of what is older than its retention time |
 //! | `operators` | paused marketplaces and suspended dealers, the audit log |
 //! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
+//! | `plans` | `ad_core::ports::PlanStore`: stock plans |
 //! | `quality` | the quality scores of ads that an earlier version has stored |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
@@ -48,6 +49,7 @@ mod nul;
 mod operators;
 mod options;
 mod photos;
+mod plans;
 mod postgres;
 mod quality;
 mod queue;
@@ -72,7 +74,7 @@ pub use erase::{Erased, ErasedImage, ErasureCounts, REMOVAL};
 pub use holdups::{OpenTransaction, UnreadEvents};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
-pub use operators::{AskedBy, AuditEntry, DealerQueue, Hold, HoldTarget, Promotion};
+pub use operators::{AuditEntry, DealerQueue, Hold, HoldTarget, Promotion};
 pub use options::{OpenError, Options, SchemaPolicy};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use retention::PhotosOfDeleted;

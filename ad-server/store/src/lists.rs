@@ -213,6 +213,24 @@ fn stored_ad(with: &str) -> String {
     )
 }
 
+/// The ads of a dealer with these source ids. PostgreSQL looks up each, also by a plan that was made while the table was empty.
+pub(super) fn ads_of_stock(dialect: Dialect, dealer_code: &str, source_ids: &[String]) -> Statement {
+    let mut values = Values::new(dialect);
+    let (dealer_code, source_ids) = (values.add(dealer_code), values.add(source_ids));
+    let columns = stored_ad("NULL");
+    values.statement(match dialect {
+        Dialect::Sqlite => format!(
+            "SELECT {columns} FROM (SELECT value AS wanted_id FROM json_each({source_ids})) AS wanted CROSS JOIN ads
+WHERE ads.source_id = wanted_id AND ads.dealer_code = {dealer_code}"
+        ),
+        Dialect::Postgres => format!(
+            "SELECT {columns} FROM unnest({source_ids}) AS wanted (wanted_id) CROSS JOIN LATERAL (
+    SELECT * FROM ads WHERE ads.source_id = wanted_id AND ads.dealer_code = {dealer_code} LIMIT 1
+) AS ads"
+        ),
+    })
+}
+
 impl BySourceId {
     const fn of(columns: fn(Dialect) -> String) -> Self {
         Self { columns, of_dealer: OnceLock::new() }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ad_core::{
-    model::{Action, ActionState, Market, Timestamp},
+    model::{Action, ActionState, AskedBy, Market, Timestamp},
     ports::StoreError,
     violation::Code,
 };
@@ -78,15 +78,6 @@ pub struct Promotion {
     pub asked_by: AskedBy,
 }
 
-/// The token with which a request was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AskedBy {
-    /// Id of the token (`jti`); `None` if unknown.
-    pub token: Option<String>,
-    /// Its label, if it was issued here with one.
-    pub label: Option<String>,
-}
-
 impl AuditEntry {
     /// A backup was made, as its script records it.
     pub const BACKUP: &str = "backup";
@@ -111,7 +102,6 @@ from_columns! {
     Hold { since, reason }
     AuditEntry { at, operator, act, subject, details }
     Promotion { action, state, accepted, request_id, asked_by }
-    AskedBy { token, label }
 }
 
 impl Database {

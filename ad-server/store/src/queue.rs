@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Link, Row, Statement, Work, from_columns,
-    rows::{entry_values, json, unreadable},
+    rows::{call_values, entry_values, json, unreadable},
     sql::queue as sql,
     work::Isolation,
 };
@@ -72,7 +72,8 @@ pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequ
     let entries = columns.entries()?;
     let of_queue = queued.as_ref().and_then(|queued: &QueuedRequest| queued.progress.origin.asked_by.clone());
     let asked_by = columns.maybe_string()?.or(of_queue);
-    Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, asked_by, queued, entries }))
+    let plan_id = columns.read()?;
+    Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, asked_by, plan_id, queued, entries }))
 }
 
 from_columns! {
@@ -262,6 +263,7 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         request: work.request,
         lease: work.lease,
         entries: entry_values(&work.entries)?,
+        calls: call_values(&work.calls)?,
         content_changes: work.changes.as_ref().map(json).transpose()?,
         now: work.at,
         changes,

@@ -7,7 +7,7 @@ use super::{
     Columns, Database, Link, Work,
     erase::{BATCH, EraseBatch, Erased, note_images},
     from_columns,
-    rows::unreadable,
+    rows::{json, unreadable},
     sql::{erase::ErasePhotoLooks, retention as sql},
 };
 
@@ -37,6 +37,27 @@ impl Work for EraseOldMessages {
     }
 }
 
+/// Forgets what ads said before old changes.
+struct ForgetChanges {
+    before: Timestamp,
+}
+
+impl Work for ForgetChanges {
+    /// Number of ads, or `None` if none is left.
+    type Answer = Option<u64>;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<u64>> {
+        let rows = link.run(&sql::ExpiredChanges { before: self.before, limit: ENTRIES }.into()).await?.rows;
+        let changes: Vec<(i64, i64)> = Columns::all(&rows).map_err(unreadable)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let ads = changes.len() as u64;
+        link.run(&sql::ForgetChanges { changes: json(&changes).map_err(unreadable)? }.into()).await?;
+        Ok(Some(ads))
+    }
+}
+
 /// Forgets the photos of ads that were deleted before a time.
 struct ForgetPhotos {
     before: Timestamp,
@@ -57,7 +78,7 @@ impl Work for ForgetPhotos {
     }
 }
 
-/// Deleted ads with photos.
+/// The deleted ads that still have photos, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhotosOfDeleted {
     /// When the first of them was deleted; `None`: there are none.
@@ -71,13 +92,14 @@ pub struct PhotosOfDeleted {
 from_columns! { PhotosOfDeleted { first, ads, photos } }
 
 impl Database {
-    /// The photos of ads that were deleted before a time, of the longest deleted so many at most.
+    /// Counts the photos of ads that were deleted before a time. It counts at most `at_most` ads, those that were deleted first.
     pub async fn photos_of_deleted(&self, before: Timestamp, at_most: u32) -> Result<PhotosOfDeleted, StoreError> {
         let counts = Columns::first(&self.read(sql::CountPhotosOfDeleted { before, at_most }).await?)?;
         counts.ok_or_else(|| StoreError::Faulty("the counts are missing".into()))
     }
 
-    /// Has some ads that were deleted before a time show no photos, and notes that these are to be removed; `None` when none is left.
+    /// Removes the photos from some ads that were deleted before a time, and notes that the images are to be removed; `None` when
+    /// no ad is left.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]; those forgotten before stay forgotten.
@@ -105,6 +127,19 @@ impl Database {
     /// [`StoreError::Unavailable`]; those erased before stay erased.
     pub async fn erase_messages_before(&self, before: Timestamp) -> Result<Option<u64>, StoreError> {
         self.write(EraseOldMessages { before }).await
+    }
+
+    /// Forgets what some ads said before changes from before a time, and returns of how many ads; `None` when none is left.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; what was forgotten before stays forgotten.
+    pub async fn forget_revisions_before(&self, before: Timestamp) -> Result<Option<u64>, StoreError> {
+        self.write(ForgetChanges { before }).await
+    }
+
+    /// Removes at most so many calls of marketplaces from before a time, and returns how many.
+    pub async fn remove_calls_before(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        Ok(self.run(sql::RemoveCalls { before, at_most }).await?.changed)
     }
 
     /// Removes at most so many entries of the audit log from before a time, and returns how many.

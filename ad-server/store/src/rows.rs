@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use ad_core::{
     model::{
-        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, Content, ContentChange, Dealer, ImageRef,
-        Leftover, LogEntry, Market, Photo, Plan, Progress, Publication, QueuedRequest, Request, StatusWords,
-        StoredRequest, Timestamp,
+        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, AskedBy, CallAction, Content, ContentChange,
+        Creation, Dealer, ImageRef, Leftover, LogEntry, Market, MarketplaceCall, Photo, Plan, Progress, Publication,
+        QueuedRequest, RecordedChange, Request, RevisionOrigin, StatusWords, StoredRequest, Timestamp, Via,
     },
-    ports::{StoreError, StoredAd},
+    ports::{IdempotencyKey, StoreError, StoredAd},
     violation::Code,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -87,6 +87,31 @@ from_columns! {
     AdTag { revision, n }
     Request { id, plan: maybe_json, progress, accepted }
     LogEntry { request_id, created, action, state, external_message: json, code: code }
+    AskedBy { token, label }
+    RevisionOrigin { created, request_id, asked_by, via: via, plan_id }
+    Creation { revision, origin, checksum }
+    RecordedChange { revision, origin, replaced, version: version, difference, checksum }
+}
+
+impl FromColumns for MarketplaceCall {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let (at, marketplace, action) = (columns.read()?, columns.read()?, columns.named(CallAction::from_name)?);
+        let request_id = columns.read()?;
+        let status: Option<i64> = columns.read()?;
+        Ok(Self {
+            at,
+            marketplace,
+            action,
+            request_id,
+            idempotency_key: IdempotencyKey::of(request_id, action, marketplace).map(|key| key.to_string()),
+            status: status.and_then(|status| status.try_into().ok()),
+            code: columns.code()?,
+            latency_ms: columns.read()?,
+            listing_id: columns.read()?,
+            content_sha256: columns.read()?,
+            revision: columns.read()?,
+        })
+    }
 }
 
 impl<A: FromColumns, B: FromColumns> FromColumns for (A, B) {
@@ -222,6 +247,18 @@ impl<'r> Columns<'r> {
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
+    /// Through what a request was sent; `None` also for a word of a later version.
+    fn via(&mut self) -> Result<Option<Via>, StoreError> {
+        Ok(self.maybe_text()?.as_deref().and_then(Via::from_name))
+    }
+
+    /// API version and category, if there are some.
+    fn version(&mut self) -> Result<Option<(ApiVersion, u16)>, StoreError> {
+        let version = self.maybe_text()?.as_deref().and_then(ApiVersion::from_name);
+        let category: Option<i64> = self.read()?;
+        Ok(version.zip(category.and_then(|category| category.try_into().ok())))
+    }
+
     /// The words of a status by the columns `status` and `channels`.
     fn words(&mut self) -> Result<StatusWords, StoreError> {
         let (status, channels) = (self.read()?, self.text()?);
@@ -239,6 +276,7 @@ impl<'r> Columns<'r> {
                 source_id: ad.source_id.clone(),
                 accepted: Timestamp::from_millis(accepted),
                 asked_by: progress.origin.asked_by.clone(),
+                plan_id: progress.origin.plan_id,
                 queued: Some(QueuedRequest { progress, claimable }),
                 entries: log_entries(entries),
             };
@@ -247,7 +285,7 @@ impl<'r> Columns<'r> {
         Ok(rows.unwrap_or_default().into_iter().map(request).collect())
     }
 
-    fn code(&mut self) -> Result<Option<Code>, StoreError> {
+    pub(super) fn code(&mut self) -> Result<Option<Code>, StoreError> {
         Ok(self.value::<Option<&str>>()?.map(Code::from_name))
     }
 
@@ -297,6 +335,25 @@ pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
         })
         .collect();
     json(&rows)
+}
+
+/// The calls as the statements take them, in the order of the columns.
+pub(super) fn call_values(calls: &[MarketplaceCall]) -> Result<String, StoreError> {
+    let row = |call: &MarketplaceCall| {
+        (
+            call.at.as_millis(),
+            call.request_id,
+            call.marketplace,
+            call.action,
+            call.revision,
+            call.latency_ms,
+            call.status,
+            call.code,
+            call.listing_id.clone(),
+            call.content_sha256.clone(),
+        )
+    };
+    json(&calls.iter().map(row).collect::<Vec<_>>())
 }
 
 pub(super) fn json_of(list: &(impl Serialize + ?Sized)) -> String {

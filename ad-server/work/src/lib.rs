@@ -5,6 +5,7 @@
 //! | [`periodic`] | what a process does every so often: one table |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`webhook_worker`] | sends events to the endpoints of integrators |
+//! | [`stock_plans`] | applies stock plans |
 //! | [`photos`] | examines images of published ads and makes their renditions |
 //! | [`cleanup`] | removes what is kept for a limited time |
 //! | [`retention`] | erases what is older than its retention time |
@@ -15,5 +16,6 @@ pub mod operators;
 pub mod periodic;
 pub mod photos;
 pub mod retention;
+pub mod stock_plans;
 pub mod webhook_worker;
 pub mod worker;

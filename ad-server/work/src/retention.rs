@@ -1,9 +1,13 @@
-//! Erases deleted ads and messages of logs, and removes photos of deleted ads and entries of the audit log, when their retention time is
-//! over. It works a little at a time, so that no write waits for it. By default, only photos are removed.
+//! Erases deleted ads and messages of logs, and removes photos of deleted ads, earlier contents of ads and entries of the audit log, when
+//! their retention time is over. It works a little at a time, so that no write waits for it. By default, only photos and earlier contents
+//! are removed.
 
 use std::{future::ready, sync::Arc, time::Duration};
 
-use ad_core::ports::Clock;
+use ad_core::{
+    model::Timestamp,
+    ports::{Clock, StoreError},
+};
 
 use crate::operators::{ErasureError, remove_erased_images};
 use ad_server_base::telemetry::{Metrics, metrics::Expired};
@@ -13,8 +17,8 @@ use ad_server_store::{Database, Erased};
 /// Pause between two transactions, for the writes of others.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Most entries of the audit log that one statement removes.
-const AUDIT_BATCH: u32 = 500;
+/// Most calls of marketplaces or entries of the audit log that one statement removes.
+const BATCH: u32 = 500;
 
 /// How long what is kept; `None`: for ever.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +27,8 @@ pub struct RetentionTimes {
     pub deleted_ads: Option<Duration>,
     /// Photos of deleted ads, whose content stays.
     pub deleted_photos: Option<Duration>,
+    /// What ads said before changes of their content, and calls of marketplaces.
+    pub record: Option<Duration>,
     /// Messages in the logs of ads.
     pub log_messages: Option<Duration>,
     /// Entries of the audit log.
@@ -32,7 +38,10 @@ pub struct RetentionTimes {
 impl RetentionTimes {
     /// `None` if everything is kept for ever.
     pub fn shortest(self) -> Option<Duration> {
-        [self.deleted_ads, self.deleted_photos, self.log_messages, self.audit_log].into_iter().flatten().min()
+        [self.deleted_ads, self.deleted_photos, self.record, self.log_messages, self.audit_log]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// How long deleted ads have photos.
@@ -60,6 +69,10 @@ impl Retention {
         }
         if let Some(kept) = self.times.deleted_photos {
             self.remove_photos(kept).await?;
+        }
+        if let Some(kept) = self.times.record {
+            self.forget_revisions(kept).await?;
+            self.remove_calls(kept).await?;
         }
         if let Some(kept) = self.times.log_messages {
             self.erase_messages(kept).await?;
@@ -110,6 +123,20 @@ impl Retention {
         Ok(())
     }
 
+    /// Removes what ads said before old changes.
+    async fn forget_revisions(&self, kept: Duration) -> Result<(), ErasureError> {
+        let mut ads = 0;
+        while let Some(some) = self.database.forget_revisions_before(self.clock.now() - kept).await? {
+            self.metrics.expired(Expired::Revisions, some);
+            ads += some;
+            tokio::time::sleep(PAUSE).await;
+        }
+        if ads > 0 {
+            tracing::info!(ads, "removed earlier contents of ads after record_kept");
+        }
+        Ok(())
+    }
+
     async fn erase_messages(&self, kept: Duration) -> Result<(), ErasureError> {
         let mut entries = 0;
         while let Some(erased) = self.database.erase_messages_before(self.clock.now() - kept).await? {
@@ -123,20 +150,40 @@ impl Retention {
         Ok(())
     }
 
-    async fn remove_audit(&self, kept: Duration) -> Result<(), ErasureError> {
-        let mut entries = 0;
-        loop {
-            let removed = self.database.remove_audit_before(self.clock.now() - kept, AUDIT_BATCH).await?;
-            self.metrics.expired(Expired::AuditEntries, removed);
-            entries += removed;
-            if removed < u64::from(AUDIT_BATCH) {
-                break;
-            }
-            tokio::time::sleep(PAUSE).await;
+    async fn remove_calls(&self, kept: Duration) -> Result<(), ErasureError> {
+        let remove = |before| self.database.remove_calls_before(before, BATCH);
+        let calls = self.remove_in_batches(kept, Expired::Calls, remove).await?;
+        if calls > 0 {
+            tracing::info!(calls, "removed calls of marketplaces after record_kept");
         }
+        Ok(())
+    }
+
+    async fn remove_audit(&self, kept: Duration) -> Result<(), ErasureError> {
+        let remove = |before| self.database.remove_audit_before(before, BATCH);
+        let entries = self.remove_in_batches(kept, Expired::AuditEntries, remove).await?;
         if entries > 0 {
             tracing::info!(entries, "removed entries of the audit log after audit_log_kept");
         }
         Ok(())
+    }
+
+    /// Removes what is from before a time until a statement removes less than [`BATCH`]; returns how many.
+    async fn remove_in_batches<Removal: Future<Output = Result<u64, StoreError>>>(
+        &self,
+        kept: Duration,
+        expired: Expired,
+        remove: impl Fn(Timestamp) -> Removal,
+    ) -> Result<u64, ErasureError> {
+        let mut all = 0;
+        loop {
+            let removed = remove(self.clock.now() - kept).await?;
+            self.metrics.expired(expired, removed);
+            all += removed;
+            if removed < u64::from(BATCH) {
+                return Ok(all);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 }

@@ -160,8 +160,8 @@ fn client(address: IpAddr) -> IpAddr {
 }
 
 impl BeyondLimits {
-    /// Takes in a connection beyond the limits. When all places are taken, the oldest connection ends of the address that
-    /// has most of them.
+    /// Takes in a connection beyond the limits. If all places are taken, the address with most of them loses its oldest
+    /// connection.
     fn reserve(&mut self, reserved: Reserved) {
         if self.reserve.len() >= CONNECTIONS_BEYOND {
             let of = |address| self.reserve.iter().filter(|other| other.address == address).count();

@@ -27,7 +27,7 @@ use tokio_util::either::Either;
 
 use super::{
     admission::ConnectionSlot,
-    deadlines::{Timed, Times},
+    deadlines::{LongBodies, Timed, Times},
     malformed::{Explained, MalformedRequest, Refusal},
     pace::Paced,
 };
@@ -106,14 +106,17 @@ impl Connection {
             }
         };
         let io = Explained::new(io, Box::new(refuse));
-        let io = Timed::new(io, times, opened, Arc::clone(&discard));
+        let long_bodies = LongBodies::default();
+        let io = Timed::new(io, times, opened, Arc::clone(&discard), long_bodies.clone());
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let (endpoint, close, discard) = (Arc::clone(&endpoint), Arc::clone(&close), Arc::clone(&discard));
             let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
+            let long_bodies = long_bodies.clone();
             async move {
                 let version = request.version();
                 let malformed = MalformedRequest::with_headers(version, request.headers());
                 let mut request = Request::from((request, local, remote, scheme));
+                request.set_data(long_bodies);
                 if let Some(malformed) = malformed {
                     request.set_data(malformed);
                 }

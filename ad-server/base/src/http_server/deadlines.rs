@@ -6,7 +6,10 @@
 use std::{
     io::{self, IoSlice},
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -38,10 +41,38 @@ impl Times {
     }
 }
 
+/// Extension of a request whose body may be sent for longer than an answer may take: as long as there is a [`LongBody`], the time for
+/// the answer begins anew with every byte. Who reads the body sees to its pace.
+#[derive(Debug, Clone, Default)]
+pub struct LongBodies(Arc<AtomicUsize>);
+
+/// A long body that is being read.
+#[derive(Debug)]
+pub struct LongBody(Arc<AtomicUsize>);
+
+impl LongBodies {
+    /// A long body of the connection, until it is dropped.
+    pub fn begin(&self) -> LongBody {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        LongBody(Arc::clone(&self.0))
+    }
+
+    fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Drop for LongBody {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A connection that is closed when its client takes too long.
 pub(super) struct Timed<Io> {
     inner: Io,
     times: Times,
+    long_bodies: LongBodies,
     /// Whether bytes have come since the last ones that were sent.
     receiving: bool,
     deadline: Instant,
@@ -57,12 +88,18 @@ pub(super) struct Timed<Io> {
 
 impl<Io> Timed<Io> {
     /// `opened`: when the connection began, with or without TLS.
-    pub(super) fn new(inner: Io, times: Times, opened: Instant, discard: Arc<OnceLock<DiscardBody>>) -> Self {
+    pub(super) fn new(
+        inner: Io,
+        times: Times,
+        opened: Instant,
+        discard: Arc<OnceLock<DiscardBody>>,
+        long_bodies: LongBodies,
+    ) -> Self {
         // A new connection has sent nothing yet, but a request is expected.
         let deadline = opened + times.answer.min(times.idle);
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
         let pace = of_client(times.grace());
-        Self { inner, times, receiving: false, deadline, pace, alarm, discard, discarded: None }
+        Self { inner, times, long_bodies, receiving: false, deadline, pace, alarm, discard, discarded: None }
     }
 
     /// Fails if the deadline is over; otherwise wakes the task at the deadline.
@@ -80,7 +117,7 @@ impl<Io> Timed<Io> {
     }
 
     fn received(&mut self) {
-        if !self.receiving {
+        if !self.receiving || self.long_bodies.is_any() {
             self.receiving = true;
             self.deadline = Instant::now() + self.times.answer;
         }
@@ -210,7 +247,7 @@ mod tests {
 
     fn connection(buffer: usize) -> (Timed<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
-        (Timed::new(ours, TIMES, Instant::now(), Arc::default()), theirs)
+        (Timed::new(ours, TIMES, Instant::now(), Arc::default(), LongBodies::default()), theirs)
     }
 
     /// Reads until the connection is cut off, and returns when that was.
@@ -242,6 +279,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_long_body_may_be_sent_for_as_long_as_it_is_read() {
+        let (mut ours, mut theirs) = connection(64);
+        let reading = ours.long_bodies.begin();
+        let drips = tokio::spawn(async move {
+            for _ in 0..100 {
+                theirs.write_all(b"x").await.unwrap();
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            theirs
+        });
+        ours.read_exact(&mut [0; 100]).await.unwrap();
+        drop(reading);
+        let _theirs = drips.await.unwrap();
+        assert_eq!(cut_off(&mut ours).await.as_secs(), 29);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_silent_connection_has_less_time_for_its_first_request_than_between_two() {
         let (mut ours, _theirs) = connection(64);
         assert_eq!(cut_off(&mut ours).await.as_secs(), 30);
@@ -262,7 +316,7 @@ mod tests {
     async fn a_connection_that_waits_for_a_request_already_is_closed_in_time() {
         let times = Times { answer: Duration::from_secs(90), idle: Duration::from_secs(3) };
         let (ours, mut theirs) = duplex(64);
-        let mut ours = Timed::new(ours, times, Instant::now(), Arc::default());
+        let mut ours = Timed::new(ours, times, Instant::now(), Arc::default(), LongBodies::default());
         theirs.write_all(b"request").await.unwrap();
         ours.read_exact(&mut [0; 7]).await.unwrap();
         let begun = Instant::now();

@@ -29,6 +29,7 @@ use self::{
 pub use self::{
     admission::{ConnectionLimit, ConnectionLimits, Proxies},
     connection::{CloseConnection, DiscardBody},
+    deadlines::{LongBodies, LongBody},
     malformed::MalformedRequest,
     tls::{TlsError, TlsFiles},
 };

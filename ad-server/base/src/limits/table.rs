@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use ad_core::{
     categories::ad_fields::MOST_IMAGES,
-    model::{DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES, MOST_UNFINISHED},
+    model::{
+        DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES, MOST_REVISIONS,
+        MOST_UNFINISHED, MOST_UNFINISHED_PLANS,
+    },
     ports::PAGE_BYTES,
     rulebook::size::{MOST_BYTES, MOST_LEVELS},
     violation::Code,
@@ -30,7 +33,8 @@ pub const ANSWER_RATE: usize = 16 * 1024;
 pub const ANSWER_BEHIND: Duration = Duration::from_secs(20);
 
 pub const PENDING_DELIVERIES: u32 = 1000;
-/// Attempts at the same time in a process, of which some are reserved for webhooks that make none, and of one webhook.
+/// Maximum number of concurrent attempts in a process. Some are reserved for webhooks without an attempt in progress, and each webhook
+/// has a maximum of its own.
 pub const ATTEMPTS: usize = 128;
 pub const ATTEMPTS_RESERVED: usize = 96;
 pub const ATTEMPTS_OF_WEBHOOK: usize = 8;
@@ -41,13 +45,18 @@ pub const WEBHOOKS_OF_PROCESS: usize = 10_000;
 /// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub const BODY_RATE: usize = 16 * 1024;
 pub const BODY_BEHIND: Duration = Duration::from_secs(5);
-/// Bytes of a refused body that are still read: a client that is still sending would not read the answer. And how many clients may be
-/// sending such bodies, of which one dealer, or one address without a valid token, has a part.
+/// Bytes of a refused body that are still read, because a client does not read the answer while it sends. The other two limit the number
+/// of clients that send such bodies at the same time: altogether, and of one dealer or one address without a valid token.
 pub const DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 pub const DISCARDED_BODIES: usize = 512;
 pub const DISCARDED_BODIES_OF_DEALER: usize = 128;
-/// Requests that are processed at the same time. Those that are reserved for dealers with none in progress leave enough for the database
-/// to commit many together, and few enough that nobody waits long behind those of one dealer.
+
+/// Stock plans that a process computes at the same time, and how long the body of one may take.
+pub const PLANS_COMPUTED: usize = 4;
+pub const STOCK_WITHIN: Duration = Duration::from_mins(30);
+
+/// Maximum number of requests that are processed at the same time, and how many of these are reserved for dealers with none in progress.
+/// The others are enough for the database to commit many together, and few enough that nobody waits long behind those of one dealer.
 pub const REQUESTS: usize = 64;
 pub const REQUESTS_RESERVED: usize = 40;
 /// Maximum time for which a request or a list waits for its turn.
@@ -186,6 +195,7 @@ limits! {
     "Images", "{}" [Number(MOST_IMAGES)], "", "ad", "contract", "{error} at `image_urls`" 400 ValidationFailed;
     "Unfinished requests", "{}, and one DELETE" [Number(MOST_UNFINISHED as usize)], "", "ad", "they are executed one at a time", "{error}" 429 TooManyRequestsOfAd;
     "Earlier prices", "the latest {}" [Number(MOST_EARLIER_PRICES)], "", "ad", "storage, size of `/prices`", "the oldest are removed; `recorded_since` says so";
+    "Recorded changes", "the latest {}, kept for {}" [Number(MOST_REVISIONS), Setting("record_kept")], "`record_kept` ([record](record.md))", "ad", "storage, data protection", "the oldest are removed: {error}" 404 NotRecorded;
     "Message of a log entry", "{}" [Bytes(MOST_MESSAGE_BYTES)], "", "ad", "stored for ever or for `log_messages_kept`, up to 100 per read", "truncated and marked";
     "Photos of deleted ads", "kept for {}" [Setting("deleted_photos_kept")], "`deleted_photos_kept` ([retention](data-protection.md#retention))", "process", "data protection, storage", "removed";
     "Content of deleted ads; messages of logs; the audit log", "kept for ever" [], "`deleted_ads_kept`; `log_messages_kept`; `audit_log_kept` ([retention](data-protection.md#retention))", "process", "operator's choice", "erased; erased; removed";
@@ -196,6 +206,15 @@ limits! {
     "Event streams and long polls", "{}, {} of a token" [Setting("event_streams"), Setting("token_event_streams")], "`event_streams`, `token_event_streams`", "token", "connections, memory", "{error}" 429 RateLimited;
     "Requests that wait until they are finished", "half of `max_connections`, each for {}, and {} for their ads" [Setting("longest_wait"), Bytes(WAITING_MEMORY)], "`waiting_requests`, `longest_wait`", "process, *shared*", "connections, memory", "{error}; the answer is sent at once when there is no memory" 429 RateLimited;
     "Pole position", "3 days" [], "", "ad", "contract", "ends";
+}
+"Stock plans" {
+    "Ads; body, unpacked", "{}; {}" [Setting("stock_ads"), Setting("stock_bytes")], "`stock_ads`, `stock_bytes`", "plan", "storage", "the plan is refused";
+    "A payload", "{}" [Bytes(MOST_BYTES)], "", "payload", "memory", "the plan is refused";
+    "Time for the body; its rate", "{}; {}/s after {}" [Time(STOCK_WITHIN), Bytes(BODY_RATE), Time(BODY_BEHIND)], "", "plan", "connections", "the plan is refused: {error}" 408 RequestTimeout;
+    "Plans that are computed", "{}; {} of one dealer or group" [Number(PLANS_COMPUTED), Number(PLANS_COMPUTED - 1)], "", "process, *shared*", "memory, processor", "waits, {error} after 10 s" 503 Unavailable;
+    "Unfinished plans", "{}" [Number(MOST_UNFINISHED_PLANS as usize)], "", "dealer", "storage", "{error}" 409 TooManyPlans;
+    "Time until a ready plan is applied; time after its end", "{}; {}" [Setting("stock_plans_ready"), Setting("stock_plans_kept")], "`stock_plans_ready`, `stock_plans_kept`", "plan", "storage", "the plan expires; it is removed";
+    "Kinds of errors in a plan; errors of a change", "50; 20" [], "", "plan", "no answer larger than its request", "the rest are left out";
 }
 "Images" {
     "Size", "{}" [Bytes(IMAGE_BYTES)], "", "image", "memory", "the image fails";

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub struct FaultLog {
     /// What does not work, and what happens with it.
     message: &'static str,
-    /// While it lasts.
+    /// What has come since the last line; `None` while there is no such fault.
     repeats: Mutex<Option<Repeats>>,
 }
 

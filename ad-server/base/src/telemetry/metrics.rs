@@ -55,17 +55,22 @@ const WEBHOOK_OUTCOMES: [&str; 3] = ["delivered", "retried", "failed"];
 pub enum Expired {
     Ads,
     Images,
+    Revisions,
+    Calls,
     LogMessages,
     AuditEntries,
 }
 
 impl Expired {
-    const ALL: [Self; 4] = [Self::Ads, Self::Images, Self::LogMessages, Self::AuditEntries];
+    const ALL: [Self; 6] =
+        [Self::Ads, Self::Images, Self::Revisions, Self::Calls, Self::LogMessages, Self::AuditEntries];
 
     fn labels(self) -> MetricLabels<1> {
         let kind = match self {
             Self::Ads => "ads",
             Self::Images => "images",
+            Self::Revisions => "revisions",
+            Self::Calls => "calls",
             Self::LogMessages => "log_messages",
             Self::AuditEntries => "audit_entries",
         };

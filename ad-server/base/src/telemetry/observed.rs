@@ -52,8 +52,8 @@ impl MarketplaceCalls {
             Err(MarketplaceError::Transient { code: Code::MarketplaceCredentials, .. }) => "credentials",
             Err(MarketplaceError::Transient { .. }) => "transient",
             Err(MarketplaceError::NotAsked { .. }) => "not_asked",
-            Err(MarketplaceError::Refused(_)) => "refused",
-            Err(MarketplaceError::Gone | MarketplaceError::NotListed) => "gone",
+            Err(MarketplaceError::Refused { .. }) => "refused",
+            Err(MarketplaceError::Gone { .. } | MarketplaceError::NotListed) => "gone",
         };
         span.record("outcome", outcome);
         if let Err(error) = &result {

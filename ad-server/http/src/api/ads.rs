@@ -24,6 +24,7 @@ use super::{
     operations::BasePath,
     perform::not_allowed,
     respond::{self, PageBody},
+    revisions,
 };
 
 pub(super) async fn validate(call: &Call<'_>, _: AdParameters, payload: Payload) -> ApiResult {
@@ -86,6 +87,9 @@ pub(super) async fn log(call: &Call<'_>, query: LogQuery, mut turn: Turn) -> Api
 /// One ad, or 304 if the client has it, for which the ad itself is not read. If there is no memory for a large answer, it is
 /// dropped and read again when there is.
 pub(super) async fn read(call: &Call<'_>, query: AdParameters, _: Payload) -> ApiResult {
+    if let Some(at) = query.at {
+        return revisions::at(call, &query, at).await;
+    }
     let target = call.target(query.dealer_code.as_ref());
     if let Some(known) = &call.known
         && let Some(tag) = call.context().service.tag(call.access(), target).await?

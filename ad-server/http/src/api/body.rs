@@ -40,7 +40,7 @@ use ad_server_base::limits::{
 const GZIP_OVERHEAD: usize = 1024;
 
 /// The byte order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Whether the body of a request has been read.
 #[derive(Debug, Clone)]
@@ -57,6 +57,11 @@ impl Read {
     /// Of a request that could not be read.
     pub(super) fn unknown() -> Self {
         Self(Arc::default())
+    }
+
+    /// The body has been read to its end.
+    pub(super) fn is_whole(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether the body has been read to its end.
@@ -137,7 +142,7 @@ pub(super) async fn object(
     warns_of_repeated: bool,
     seen: impl FnOnce(&[u8]),
 ) -> Result<Payload, ApiError> {
-    let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
+    let Some(read) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
     let now = Instant::now();
     let until = now + limits.body_within;
     let is_gzip = is_gzip(request)?;
@@ -148,7 +153,7 @@ pub(super) async fn object(
     // What is left of the time is for the body.
     let _received = limits.body_memory.receive(access, expected, now + limits.body_within / 2).await?;
     let bytes = timeout_at(until, all(body, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
-    done.store(true, Ordering::Relaxed);
+    read.is_whole();
     let bytes = if is_gzip { limits.processor.run(access.name(), async { decoded(&bytes) }).await? } else { bytes };
     seen(&bytes);
     Payload::parsed(&bytes, limits, access, until, warns_of_repeated).await
@@ -165,7 +170,7 @@ pub async fn form(
     access: Option<&Access>,
     most: usize,
 ) -> Result<Vec<(String, String)>, ApiError> {
-    let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
+    let Some(read) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
     let content_type = request.header("content-type").unwrap_or_default();
     if !content_type.split(';').next().is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case(FORM)) {
         return Err(ApiError::BadBody(format!("The body must be a form: {FORM}.")));
@@ -179,12 +184,12 @@ pub async fn form(
     let bytes = timeout_at(until, all(request.take_body(), stated, most))
         .await
         .map_err(|_| ApiError::Slow(limits.body_within))??;
-    done.store(true, Ordering::Relaxed);
+    read.is_whole();
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
 }
 
 /// Whether a body is in gzip (extensions E3.7).
-fn is_gzip(request: &Request) -> Result<bool, ApiError> {
+pub(super) fn is_gzip(request: &Request) -> Result<bool, ApiError> {
     let values = request.headers().get_all(header::CONTENT_ENCODING).iter();
     let sent = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect::<Vec<_>>().join(", ");
     match sent.trim().to_ascii_lowercase().as_str() {

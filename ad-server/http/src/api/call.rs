@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ad_core::{
     fields::FieldErrors,
-    model::RequestOrigin,
+    model::{RequestOrigin, Via},
     service::{Access, CreatePath, Target},
 };
 use ad_parameters::Parameter;
@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
             path,
             operation,
             request,
-            origin: super::origin(&caller),
+            origin: super::origin(&caller, via(request)),
             caller,
             id: path.state.context.request_id(request),
             source_id: source_id.unwrap_or_default().to_owned(),
@@ -99,7 +99,7 @@ impl<'a> Call<'a> {
     pub(super) async fn payload(&self, body: Body, seen: impl FnOnce(&[u8])) -> Result<Payload, ApiError> {
         let (access, limits) = (self.access(), &self.context().limits);
         let warns_of_repeated = match self.operation.body {
-            TakenBody::Nothing => return Ok(Payload::default()),
+            TakenBody::Nothing | TakenBody::Stock => return Ok(Payload::default()),
             TakenBody::Object | TakenBody::ObjectOf(_) => false,
             TakenBody::CheckedObject => true,
         };
@@ -147,4 +147,10 @@ impl<'a> Call<'a> {
 pub(super) fn suggest(context: &Context, parameters: &[Parameter], mut errors: FieldErrors) -> FieldErrors {
     ad_parameters::suggest(&context.service.rulebook().settings.names, parameters, &mut errors);
     errors
+}
+
+/// Through what a request of the API was sent: the client of the command lines names itself.
+fn via(request: &Request) -> Via {
+    let agent = request.headers().get(header::USER_AGENT).map_or(&[][..], |agent| agent.as_bytes());
+    if agent.starts_with(b"ad-cli/") { Via::CommandLine } else { Via::Api }
 }

@@ -8,7 +8,9 @@ use ad_core::{
     fields::FieldErrors,
     ports::StoreError,
     rulebook::versions::Refusal,
-    service::{ServiceError, TooManyRequests as UnfinishedLimit, UsedBy},
+    service::{
+        NotRecorded as WhyNotRecorded, ServiceError, StockPlanError, TooManyRequests as UnfinishedLimit, UsedBy,
+    },
     violation::Code,
 };
 use poem::{
@@ -47,6 +49,9 @@ pub enum ApiError {
     /// A use case refused the request.
     #[error(transparent)]
     Service(#[from] ServiceError),
+    /// A use case of stock plans refused the request.
+    #[error(transparent)]
+    Plan(StockPlanError),
     /// The body is not a JSON object.
     #[error("{0}")]
     BadBody(String),
@@ -142,6 +147,19 @@ pub enum ApiError {
     Internal,
 }
 
+impl From<StockPlanError> for ApiError {
+    fn from(error: StockPlanError) -> Self {
+        match error {
+            StockPlanError::Service(error) => Self::Service(error),
+            StockPlanError::NotFound => Self::NotFound(
+                "No stock plan in the token's scope has this id. Plans are kept for some time after their end."
+                    .to_owned(),
+            ),
+            error => Self::Plan(error),
+        }
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::Service(error.into())
@@ -207,18 +225,21 @@ impl ApiError {
     #[rustfmt::skip]
     fn row(&self) -> ErrorRow {
         use ServiceError::{
-            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, NoRevisionNamed, PreconditionFailed, Refused, Store, TooManyRequests, Version,
+            Duplicate, Elsewhere, Invalid, InvalidQuery, KeyUsed, NoRevisionNamed, NotRecorded, PreconditionFailed, Refused, Store, TooManyRequests, Version,
         };
         match self {
             Self::Service(Invalid(_) | InvalidQuery(_)) => row(Code::ValidationFailed, StatusCode::BAD_REQUEST),
             Self::Service(Refused(denials)) => row(denials.first().map_or(Code::NotAllowed, |it| it.code), StatusCode::BAD_REQUEST),
             Self::Service(Version(error)) => row(error.code(), StatusCode::BAD_REQUEST),
-            Self::Service(ServiceError::NotFound | Elsewhere { .. }) | Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
+            Self::Service(ServiceError::NotFound | Elsewhere { .. } | NotRecorded(WhyNotRecorded::NoSuchRevision { .. })) | Self::NotFound(_) => row(Code::NotFound, StatusCode::NOT_FOUND),
             Self::Service(PreconditionFailed(tag) | NoRevisionNamed(tag)) => row(Code::PreconditionFailed, StatusCode::PRECONDITION_FAILED).with(header::ETAG, conditional::etag(*tag)),
+            Self::Service(NotRecorded(WhyNotRecorded::Revision(_))) => row(Code::NotRecorded, StatusCode::NOT_FOUND),
+            Self::Service(NotRecorded(WhyNotRecorded::NotCreated { .. } | WhyNotRecorded::Time { .. })) => row(Code::NotRecorded, StatusCode::BAD_REQUEST),
             Self::Service(Duplicate { .. }) => row(Code::DuplicateSourceId, StatusCode::CONFLICT),
             Self::Service(KeyUsed(_)) => row(Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
             Self::Service(TooManyRequests(UnfinishedLimit::OfDealer(_))) => row(Code::QuotaExceeded, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
+            Self::Plan(error) => row(error.code().unwrap_or(Code::InternalError), StatusCode::CONFLICT),
             Self::Service(Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)))
             | Self::InvalidToken(TokenError::RevocationUnknown)
             | Self::NoMemory(_)

@@ -6,7 +6,7 @@ use ad_core::{
 };
 use ad_parameters::{AdParameters, FromParameters, Parameter};
 use futures_util::future::BoxFuture;
-use poem::Response;
+use poem::{Body, Response};
 
 use super::{ApiError, body::Payload, call::Call, lists};
 
@@ -21,6 +21,8 @@ pub(super) enum Handler {
     Write(WriteHandler),
     /// With slot, memory and connection of a list.
     List(&'static dyn QueryHandler<lists::Turn>),
+    /// With the body as it comes, and limits of its own.
+    Stream(&'static dyn QueryHandler<Body>),
     /// With limits of its own, or with none.
     Alone(&'static dyn QueryHandler<()>),
     /// It refuses every request, whatever its parameters and body are.

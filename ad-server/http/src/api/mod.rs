@@ -36,8 +36,10 @@ mod prefer;
 mod problem;
 pub mod requests;
 mod respond;
+mod revisions;
 mod sandbox;
 pub mod static_document;
+mod stock;
 mod summary;
 pub mod versions;
 pub mod webhooks;
@@ -46,7 +48,7 @@ mod writes;
 use std::sync::Arc;
 
 use ad_core::{
-    model::RequestOrigin,
+    model::{RequestOrigin, Via},
     ports::{Ids, Store},
     service::{Access, Service},
 };
@@ -63,7 +65,7 @@ use ad_server_base::{
     telemetry::{Metrics, traces},
     values::Origin,
 };
-use ad_server_outside::webhooks::Webhooks;
+use ad_server_outside::{record_keys::RecordKeys, webhooks::Webhooks};
 use around::CommonLayer;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
@@ -75,6 +77,7 @@ pub use openapi::first_request;
 pub use pages::viewers;
 pub use prefer::Waits;
 pub use sandbox::ApiFaults;
+pub use stock::StockApi;
 
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
@@ -125,6 +128,10 @@ pub struct Context {
     pub serves_metrics: bool,
     /// Makes this a sandbox, which fails requests when source ids ask for it and serves sample images; `None` in production.
     pub faults: Option<ApiFaults>,
+    /// Sign the records of ads.
+    pub record_keys: Arc<RecordKeys>,
+    /// Plans whole stocks; `None`: it cannot.
+    pub stock: Option<StockApi>,
     /// Manages webhooks; `None`: there are none.
     pub webhooks: Option<Webhooks>,
     /// Whether answers over the service's own TLS tell browsers to come by https only (RFC 6797).
@@ -179,6 +186,8 @@ ad_server_base::debug_by_name!(Context);
 ///     stopping: Stopping::default(),
 ///     serves_metrics: false,
 ///     faults: None,
+///     record_keys: Arc::new(RecordKeys::random()?),
+///     stock: None,
 ///     webhooks: None,
 ///     strict_transport: true,
 /// };
@@ -245,8 +254,8 @@ pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stoppin
 #[derive(Debug, Clone, Copy)]
 pub struct RequestId(pub Uuid);
 
-pub fn origin(caller: &Caller) -> RequestOrigin {
-    RequestOrigin { asked_by: Some(caller.jti.clone()), trace: traces::current() }
+pub fn origin(caller: &Caller, via: Via) -> RequestOrigin {
+    RequestOrigin { asked_by: Some(caller.jti.clone()), via: Some(via), plan_id: None, trace: traces::current() }
 }
 
 impl Context {

@@ -8,15 +8,16 @@ use ad_core::{
     model::ApiVersion,
 };
 use ad_parameters::{
-    AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, LOG_PARAMETERS,
-    PAGE_PARAMETERS, Parameter, READ_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, WRITE_PARAMETERS,
+    AD_PARAMETERS, APPLY_PARAMETERS, BUMP_PARAMETERS, CHANGE_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS,
+    EVENT_PARAMETERS, LOG_PARAMETERS, PAGE_PARAMETERS, PLAN_PARAMETERS, Parameter, READ_PARAMETERS, RECORD_PARAMETERS,
+    REVISION_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, WRITE_PARAMETERS,
 };
 use poem::http::{HeaderValue, Method};
 
 use super::{
     ads, events,
     handler::{Handler, accepts, run},
-    headers, lookups, me, requests, summary, webhooks, writes,
+    headers, lookups, me, requests, revisions, stock, summary, webhooks, writes,
 };
 use ad_server_access::auth::Permission;
 
@@ -31,6 +32,15 @@ pub(crate) enum Act {
     Read,
     Status,
     Prices,
+    /// Lists the revisions of an ad.
+    Revisions,
+    /// Reads an ad as it was.
+    Revision,
+    Restore,
+    /// Lists the calls of marketplaces about an ad.
+    Calls,
+    /// Reads the signed record of an ad.
+    Record,
     Log,
     Update,
     Migrate,
@@ -44,6 +54,10 @@ pub(crate) enum Act {
     CreateWebhook,
     /// Queues a delivery to a webhook.
     Deliver,
+    /// Makes a stock plan.
+    PlanStock,
+    /// Reads or changes stock plans.
+    Plan,
     Other,
 }
 
@@ -119,6 +133,8 @@ pub(crate) enum TakenBody {
     ObjectOf(&'static str),
     /// A JSON object; keys that it has more than once are warned of.
     CheckedObject,
+    /// The payloads of a stock, as they come.
+    Stock,
 }
 
 /// A row of the table.
@@ -170,6 +186,16 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "For each marketplace: whether it shows the ad, and if not, why, who can change that and what to do. While an action is retried: the reason of the last attempt, the number of attempts, and the time of the next one. `docs/status.md` lists all statuses and codes." },
     Operation { act: Act::Prices, method: Method::GET, path: "/:source_id/prices", on: EVERYWHERE, permission: READ, parameters: TARGET_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(ads::prices)), answer: OF_ADS, id: "read_{}_prices", summary: "Read the prices of an ad over time",
         doc: "Every accepted price with its time, oldest first; the lowest of the last 30 days; and for a reduced price, the reference price: the lowest of the 30 days before the series of reductions that it belongs to (Directive 98/6/EC, Article 6a). `docs/prices.md` says exactly what is computed." },
+    Operation { act: Act::Revisions, method: Method::GET, path: "/:source_id/revisions", on: EVERYWHERE, permission: READ, parameters: RECORD_PARAMETERS, body: NOTHING, handler: Handler::List(run!(revisions::list)), answer: OF_ADS, id: "list_{}_revisions", summary: "List what an ad said before",
+        doc: "Every recorded change of the ad, newest first, with when, with which token and through what it was made, and the fields that it changed. Also of deleted ads." },
+    Operation { act: Act::Revision, method: Method::GET, path: "/:source_id/revisions/:revision", on: EVERYWHERE, permission: READ, parameters: REVISION_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(revisions::read)), answer: OF_ADS, id: "read_{}_revision", summary: "Read an ad as it was",
+        doc: "The whole ad of a revision, whose number is the first part of the `ETag` that the ad had then. To read the ad as it was at a time, read it with `at`." },
+    Operation { act: Act::Restore, method: Method::POST, path: "/:source_id/revisions/:revision/restore", on: EVERYWHERE, permission: WRITE, parameters: WRITE_PARAMETERS, body: NOTHING, handler: Handler::Write(accepts!(revisions::restore)), answer: OF_ADS, id: "restore_{}_revision", summary: "Restore an earlier revision",
+        doc: "Updates the ad to what it said in that revision, by the rules of today. Fields that cannot change stay as they are; `warnings` names them." },
+    Operation { act: Act::Calls, method: Method::GET, path: "/:source_id/calls", on: EVERYWHERE, permission: READ, parameters: RECORD_PARAMETERS, body: NOTHING, handler: Handler::List(run!(revisions::calls)), answer: OF_ADS, id: "list_{}_calls", summary: "List the calls of marketplaces about an ad",
+        doc: "Every call that was made, newest first, with what was answered and how long it took. A call is listed when its outcome is recorded; also of deleted ads." },
+    Operation { act: Act::Record, method: Method::GET, path: "/:source_id/record", on: EVERYWHERE, permission: READ, parameters: TARGET_PARAMETERS, body: NOTHING, handler: Handler::List(run!(revisions::record)), answer: OF_ADS, id: "read_{}_record", summary: "Read the signed record of an ad",
+        doc: "The ad, what it said before, its log, the calls of marketplaces, and the checksums of its photos, as one signed document." },
     Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: READ, parameters: LOG_PARAMETERS, body: NOTHING, handler: Handler::List(run!(ads::log)), answer: OF_ADS, id: "read_{}_log", summary: "Read the log of an ad",
         doc: "All entries in pages, oldest first by default." },
     Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: WRITE, parameters: WRITE_PARAMETERS, body: OBJECT, handler: Handler::Write(accepts!(writes::update)), answer: OF_ADS, id: "put", summary: "Update an ad",
@@ -202,6 +228,18 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Scope, dealers, permissions and limits of the token. Needs no permission." },
     Operation { act: Act::Summary, method: Method::GET, path: summary::PATH, on: ONCE, permission: READ, parameters: SUMMARY_PARAMETERS, body: NOTHING, handler: Handler::List(run!(summary::read)), answer: ("The number of ads by status", "Summary"), id: "read_summary", summary: "Count ads by status",
         doc: "The ads of the token's dealer or group, deleted ones included, by status, vehicle type, marketplace and code of failure. Answered from an index, so it may be asked every few seconds." },
+    Operation { act: Act::PlanStock, method: Method::POST, path: stock::PATH, on: ONCE, permission: WRITE, parameters: PLAN_PARAMETERS, body: TakenBody::Stock, handler: Handler::Stream(run!(stock::create)), answer: ("The plan. It is computed, or ready: without `Prefer: wait`, and if it takes longer than that", "StockPlan"), id: "plan_stock", summary: "Plan a stock",
+        doc: "Compares the whole stock, one payload for each ad, with the stored ads, and changes nothing. A field that a payload leaves out is cleared; ads that the stock does not name are kept, hidden or deleted, as `missing` says. Read the plan and its changes, and apply it. A body that is not whole, names an ad twice or has no valid ad refuses the plan. Instead of a stock, a selection of ads and a change of them can be sent." },
+    Operation { act: Act::Plan, method: Method::GET, path: stock::PATH, on: ONCE, permission: READ, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(stock::list)), answer: ("A page of plans", "StockPlanPage"), id: "list_stock_plans", summary: "List stock plans",
+        doc: "The plans of the token's scope, newest first, until 24 hours after their end." },
+    Operation { act: Act::Plan, method: Method::GET, path: "/v4/stock/plans/:plan_id", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::Alone(run!(stock::read)), answer: ("The plan", "StockPlan"), id: "read_stock_plan", summary: "Read a stock plan",
+        doc: "How far the plan is. With `Prefer: wait`, the answer is sent when it has been computed, or applied and the requests of its changes are finished." },
+    Operation { act: Act::Plan, method: Method::GET, path: "/v4/stock/plans/:plan_id/changes", on: ONCE, permission: READ, parameters: CHANGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(stock::changes)), answer: ("A page of changes", "PlannedChangePage"), id: "list_planned_changes", summary: "List the changes of a stock plan",
+        doc: "What applying the plan changes, in the order of the stock, removals last, and what has become of each change. Ads that are unchanged are counted, and not listed." },
+    Operation { act: Act::Plan, method: Method::POST, path: "/v4/stock/plans/:plan_id/apply", on: ONCE, permission: WRITE, parameters: APPLY_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(stock::apply)), answer: ("The plan, which is being applied", "StockPlan"), id: "apply_stock_plan", summary: "Apply a stock plan",
+        doc: "Makes the changes: updates first, then creates, then removals. Each is an ordinary request with `plan_id`. An ad that has changed since the plan was made is left, with outcome `conflict`. A plan that is or was applied is answered as it is, so the request may be repeated." },
+    Operation { act: Act::Plan, method: Method::DELETE, path: "/v4/stock/plans/:plan_id", on: ONCE, permission: WRITE, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(stock::cancel)), answer: ("The plan", "StockPlan"), id: "cancel_stock_plan", summary: "Cancel a stock plan",
+        doc: "Changes that were made stay, and no further ones are made. A plan that has ended is answered as it is." },
     Operation { act: Act::CreateWebhook, method: Method::POST, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookInput"), handler: Handler::InTurn(run!(webhooks::create)), answer: ("The webhook, with its secret", "NewWebhook"), id: "create_webhook", summary: "Create a webhook",
         doc: "Events from now on are sent to `url`. The answer has the `secret` that signs them; it is shown this once." },
     Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::list)), answer: ("A page of webhooks", "WebhookPage"), id: "list_webhooks", summary: "List webhooks",

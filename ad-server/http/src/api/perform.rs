@@ -131,6 +131,10 @@ impl Call<'_> {
                 let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
                 handler(self, limits.lists.turn(self.access().name()).await?).await
             }
+            Handler::Stream(handler) => {
+                let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
+                handler(self, body).await
+            }
             Handler::Alone(handler) => {
                 let handler = self.parsed(|parameters, query| handler.parse(parameters, query))?;
                 handler(self, ()).await
@@ -142,7 +146,10 @@ impl Call<'_> {
 
 impl Context {
     fn has(&self, operation: &Operation) -> bool {
-        operation.permission != Some(Permission::Webhooks) || self.webhooks.is_some()
+        match operation.act {
+            Act::PlanStock | Act::Plan => self.stock.is_some(),
+            _ => operation.permission != Some(Permission::Webhooks) || self.webhooks.is_some(),
+        }
     }
 
     pub(crate) fn request_id(&self, request: &Request) -> Uuid {

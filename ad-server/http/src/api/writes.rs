@@ -165,11 +165,13 @@ impl ShownAd<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.extend(request.to_string().parse().ok().map(|request| (COALESCED_WITH, request)));
         }
-        let measured = (included.quality || included.warnings)
+        // A restore names what it leaves as it is.
+        let with_warnings = included.warnings || call.operation.act == Act::Restore;
+        let measured = (included.quality || with_warnings)
             .then(|| call.context().service.quality(&accepted.ad, &accepted.failed_images))
             .transpose()?;
         let certain = measured.iter().flat_map(Quality::warnings);
-        let warnings = included.warnings.then(|| accepted.warnings.iter().cloned().chain(certain).collect::<Vec<_>>());
+        let warnings = with_warnings.then(|| accepted.warnings.iter().cloned().chain(certain).collect::<Vec<_>>());
         let view = accepted.ad.view(log).with_quality(measured.as_ref().filter(|_| included.quality));
         let body = json_text(&view.with_warnings(warnings.as_deref()))?;
         Ok(WriteAnswer { status: if creates { StatusCode::CREATED } else { StatusCode::OK }, headers, body })

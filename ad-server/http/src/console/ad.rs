@@ -1,7 +1,10 @@
 //! The page of an ad: preview, status with what to do, photos, quality, and history.
 
 use ad_core::{
-    model::{Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, Quality, StatusReport, WhoActs},
+    model::{
+        Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, LATEST_ENTRIES, MAX_LIMIT, Page, Quality,
+        StatusReport, WhoActs,
+    },
     service::{ServiceError, TaggedAd},
 };
 use maud::{Markup, html};
@@ -10,7 +13,7 @@ use super::{
     act::{self, AdAction, AdKey},
     badges, editor,
     page::{self, Section},
-    preview, prices, quality, show, timeline,
+    preview, prices, quality, show, timeline, versions,
     visitor::{PageResult, Visit},
     words::channel_in_swedish,
 };
@@ -27,10 +30,13 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let prices = context.service.prices(scope, target).await?;
     let quality = context.service.quality_with_prices(ad, failed_images, Some(&prices)).await?;
     let changes = context.service.changes(ad).await?;
+    let latest = Page { limit: LATEST_ENTRIES.try_into().unwrap_or(MAX_LIMIT), offset: 0 };
+    let versions = context.service.revisions(scope, target, latest).await?.rows;
     let title = show::title(ad);
     let main = html! {
         div data-source-id=(ad.source_id) {
             (act::done(&visit))
+            (versions::restored(&visit))
             div.heading {
                 div {
                     p.crumbs { a href=(visit.visitor.address("/stock")) { (visit.visitor.texts.stock) } }
@@ -50,7 +56,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                     div.panel #quality data-live { (quality::section(&visit, &quality)) }
                 }
             }
-            (timeline::section(&visit, &log, &report.unfinished, &changes))
+            (timeline::section(&visit, ad, &timeline::History { log: &log, unfinished: &report.unfinished, changes: &changes, versions: &versions }))
             (payload(&visit, ad))
         }
     };

@@ -38,6 +38,7 @@ mod show;
 mod stock;
 mod texts;
 mod timeline;
+mod versions;
 mod visitor;
 mod webhooks;
 mod words;

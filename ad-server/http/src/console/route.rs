@@ -10,6 +10,7 @@ use url::form_urlencoded;
 
 use super::{
     Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, requests, session, stock,
+    versions,
     visitor::{PageResult, Visit, Visitor, check_origin},
     webhooks,
 };
@@ -84,6 +85,8 @@ static PAGES: &[Page] = &[
     page("", alone!(ANY, start)),
     page("/stock", alone!(READ, stock::page)),
     page("/ad", turn!(READ, ad::page)),
+    page("/ad/version", turn!(READ, versions::page)),
+    form("/ad/version", FORM, alone!(WRITE, versions::restore)),
     form("/act", FORM, alone!(ANY, act::act)),
     page("/ad/edit", alone!(WRITE, editor::edit)),
     form("/ad/edit", editor::MOST_FORM_BYTES, alone!(WRITE, editor::save)),

@@ -285,6 +285,13 @@ texts! {
     changes_left_out: "Further fields, which are not kept", "Ytterligare fält, som inte sparas";
     older_left_out: "Older entries are in the ad's log.", "Äldre rader finns i annonsens logg.";
     waits_for: "for", "på";
+    by: "by", "av";
+    via_api: "through the API", "via API:et";
+    via_console: "in the console", "i konsolen";
+    via_command_line: "on the command line", "på kommandoraden";
+    version: "Version", "Version";
+    this_version: "This version", "Den här versionen";
+    restore_version: "Restore this version", "Återställ den här versionen";
     payload: "Data of the ad (JSON)", "Annonsens data (JSON)";
     payload_is: "As the API answers to", "Så som API:et svarar på";
     preview: "Preview", "Förhandsvisning";

@@ -2,20 +2,31 @@
 
 use std::collections::HashMap;
 
-use ad_core::model::{ActionState, ContentChange, LATEST_ENTRIES, LogEntry, RequestState, RequestStatus};
+use ad_core::model::{
+    ActionState, Ad, ContentChange, LATEST_ENTRIES, LogEntry, RequestState, RequestStatus, RevisionEntry,
+};
 use maud::{Markup, html};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{badges, form::label, page, show, texts::Texts, visitor::Visit};
+use super::{badges, form::label, page, show, texts::Texts, versions, visitor::Visit};
+
+/// What is known of the requests of an ad.
+pub(super) struct History<'a> {
+    /// The latest log entries, the oldest first.
+    pub(super) log: &'a [LogEntry],
+    pub(super) unfinished: &'a [RequestStatus],
+    /// What requests have changed about the content, by their ids.
+    pub(super) changes: &'a HashMap<Uuid, ContentChange>,
+    /// The latest revisions, the newest first.
+    pub(super) versions: &'a [RevisionEntry],
+}
 
 /// The requests, the newest first.
-pub(super) fn section(
-    visit: &Visit,
-    log: &[LogEntry],
-    unfinished: &[RequestStatus],
-    changes: &HashMap<Uuid, ContentChange>,
-) -> Markup {
+pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
+    let History { log, unfinished, changes, versions } = history;
+    let present = versions.first().map(|version| version.revision);
+    let made = |request: Uuid| versions.iter().find(|version| version.request_id == Some(request));
     let texts = visit.visitor.texts;
     // A request's entries stand one behind the other.
     let requests: Vec<&[LogEntry]> = log.chunk_by(|one, next| one.request_id == next.request_id).collect();
@@ -26,7 +37,9 @@ pub(super) fn section(
             ol.timeline.plain {
                 @for request in unfinished.iter().rev().filter(|request| !is_logged(request.request_id)) {
                     li {
-                        div.request-heading { (badges::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted)) }
+                        div.request-heading { (badges::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted))
+                            @if let Some(version) = made(request.request_id) { (versions::made_by(texts, version)) }
+                        }
                         (id(visit, request.request_id))
                     }
                 }
@@ -35,6 +48,7 @@ pub(super) fn section(
                     li {
                         div.request-heading {
                             strong { (texts.action(entries[0].action)) } " " (page::time(entries[0].created))
+                            @if let Some(version) = made(request) { (versions::made_by(texts, version)) }
                             @if let Some(request) = unfinished.iter().find(|it| it.request_id == request) {
                                 " " (badges::request_state(texts, request.state)) " " (waits(texts, request))
                             }
@@ -42,6 +56,7 @@ pub(super) fn section(
                         @if let Some(change) = changes.get(&request) { (changed(visit, request, change)) }
                         ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, entry)) } } }
                         (id(visit, request))
+                        @if let Some(version) = made(request) { (versions::links(visit, ad, version, present == Some(version.revision))) }
                     }
                 }
             }

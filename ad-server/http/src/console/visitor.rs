@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ad_core::model::RequestOrigin;
+use ad_core::model::{RequestOrigin, Via};
 use poem::{
     Request, Response, Result,
     http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority},
@@ -104,7 +104,7 @@ impl Visitor {
 impl Visit {
     /// Where what it changes comes from.
     pub(super) fn origin(&self) -> RequestOrigin {
-        api::origin(&self.caller)
+        api::origin(&self.caller, Via::Console)
     }
 
     /// Whether the visitor's token has a permission.

@@ -32,6 +32,7 @@ pub struct EventView<'e> {
     message: String,
     marketplace_ad_id: Option<&'e str>,
     offer_id: Option<&'e str>,
+    plan_id: Option<Uuid>,
 }
 
 impl<'e> EventView<'e> {
@@ -54,6 +55,7 @@ impl<'e> EventView<'e> {
             message: message(&entry.external_message),
             marketplace_ad_id: event.marketplace_ad_id.as_deref(),
             offer_id: event.offer_id.as_deref(),
+            plan_id: event.plan_id,
         }
     }
 }
@@ -90,6 +92,7 @@ mod tests {
             category_id: 1020,
             marketplace_ad_id: Some("p-1".to_owned()),
             offer_id: None,
+            plan_id: Some(Uuid::from_u128(3)),
             entry: LogEntry { code: Some(Code::ImageFailed), ..entry },
         };
         assert_eq!(
@@ -111,6 +114,7 @@ mod tests {
                 "message": "1 of 2 images failed",
                 "marketplace_ad_id": "p-1",
                 "offer_id": null,
+                "plan_id": "00000000-0000-0000-0000-000000000003",
             })
         );
         for (external_message, text) in [(json!("Ad created"), "Ad created"), (json!(["a", 1]), "[\"a\",1]")] {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::{Content, Market, Timestamp},
-    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, StoreError},
+    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, StoreError},
 };
 use async_trait::async_trait;
 use serde::Serialize;
@@ -50,13 +50,13 @@ impl Local {
 
     /// The number behind an id; an id of another form was never given.
     fn seq(&self, id: &str) -> Result<i64, MarketplaceError> {
-        listing_seq(self.market, id).ok_or(MarketplaceError::Gone)
+        listing_seq(self.market, id).ok_or(MarketplaceError::GONE)
     }
 
     /// Runs a call that answers with the listing, if there is one.
     async fn call(&self, statement: impl Into<Statement>) -> Result<i64, MarketplaceError> {
         let ran = self.database.run(statement).await.map_err(failure)?;
-        Columns::first(&ran.rows).map_err(failure)?.ok_or(MarketplaceError::Gone)
+        Columns::first(&ran.rows).map_err(failure)?.ok_or(MarketplaceError::GONE)
     }
 
     async fn promote(
@@ -64,10 +64,10 @@ impl Local {
         key: IdempotencyKey,
         id: &str,
         pole_position_until: Option<Timestamp>,
-    ) -> Result<(), MarketplaceError> {
+    ) -> Result<Answered<()>, MarketplaceError> {
         let (market, now, listing) = (self.market.name(), self.clock.now(), self.seq(id)?);
         let promote = sql::PromoteListing { market, key: key.to_string(), now, listing, pole_position_until };
-        self.call(promote).await.map(drop)
+        self.call(promote).await.map(|_| Answered::DONE)
     }
 
     fn show<'a>(
@@ -87,7 +87,7 @@ impl Local {
             dealer_code: &ad.dealer_code,
             registration_number,
             title: ad.content.title(),
-            content: serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?,
+            content: serde_json::to_string(&shown).map_err(|error| MarketplaceError::refused(error.to_string()))?,
         })
     }
 }
@@ -111,43 +111,52 @@ fn first_id(at: Timestamp) -> Uuid {
 fn failure(error: StoreError) -> MarketplaceError {
     match error {
         StoreError::Unavailable(reason) => MarketplaceError::unreachable(reason.to_string(), None),
-        error => MarketplaceError::Refused(error.to_string()),
+        error => MarketplaceError::refused(error.to_string()),
     }
 }
 
 #[async_trait]
 impl Marketplace for Local {
-    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
         let plate = listing.ad.content.registration_number();
         let seq = self.call(self.show(key, listing, plate.as_deref())?).await?;
-        Ok(listing_id(self.market, seq))
+        Ok(Answered::ok(listing_id(self.market, seq)))
     }
 
-    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        listing: Listing<'_>,
+    ) -> Result<Answered<()>, MarketplaceError> {
         let plate = listing.ad.content.registration_number();
         let shown = self.show(key, listing, plate.as_deref())?;
-        self.call(sql::UpdateListing { listing: self.seq(id)?, shown }).await.map(drop)
+        self.call(sql::UpdateListing { listing: self.seq(id)?, shown }).await.map(|_| Answered::ok(()))
     }
 
-    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        let Some(listing) = listing_seq(self.market, id) else { return Ok(()) };
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
+        let Some(listing) = listing_seq(self.market, id) else { return Ok(Answered::DONE) };
         let (market, now) = (self.market.name(), self.clock.now());
         let unpublish = sql::UnpublishListing { market, key: key.to_string(), now, listing };
-        self.database.run(unpublish).await.map(drop).map_err(failure)
+        self.database.run(unpublish).await.map(|_| Answered::DONE).map_err(failure)
     }
 
-    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         self.promote(key, id, None).await
     }
 
-    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<Answered<()>, MarketplaceError> {
         self.promote(key, id, Some(until)).await
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
+    async fn find_by_plate(
+        &self,
+        dealer_code: &str,
+        plate: &str,
+    ) -> Result<Answered<Option<PlateListing>>, MarketplaceError> {
         let find = sql::FindListing { market: self.market.name(), dealer_code, registration_number: plate };
         let rows = self.database.read(find).await.map_err(failure)?;
         let found = Columns::first(&rows).map_err(failure)?;
-        Ok(found.map(|(seq, reference)| PlateListing { id: listing_id(self.market, seq), reference }))
+        Ok(Answered::ok(found.map(|(seq, reference)| PlateListing { id: listing_id(self.market, seq), reference })))
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::Timestamp,
-    ports::{IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
     violation::Code,
 };
 use async_trait::async_trait;
@@ -42,27 +42,36 @@ impl PausableMarketplace {
 
 #[async_trait]
 impl Marketplace for PausableMarketplace {
-    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
         self.call("publish", Some(key), self.inner.publish(key, listing)).await
     }
 
-    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        listing: Listing<'_>,
+    ) -> Result<Answered<()>, MarketplaceError> {
         self.call("update", Some(key), self.inner.update(key, id, listing)).await
     }
 
-    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         self.call("unpublish", Some(key), self.inner.unpublish(key, id)).await
     }
 
-    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         self.call("bump", Some(key), self.inner.bump(key, id)).await
     }
 
-    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<Answered<()>, MarketplaceError> {
         self.call("boost", Some(key), self.inner.boost(key, id, until)).await
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
+    async fn find_by_plate(
+        &self,
+        dealer_code: &str,
+        plate: &str,
+    ) -> Result<Answered<Option<PlateListing>>, MarketplaceError> {
         self.call("find_by_plate", None, self.inner.find_by_plate(dealer_code, plate)).await
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{
 
 use ad_core::{
     model::{Action, ActionState, Ad, ImageRef, LogEntry, Market, Request, Timestamp},
-    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, NewAd, PlateListing, Store},
+    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, NewAd, PlateListing, Store},
 };
 use futures_util::TryStreamExt;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn key(request: u128, action: Action) -> IdempotencyKey {
 }
 
 async fn publish(local: &Local, request: u128, ad: &Ad) -> String {
-    local.publish(key(request, Action::Publish), Listing { ad, images: &[] }).await.unwrap()
+    local.publish(key(request, Action::Publish), Listing { ad, images: &[] }).await.unwrap().value
 }
 
 async fn rows(temporary: &TemporaryStore) -> Vec<ListingRow> {
@@ -114,10 +114,10 @@ async fn a_call_that_arrives_late_and_was_done_in_the_meantime_changes_nothing()
 
     // The ad has moved on to another listing.
     assert_eq!(import(&temporary, OLD_CAR).await.unwrap(), 1);
-    let other = primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap().id;
+    let other = primary.find_by_plate("d1", "ABC001").await.unwrap().value.unwrap().id;
     primary.update(key(7, Action::Publish), &other, listing).await.unwrap();
     primary.update(key(2, Action::Publish), &id, listing).await.unwrap();
-    assert_eq!(primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap().id, other);
+    assert_eq!(primary.find_by_plate("d1", "ABC001").await.unwrap().value.unwrap().id, other);
     let shown: Vec<_> = rows(&temporary).await.into_iter().filter(|row| row.state == ListingState::Active).collect();
     assert_eq!(shown.len(), 1);
 }
@@ -133,7 +133,7 @@ async fn an_ad_has_one_listing_on_each_marketplace() {
     assert_eq!(publish(&primary, 3, &ad(1, 0)).await, id);
     // Ids of the other marketplace, or of none.
     for id in [&offer[2..], "VM20000001", "x", ""] {
-        assert_eq!(primary.bump(key(4, Action::Bump), id).await, Err(MarketplaceError::Gone));
+        assert_eq!(primary.bump(key(4, Action::Bump), id).await, Err(MarketplaceError::GONE));
         primary.unpublish(key(4, Action::Unpublish), id).await.unwrap();
     }
     assert_eq!(order(&temporary).await, [place("Bil-1", 1, 3), place("Bil-1", 1, 1)]);
@@ -154,7 +154,7 @@ async fn the_newest_and_the_bumped_come_first_and_an_update_does_not() {
     primary.unpublish(key(6, Action::Unpublish), &ids[2]).await.unwrap();
     let removed = ("Bil-3".to_owned(), None, 2);
     assert_eq!(order(&temporary).await, [place("Bil-1", 1, 3), place("Bil-2", 2, 1), removed]);
-    assert_eq!(primary.bump(key(7, Action::Bump), &ids[2]).await, Err(MarketplaceError::Gone));
+    assert_eq!(primary.bump(key(7, Action::Bump), &ids[2]).await, Err(MarketplaceError::GONE));
     primary.update(key(8, Action::Publish), &ids[2], Listing { ad: &ad(3, 0), images: &[] }).await.unwrap();
     assert_eq!(order(&temporary).await[0], place("Bil-3", 1, 3));
 }
@@ -167,17 +167,17 @@ async fn an_imported_listing_is_found_by_its_plate_and_taken_over() {
     let own = publish(&primary, 1, &first).await;
     primary.unpublish(key(2, Action::Unpublish), &own).await.unwrap();
     assert_eq!(import(&temporary, OLD_CAR).await.unwrap(), 1);
-    let found = primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap();
+    let found = primary.find_by_plate("d1", "ABC001").await.unwrap().value.unwrap();
     assert_eq!(found, PlateListing { id: "20000002".to_owned(), reference: None });
-    assert_eq!(primary.find_by_plate("d2", "ABC001").await.unwrap(), None);
+    assert_eq!(primary.find_by_plate("d2", "ABC001").await.unwrap(), Answered::ok(None));
 
     primary.update(key(3, Action::Publish), &found.id, Listing { ad: &first, images: &[] }).await.unwrap();
-    let found = primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap();
+    let found = primary.find_by_plate("d1", "ABC001").await.unwrap().value.unwrap();
     assert_eq!(found.reference, Some(first.id));
     // It is the ad's listing now, so the ad has no other.
     assert_eq!(publish(&primary, 4, &first).await, found.id);
     let listing = Listing { ad: &first, images: &[] };
-    assert_eq!(primary.update(key(5, Action::Publish), "29999999", listing).await, Err(MarketplaceError::Gone));
+    assert_eq!(primary.update(key(5, Action::Publish), "29999999", listing).await, Err(MarketplaceError::GONE));
     assert_eq!(order(&temporary).await[0], place("Bil-1", 1, 2));
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ad_core::{
     model::{Ad, ApiVersion, Content, ImageRef, Timestamp},
-    ports::{Listing, PlateListing},
+    ports::PlateListing,
 };
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -15,42 +15,6 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// Code of a response for a listing that does not exist. A 404 without it may come from a proxy.
 pub const NO_SUCH_LISTING: &str = "no_such_listing";
-
-/// A listing as it is sent. [`ListingBody`] is the same as it is received.
-#[derive(Serialize)]
-pub struct SentListing<'a> {
-    reference: Uuid,
-    source_id: &'a str,
-    dealer_code: &'a str,
-    category_id: u16,
-    api_version: ApiVersion,
-    content: &'a Content,
-    images: Vec<SentImage<'a>>,
-}
-
-ad_server_base::debug_by_name!(SentListing<'_>);
-
-#[derive(Serialize)]
-struct SentImage<'a> {
-    id: Uuid,
-    url: &'a str,
-    checksum: &'a str,
-}
-
-impl<'a> From<Listing<'a>> for SentListing<'a> {
-    fn from(Listing { ad, images }: Listing<'a>) -> Self {
-        let image = |image: &'a ImageRef| SentImage { id: image.id, url: &image.cdn_url, checksum: &image.checksum };
-        Self {
-            reference: ad.id,
-            source_id: &ad.source_id,
-            dealer_code: &ad.dealer_code,
-            category_id: ad.category_id,
-            api_version: ad.api_version,
-            content: &ad.content,
-            images: images.iter().map(image).collect(),
-        }
-    }
-}
 
 /// Content of a listing.
 #[derive(Debug, Clone, PartialEq, Object)]
@@ -209,7 +173,8 @@ mod tests {
     fn what_is_sent_is_what_the_other_end_reads() {
         let body = ListingBody::example();
         let ad = body.clone().into_ad(Timestamp::default());
-        let sent = serde_json::to_value(SentListing::from(Listing { ad: &ad, images: &ad.image_refs })).unwrap();
+        let sent = Listing { ad: &ad, images: &ad.image_refs }.json().unwrap();
+        let sent: Value = serde_json::from_slice(&sent).unwrap();
         assert_eq!(Some(&sent), body.to_json().as_ref());
         let Ok(read) = ListingBody::parse_from_json(Some(sent)) else { panic!("it can be read") };
         assert_eq!(read, body);

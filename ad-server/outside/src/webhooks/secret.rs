@@ -1,7 +1,7 @@
 //! Secrets of endpoints: how they sign (Standard Webhooks 1.0.0), and how they are stored, encrypted with a key that is not in the
 //! database. Neither messages nor `Debug` output show them.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, sync::Arc};
 
 use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
@@ -11,6 +11,7 @@ use ring::{
 };
 use uuid::Uuid;
 
+use crate::record_keys::RecordKeys;
 use ad_server_base::secret::{KeyFileError, Secret, read_or_create};
 use ad_server_store::webhooks::StoredSecret;
 
@@ -46,7 +47,10 @@ pub enum WebhookKeyError {
 }
 
 /// Encrypts and decrypts secrets, of webhooks and of sessions of the console. The first key encrypts; all of them decrypt.
-pub struct Vault(Vec<LessSafeKey>);
+pub struct Vault {
+    keys: Vec<LessSafeKey>,
+    record_keys: Arc<RecordKeys>,
+}
 
 ad_server_base::debug_by_name!(Vault);
 
@@ -94,14 +98,26 @@ fn random_key() -> io::Result<String> {
 impl Vault {
     /// The keys of a text, one a line.
     fn parse(text: &str, place: &str) -> Result<Self, WebhookKeyError> {
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let keys = lines.map(|(index, line)| {
-            let key = BASE64.decode(line.trim()).ok().filter(|key| key.len() == KEY_BYTES);
-            let key = key.and_then(|key| UnboundKey::new(&AES_256_GCM, &key).ok()).map(LessSafeKey::new);
-            key.ok_or_else(|| WebhookKeyError::Malformed { place: place.to_owned(), line: index + 1 })
-        });
-        let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        if keys.is_empty() { Err(WebhookKeyError::Empty { place: place.to_owned() }) } else { Ok(Self(keys)) }
+        let (mut keys, mut secrets) = (Vec::new(), Vec::new());
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let secret = BASE64.decode(line.trim()).ok().filter(|secret| secret.len() == KEY_BYTES);
+            let key = secret.as_ref().and_then(|secret| UnboundKey::new(&AES_256_GCM, secret).ok());
+            let (Some(secret), Some(key)) = (secret, key) else {
+                return Err(WebhookKeyError::Malformed { place: place.to_owned(), line: index + 1 });
+            };
+            keys.push(LessSafeKey::new(key));
+            secrets.push(secret);
+        }
+        if keys.is_empty() {
+            return Err(WebhookKeyError::Empty { place: place.to_owned() });
+        }
+        let record_keys = Arc::new(RecordKeys::derived_from(secrets.iter().map(Vec::as_slice)));
+        Ok(Self { keys, record_keys })
+    }
+
+    /// The keys that sign records of ads, one for each key.
+    pub fn record_keys(&self) -> &Arc<RecordKeys> {
+        &self.record_keys
     }
 
     /// Encrypts the secret of an endpoint, for that endpoint alone.
@@ -131,7 +147,7 @@ impl Vault {
         getrandom::fill(&mut nonce)?;
         let mut sealed = bytes.to_vec();
         let unique = Nonce::assume_unique_for_key(nonce);
-        let done = self.0[0].seal_in_place_append_tag(unique, Aad::from(purpose), &mut sealed);
+        let done = self.keys[0].seal_in_place_append_tag(unique, Aad::from(purpose), &mut sealed);
         done.map_err(|_| io::Error::other("encryption failed"))?;
         Ok([nonce.as_slice(), &sealed].concat())
     }
@@ -140,7 +156,7 @@ impl Vault {
     /// since.
     pub fn decrypt(&self, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
-        self.0.iter().find_map(|key| {
+        self.keys.iter().find_map(|key| {
             let mut bytes = sealed.to_vec();
             let length =
                 key.open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(purpose), &mut bytes).ok()?.len();

@@ -16,23 +16,25 @@ statements! {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>, vin: Option<String>,
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
-        quality_score: u8, image_refs: String, content: String, search: String,
+        quality_score: u8, image_refs: String, content: String, first_checksum: i64, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: AnswerValues<'a>
+        request: Uuid, plan: Option<String>, plan_id: Option<String>, progress: String, accepted: Timestamp,
+        ..keep: AnswerValues<'a>
     }
     sqlite "
         INSERT OR FAIL INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
             registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
-            content, content_revision, visible_changes)
+            content, first_checksum, content_revision, visible_changes)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
             :registration_number, :vin, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
-            :content, (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
+            :content, :first_checksum, (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
         -- The answer is stored under the next number.
-        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id, answer)
-        SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message, :dealer_code,
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, plan_id, dealer_code, transaction_id, answer)
+        SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message,
+            :plan_id, :dealer_code,
             max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1,
             CASE WHEN :digest IS NOT NULL THEN coalesce((SELECT max(seq) FROM kept_answers), 0) + 1 END
         WHERE changes() > 0;
@@ -42,8 +44,8 @@ statements! {
         FROM dealer_numbers WHERE dealer_code = :dealer_code AND changes() > 0;
 
         -- The last row is that of the text, whose place ends with the number of the ad.
-        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
-        SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :progress, :accepted, :accepted
+        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
+        SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :plan_id, :progress, :accepted, :accepted
         WHERE changes() > 0;
 
         INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body, is_in_log)
@@ -53,10 +55,10 @@ statements! {
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
                 registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
-                content, content_revision, visible_changes)
+                content, first_checksum, content_revision, visible_changes)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
                 registration_number, vin, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
-                (:content)[input_number], (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
+                (:content)[input_number], first_checksum, (SELECT number << 40 FROM epoch), (SELECT number << 40 FROM epoch)
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
             WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
@@ -65,14 +67,15 @@ statements! {
         ), new AS (
             SELECT inserted.seq, input.* FROM inserted JOIN input USING (id)
         ), entry AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code)
-            SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message, dealer_code FROM new
+            INSERT INTO log (ad, n, request_id, created, action, state, message, plan_id, dealer_code)
+            SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message,
+                CAST(plan_id AS UUID), dealer_code FROM new
         ), text AS (
             INSERT INTO texts (ad, dealer_code, search, source_id)
             SELECT seq, dealer_code, (:search)[input_number], source_id_folded FROM new
         ), request AS (
-            INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
-            SELECT request, seq, dealer_code, plan, progress, accepted, accepted FROM new
+            INSERT INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
+            SELECT request, seq, dealer_code, plan, CAST(plan_id AS UUID), progress, accepted, accepted FROM new
         ), kept_answer AS (
             INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
             SELECT holder, digest, fingerprint, for_request, kept, status, headers, (:answer)[input_number]
@@ -85,14 +88,18 @@ statements! {
     /// kept under the key. Every accepted write changes the revision, so requests of other processes are counted as well.
     ///
     /// Values that are null stay as they are; the registration number belongs to the content. The status stays while a request is
-    /// unfinished. Prices that are replaced are kept; 500 is `ad_core::model::MOST_EARLIER_PRICES`.
+    /// unfinished. Prices that are replaced are kept, and so is the difference from the content before, if there is one; 500 is
+    /// `ad_core::model::MOST_EARLIER_PRICES` and `MOST_REVISIONS`.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, quality_score: Option<u8>, search: Option<String>,
         registration_number: Option<&'a str>, vin: Option<String>, price_before: Option<String>,
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
         pole_position_until: Option<Timestamp>, ad_status: &'a str, ad_channels: String, updated: Timestamp,
         most_unfinished: u32, coalesces: bool,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: AnswerValues<'a>
+        difference: Option<String>, replaced: i64, version_before: Option<ApiVersion>, category_before: Option<u16>, checksum: i64,
+        asked_by: Option<&'a str>, via: Option<&'a str>,
+        request: Uuid, plan: Option<String>, plan_id: Option<String>, progress: String, accepted: Timestamp,
+        ..keep: AnswerValues<'a>
     }
     sqlite "
         UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
@@ -114,8 +121,8 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest);
 
         -- A request waits for those before it.
-        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
-        SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
+        INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
+        SELECT :request, seq, dealer_code, :plan, :plan_id, :progress, :accepted,
             CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = ads.seq) THEN NULL ELSE :accepted END
         FROM ads WHERE id = :id AND changes() > 0;
 
@@ -134,7 +141,17 @@ statements! {
         WHERE :price_before IS NOT NULL AND ad = (SELECT ad FROM requests WHERE id = :request)
             AND revision <= (
                 SELECT revision FROM prices WHERE ad = (SELECT ad FROM requests WHERE id = :request)
-                ORDER BY revision DESC LIMIT 1 OFFSET 500)"
+                ORDER BY revision DESC LIMIT 1 OFFSET 500);
+
+        INSERT OR FAIL INTO revisions (ad, n, revision, replaced, created, checksum, request_id, asked_by, via, plan_id, api_version,
+            category_id, difference)
+        SELECT seq, coalesce((SELECT max(n) FROM revisions WHERE ad = seq), 0) + 1, content_revision, :replaced, :updated, :checksum,
+            :request, :asked_by, :via, :plan_id, :version_before, :category_before, :difference
+        FROM ads WHERE :difference IS NOT NULL AND id = :id AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
+
+        DELETE FROM revisions
+        WHERE :difference IS NOT NULL AND ad = (SELECT ad FROM requests WHERE id = :request)
+            AND n <= (SELECT max(n) FROM revisions WHERE ad = (SELECT ad FROM requests WHERE id = :request)) - 500"
     postgres "
         WITH revised AS (
             UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
@@ -155,7 +172,7 @@ statements! {
                 AND NOT (:coalesces AND EXISTS (
                     SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS NOT DISTINCT FROM :plan))
                 AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
-            RETURNING seq, dealer_code
+            RETURNING seq, dealer_code, content_revision
         ), text AS (
             UPDATE texts SET search = :search FROM revised
             WHERE texts.dealer_code = revised.dealer_code AND texts.ad = revised.seq AND search <> :search
@@ -172,9 +189,20 @@ statements! {
             WHERE :price_before IS NOT NULL AND ad = revised.seq
                 AND revision <= (
                     SELECT kept.revision FROM prices AS kept WHERE kept.ad = revised.seq ORDER BY revision DESC LIMIT 1 OFFSET 499)
+        ), change AS (
+            INSERT INTO revisions (ad, n, revision, replaced, created, checksum, request_id, asked_by, via, plan_id, api_version,
+                category_id, difference)
+            SELECT seq, coalesce((SELECT max(n) FROM revisions WHERE ad = seq), 0) + 1, content_revision, :replaced, :updated, :checksum,
+                :request, :asked_by, :via, CAST(:plan_id AS UUID), :version_before,
+                :category_before, :difference
+            FROM revised WHERE :difference IS NOT NULL
+        ), old_change AS (
+            DELETE FROM revisions USING revised
+            WHERE :difference IS NOT NULL AND ad = revised.seq
+                AND n <= (SELECT max(n) FROM revisions AS latest WHERE latest.ad = revised.seq) - 499
         )
-        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
-        SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
+        INSERT INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
+        SELECT :request, seq, dealer_code, :plan, CAST(:plan_id AS UUID), :progress, :accepted,
             CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = revised.seq) THEN NULL ELSE :accepted END
         FROM revised";
 
@@ -266,6 +294,47 @@ statements! {
         SELECT request_id, content_changes FROM log
         WHERE ad = (SELECT seq FROM ads WHERE id = :id) AND content_changes IS NOT NULL
             AND n > (SELECT max(latest.n) - 100 FROM log AS latest JOIN ads ON ads.seq = latest.ad WHERE ads.id = :id)";
+
+    /// The changes of the content of an ad up to a revision, newest first: those that have at most so many bytes, and at least one.
+    ChangesUpTo { id: Uuid, up_to: i64, most_bytes: u64 }
+    both "
+        SELECT revision, created, request_id, asked_by, label, via, plan_id, replaced, api_version, category_id, difference, checksum
+        FROM (
+            SELECT revisions.*, tokens.label, max(n) OVER () AS last,
+                sum(coalesce(octet_length(difference), 0)) OVER (ORDER BY n DESC) AS bytes
+            FROM revisions LEFT JOIN tokens ON tokens.jti = revisions.asked_by
+            WHERE ad = (SELECT seq FROM ads WHERE id = :id) AND revision <= :up_to
+        ) AS change
+        WHERE n = last OR bytes <= :most_bytes
+        ORDER BY n DESC";
+
+    /// How an ad was created or imported. Its first revision is of the epoch of its first log entry, as is the transaction of that. The token of the request is in its progress and, once it is finished, in its last log entry.
+    CreationOf { id: Uuid }
+    sqlite "
+        SELECT (first.transaction_id >> 40) << 40, first.created, first.request_id, coalesce(last.asked_by, progress -> 'origin' ->> 'asked_by'), tokens.label, progress -> 'origin' ->> 'via',
+            first.plan_id, ads.first_checksum
+        FROM ads JOIN log AS first ON first.ad = ads.seq AND first.n = 1
+        LEFT JOIN log AS last ON last.request_id = first.request_id AND last.accepted IS NOT NULL
+        LEFT JOIN requests ON requests.id = first.request_id
+        LEFT JOIN tokens ON tokens.jti = coalesce(last.asked_by, progress -> 'origin' ->> 'asked_by')
+        WHERE ads.id = :id"
+    postgres "
+        SELECT (first.transaction_id >> 40) << 40, first.created, first.request_id, coalesce(last.asked_by, CAST(progress AS JSON) -> 'origin' ->> 'asked_by'), tokens.label, CAST(progress AS JSON) -> 'origin' ->> 'via',
+            first.plan_id, ads.first_checksum
+        FROM ads JOIN log AS first ON first.ad = ads.seq AND first.n = 1
+        LEFT JOIN log AS last ON last.request_id = first.request_id AND last.accepted IS NOT NULL
+        LEFT JOIN requests ON requests.id = first.request_id
+        LEFT JOIN tokens ON tokens.jti = coalesce(last.asked_by, CAST(progress AS JSON) -> 'origin' ->> 'asked_by')
+        WHERE ads.id = :id";
+
+    /// A page of the calls of marketplaces about an ad, newest first, each with the number of all and its place.
+    CallsOfAd { id: Uuid, limit: u32, offset: u64 }
+    both "
+        SELECT (SELECT count(*) FROM calls WHERE ad = (SELECT seq FROM ads WHERE id = :id)), -seq,
+            at, marketplace, action, request_id, status, code, latency, listing_id, content_sha256, revision
+        FROM (SELECT 1) AS one LEFT JOIN (
+            SELECT * FROM calls WHERE ad = (SELECT seq FROM ads WHERE id = :id) ORDER BY seq DESC LIMIT :limit OFFSET :offset
+        ) AS call ON true";
 
     /// Whether an ad exists and is not deleted.
     IsLive { id: Uuid }

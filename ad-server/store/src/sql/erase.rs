@@ -40,7 +40,7 @@ statements! {
     EraseAds { ads: Vec<i64>, now: Timestamp }
     sqlite "
         UPDATE ads SET erased = :now, content = '{}', image_refs = '[]', image_sources = NULL, registration_number = NULL, vin = NULL,
-            publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+            first_checksum = NULL, publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
         WHERE seq IN (SELECT value FROM json_each(:ads));
 
         UPDATE texts SET search = ''
@@ -51,7 +51,7 @@ statements! {
     postgres "
         WITH erased AS (
             UPDATE ads SET erased = :now, content = '{}', image_refs = '[]', image_sources = NULL, registration_number = NULL,
-                vin = NULL, publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
+                vin = NULL, first_checksum = NULL, publication = NULL, photos_due = NULL, visible_changes = ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
             WHERE seq = ANY (:ads) RETURNING seq, dealer_code
         )
         UPDATE texts SET search = '' FROM erased WHERE texts.dealer_code = erased.dealer_code AND texts.ad = erased.seq";
@@ -65,6 +65,26 @@ statements! {
     ErasePrices { ads: Vec<i64> }
     sqlite "DELETE FROM prices WHERE ad IN (SELECT value FROM json_each(:ads))"
     postgres "DELETE FROM prices WHERE ad = ANY (:ads)";
+
+    /// Deletes the earlier contents of these ads.
+    EraseRevisions { ads: Vec<i64> }
+    sqlite "DELETE FROM revisions WHERE ad IN (SELECT value FROM json_each(:ads))"
+    postgres "DELETE FROM revisions WHERE ad = ANY (:ads)";
+
+    /// Deletes the calls of marketplaces about these ads.
+    EraseCalls { ads: Vec<i64> }
+    sqlite "DELETE FROM calls WHERE ad IN (SELECT value FROM json_each(:ads))"
+    postgres "DELETE FROM calls WHERE ad = ANY (:ads)";
+
+    /// Removes what stock plans say about these ads.
+    ErasePlannedChanges { ads: Vec<i64> }
+    sqlite "
+        UPDATE stock_changes SET details = NULL, body = NULL
+        WHERE (source_id, dealer_code) IN (
+            SELECT source_id, dealer_code FROM ads WHERE seq IN (SELECT value FROM json_each(:ads)))"
+    postgres "
+        UPDATE stock_changes SET details = NULL, body = NULL FROM ads
+        WHERE ads.seq = ANY (:ads) AND stock_changes.source_id = ads.source_id AND stock_changes.dealer_code = ads.dealer_code";
 
     /// Removes what photos look like.
     ErasePhotoLooks { ads: Vec<i64> }

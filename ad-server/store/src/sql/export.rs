@@ -75,7 +75,8 @@ statements! {
         SELECT json_object(
             'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
             'action', log.action, 'state', log.state, 'code', log.code, 'message', json(log.message),
-            'content_changes', json(log.content_changes), 'accepted', log.accepted, 'asked_by', log.asked_by)
+            'content_changes', json(log.content_changes), 'accepted', log.accepted, 'asked_by', log.asked_by,
+            'plan_id', log.plan_id)
         FROM log
         JOIN ads ON ads.seq = log.ad
         WHERE log.ad IN (SELECT value FROM json_each(:ads)) ORDER BY log.ad, log.n"
@@ -83,7 +84,8 @@ statements! {
         SELECT CAST(json_build_object(
             'kind', 'log_entry', 'source_id', ads.source_id, 'n', log.n, 'request_id', log.request_id, 'created', log.created,
             'action', log.action, 'state', log.state, 'code', log.code, 'message', CAST(log.message AS JSON),
-            'content_changes', CAST(log.content_changes AS JSON), 'accepted', log.accepted, 'asked_by', log.asked_by) AS TEXT)
+            'content_changes', CAST(log.content_changes AS JSON), 'accepted', log.accepted, 'asked_by', log.asked_by,
+            'plan_id', log.plan_id) AS TEXT)
         FROM log
         JOIN ads ON ads.seq = log.ad
         WHERE log.ad = ANY (:ads) ORDER BY log.ad, log.n";
@@ -101,6 +103,47 @@ statements! {
         FROM prices
         JOIN ads ON ads.seq = prices.ad
         WHERE prices.ad = ANY (:ads) ORDER BY prices.ad, prices.revision";
+
+    /// Changes of their contents, each with the difference back to the content before.
+    ExportRevisions { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'revision', 'source_id', ads.source_id, 'revision', revisions.revision, 'replaced', revisions.replaced,
+            'created', revisions.created, 'request_id', revisions.request_id, 'asked_by', revisions.asked_by, 'via', revisions.via,
+            'plan_id', revisions.plan_id,
+            'api_version_before', revisions.api_version, 'category_id_before', revisions.category_id,
+            'difference', json(revisions.difference))
+        FROM revisions
+        JOIN ads ON ads.seq = revisions.ad
+        WHERE revisions.ad IN (SELECT value FROM json_each(:ads)) ORDER BY revisions.ad, revisions.n"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'revision', 'source_id', ads.source_id, 'revision', revisions.revision, 'replaced', revisions.replaced,
+            'created', revisions.created, 'request_id', revisions.request_id, 'asked_by', revisions.asked_by, 'via', revisions.via,
+            'plan_id', revisions.plan_id,
+            'api_version_before', revisions.api_version, 'category_id_before', revisions.category_id,
+            'difference', CAST(revisions.difference AS JSON)) AS TEXT)
+        FROM revisions
+        JOIN ads ON ads.seq = revisions.ad
+        WHERE revisions.ad = ANY (:ads) ORDER BY revisions.ad, revisions.n";
+
+    ExportCalls { ads: Vec<i64> }
+    sqlite "
+        SELECT json_object(
+            'kind', 'call', 'source_id', ads.source_id, 'at', calls.at, 'request_id', calls.request_id,
+            'marketplace', calls.marketplace, 'action', calls.action, 'revision', calls.revision, 'latency', calls.latency,
+            'status', calls.status, 'code', calls.code, 'listing_id', calls.listing_id, 'content_sha256', calls.content_sha256)
+        FROM calls
+        JOIN ads ON ads.seq = calls.ad
+        WHERE calls.ad IN (SELECT value FROM json_each(:ads)) ORDER BY calls.ad, calls.seq"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'call', 'source_id', ads.source_id, 'at', calls.at, 'request_id', calls.request_id,
+            'marketplace', calls.marketplace, 'action', calls.action, 'revision', calls.revision, 'latency', calls.latency,
+            'status', calls.status, 'code', calls.code, 'listing_id', calls.listing_id, 'content_sha256', calls.content_sha256) AS TEXT)
+        FROM calls
+        JOIN ads ON ads.seq = calls.ad
+        WHERE calls.ad = ANY (:ads) ORDER BY calls.ad, calls.seq";
 
     ExportPhotos { ads: Vec<i64> }
     sqlite "
@@ -181,6 +224,38 @@ statements! {
             'state', state, 'created', created, 'attempts', CAST(attempts AS JSON)) AS TEXT)
         FROM deliveries
         WHERE webhook = :webhook AND seq > :after ORDER BY seq LIMIT :limit";
+
+    /// Stock plans about it, oldest first: number and the plan.
+    ExportPlans<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT stock_plans.seq, json_object(
+            'kind', 'stock_plan', 'id', id, 'state', state, 'created', created, 'expires', expires, 'options', json(options),
+            'guard', json(guard), 'counts', json(counts), 'accepted', accepted, 'done', done, 'failed', failed, 'conflict', conflict)
+        FROM stock_plan_dealers AS own JOIN stock_plans ON stock_plans.seq = own.plan
+        WHERE own.dealer_code = :dealer_code ORDER BY stock_plans.seq"
+    postgres "
+        SELECT stock_plans.seq, CAST(json_build_object(
+            'kind', 'stock_plan', 'id', id, 'state', state, 'created', created, 'expires', expires, 'options', CAST(options AS JSON),
+            'guard', CAST(guard AS JSON), 'counts', CAST(counts AS JSON), 'accepted', accepted, 'done', done, 'failed', failed,
+            'conflict', conflict) AS TEXT)
+        FROM stock_plan_dealers AS own JOIN stock_plans ON stock_plans.seq = own.plan
+        WHERE own.dealer_code = :dealer_code ORDER BY stock_plans.seq";
+
+    /// Some changes of one of these plans, those whose numbers from 1 are after a given one: number, and the change if it is about the
+    /// dealer.
+    ExportPlannedChanges<'a> { plan: i64, dealer_code: &'a str, after: i64, limit: u32 }
+    sqlite "
+        SELECT n + 1, CASE WHEN dealer_code = :dealer_code THEN json_object(
+            'kind', 'stock_change', 'plan', (SELECT id FROM stock_plans WHERE seq = :plan), 'line', line, 'source_id', source_id,
+            'change', stock_changes.kind, 'revision', revision, 'outcome', outcome, 'code', code, 'details', json(details),
+            'body', json(body)) END
+        FROM stock_changes WHERE plan = :plan AND n >= :after ORDER BY n LIMIT :limit"
+    postgres "
+        SELECT n + 1, CASE WHEN dealer_code = :dealer_code THEN CAST(json_build_object(
+            'kind', 'stock_change', 'plan', (SELECT id FROM stock_plans WHERE seq = :plan), 'line', line, 'source_id', source_id,
+            'change', stock_changes.kind, 'revision', revision, 'outcome', outcome, 'code', code, 'details', CAST(details AS JSON),
+            'body', CAST(body AS JSON)) AS TEXT) END
+        FROM stock_changes WHERE plan = :plan AND n >= :after ORDER BY n LIMIT :limit";
 
     /// Answers about some ads that are kept for idempotency keys.
     ExportAnswers { ads: Vec<i64> }

@@ -14,6 +14,7 @@ pub(super) mod import;
 pub mod listings;
 pub(super) mod operators;
 pub(super) mod photos;
+pub(super) mod plans;
 pub(super) mod queue;
 pub(super) mod retention;
 pub(super) mod webhooks;

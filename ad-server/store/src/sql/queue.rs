@@ -100,12 +100,18 @@ statements! {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
     sqlite "
-        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code, transaction_id)
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, plan_id, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
-            CASE WHEN entry.key = 0 THEN :content_changes END,
+            CASE WHEN entry.key = 0 THEN :content_changes END, plan_id,
             dealer_code, max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
+        WHERE requests.id = :request AND lease = :lease;
+
+        INSERT OR FAIL INTO calls (ad, at, request_id, marketplace, action, revision, latency, status, code, listing_id, content_sha256)
+        SELECT ad, call.value ->> 0, call.value ->> 1, call.value ->> 2, call.value ->> 3, call.value ->> 4, call.value ->> 5,
+            call.value ->> 6, call.value ->> 7, call.value ->> 8, call.value ->> 9
+        FROM requests CROSS JOIN json_each(:calls) AS call
         WHERE requests.id = :request AND lease = :lease;
 
         UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
@@ -135,7 +141,8 @@ statements! {
                 lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
             FROM input
             WHERE requests.id = ANY (ARRAY[input.request]) AND requests.lease = input.lease
-            RETURNING requests.ad, requests.dealer_code, input.*
+            RETURNING requests.ad, requests.dealer_code,
+                requests.plan_id, input.*
         ), changed AS (
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
                 photos_due = CASE WHEN held.image_refs <> ads.image_refs OR ads.photos_due = 9223372036854775807
@@ -161,12 +168,19 @@ statements! {
                     OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score
                     OR ads.visible_changes < (SELECT number << 40 FROM epoch))
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, plan_id, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
                 CAST(entry.value -> 4 AS TEXT), entry.value ->> 5,
-                CASE WHEN entry.number = 1 THEN held.content_changes END, held.dealer_code
+                CASE WHEN entry.number = 1 THEN held.content_changes END, held.plan_id, held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
+        ), called AS (
+            INSERT INTO calls (ad, at, request_id, marketplace, action, revision, latency, status, code, listing_id, content_sha256)
+            SELECT held.ad, CAST(call.value ->> 0 AS BIGINT), CAST(call.value ->> 1 AS UUID), call.value ->> 2, call.value ->> 3,
+                CAST(call.value ->> 4 AS BIGINT), CAST(call.value ->> 5 AS BIGINT), CAST(call.value ->> 6 AS BIGINT),
+                call.value ->> 7, call.value ->> 8, call.value ->> 9
+            FROM held CROSS JOIN json_array_elements(CAST(held.calls AS JSON)) WITH ORDINALITY AS call (value, number)
+            ORDER BY call.number
         )
         SELECT CAST(NULL AS BIGINT), input_number FROM held";
 
@@ -175,9 +189,9 @@ statements! {
     /// the ad still has the content that it is of. Images that change are due to be examined at `photos_due`, which is the largest number as
     /// long as the request is executed. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
-    /// from now on, and who asked for it; the first one gets what the request has changed.
+    /// from now on, and who asked for it; the first one gets what the request has changed. Calls of marketplaces get rows of their own.
     RecordEnd<'a> {
-        request: Uuid, lease: i64, entries: String, content_changes: Option<String>, now: Timestamp,
+        request: Uuid, lease: i64, entries: String, calls: String, content_changes: Option<String>, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
         photos_due: Timestamp, image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
@@ -185,14 +199,21 @@ statements! {
         status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
-        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code, transaction_id)
+        INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, plan_id,
+            dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
             CASE WHEN entry.key = 0 THEN :content_changes END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN progress -> 'origin' ->> 'asked_by' END,
-            dealer_code, max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
+            plan_id, dealer_code, max(coalesce((SELECT max(transaction_id) FROM log), 0), (SELECT number << 40 FROM epoch)) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
+        WHERE requests.id = :request AND lease = :lease;
+
+        INSERT OR FAIL INTO calls (ad, at, request_id, marketplace, action, revision, latency, status, code, listing_id, content_sha256)
+        SELECT ad, call.value ->> 0, call.value ->> 1, call.value ->> 2, call.value ->> 3, call.value ->> 4, call.value ->> 5,
+            call.value ->> 6, call.value ->> 7, call.value ->> 8, call.value ->> 9
+        FROM requests CROSS JOIN json_each(:calls) AS call
         WHERE requests.id = :request AND lease = :lease;
 
         UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
@@ -234,6 +255,7 @@ statements! {
             DELETE FROM requests USING input
             WHERE requests.id = ANY (ARRAY[input.request]) AND requests.lease = input.lease
             RETURNING requests.ad, requests.accepted, requests.dealer_code, CAST(requests.progress AS JSON) -> 'origin' ->> 'asked_by' AS asked_by,
+                requests.plan_id,
                 json_array_length(CAST(input.entries AS JSON)) AS last_number, input.*
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
@@ -267,14 +289,21 @@ statements! {
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
             FROM held JOIN new USING (input_number) WHERE ads.seq = ANY (ARRAY[held.ad])
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, plan_id, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
                 CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, CASE WHEN entry.number = 1 THEN held.content_changes END,
                 CASE WHEN entry.number = held.last_number THEN held.accepted END,
                 CASE WHEN entry.number = held.last_number THEN held.asked_by END,
-                held.dealer_code
+                held.plan_id, held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
+        ), called AS (
+            INSERT INTO calls (ad, at, request_id, marketplace, action, revision, latency, status, code, listing_id, content_sha256)
+            SELECT held.ad, CAST(call.value ->> 0 AS BIGINT), CAST(call.value ->> 1 AS UUID), call.value ->> 2, call.value ->> 3,
+                CAST(call.value ->> 4 AS BIGINT), CAST(call.value ->> 5 AS BIGINT), CAST(call.value ->> 6 AS BIGINT),
+                call.value ->> 7, call.value ->> 8, call.value ->> 9
+            FROM held CROSS JOIN json_array_elements(CAST(held.calls AS JSON)) WITH ORDINALITY AS call (value, number)
+            ORDER BY call.number
         ), forward AS (
             UPDATE requests SET claimable = behind.now FROM behind
             WHERE requests.id = ANY (ARRAY[behind.next]) AND claimable IS NULL
@@ -342,28 +371,30 @@ statements! {
     FindRequest { id: Uuid }
     sqlite "
         WITH found AS (
-            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by,
+                plan_id
             FROM requests WHERE id = :id
             UNION ALL
-            SELECT ad, accepted, NULL, NULL, n, asked_by FROM log WHERE request_id = :id AND accepted IS NOT NULL
+            SELECT ad, accepted, NULL, NULL, n, asked_by, plan_id FROM log WHERE request_id = :id AND accepted IS NOT NULL
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
             (SELECT json_group_array(json_array(n, request_id, created, action, state, json(message), code))
              FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
-            found.asked_by
+            found.asked_by, found.plan_id
         FROM found JOIN ads ON ads.seq = found.ad"
     postgres "
         WITH found AS (
-            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by,
+                plan_id
             FROM requests WHERE id = :id
             UNION ALL
-            SELECT ad, accepted, NULL, NULL, n, asked_by FROM log WHERE request_id = :id AND accepted IS NOT NULL
+            SELECT ad, accepted, NULL, NULL, n, asked_by, plan_id FROM log WHERE request_id = :id AND accepted IS NOT NULL
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
             (SELECT CAST(json_agg(
                 json_build_array(n, request_id, created, action, state, CAST(message AS JSON), code)) AS TEXT)
              FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
-            found.asked_by
+            found.asked_by, found.plan_id
         FROM found JOIN ads ON ads.seq = found.ad";
 
     /// The oldest unfinished request of an ad with this plan.

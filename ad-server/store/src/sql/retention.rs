@@ -80,6 +80,39 @@ statements! {
     SetLogRetention { up_to: i64 }
     both "UPDATE log_retention SET transaction_id = :up_to";
 
+    /// Changes of ads from before a time that still have their differences: of each ad the newest one.
+    ExpiredChanges { before: Timestamp, limit: u32 }
+    both "
+        SELECT ad, max(n) FROM (
+            SELECT ad, n FROM revisions WHERE difference IS NOT NULL AND created < :before ORDER BY created LIMIT :limit
+        ) AS expired
+        GROUP BY ad";
+
+    /// Forgets the contents before these changes, given as a JSON array of pairs of ad and number, and removes the changes before them. The
+    /// changes themselves stay, because they say since when the ad has its content.
+    ForgetChanges { changes: String }
+    sqlite "
+        DELETE FROM revisions WHERE (ad, n) IN (
+            SELECT older.ad, older.n FROM json_each(:changes) AS expired
+            JOIN revisions AS older ON older.ad = expired.value ->> 0 AND older.n < expired.value ->> 1);
+
+        UPDATE revisions SET difference = NULL
+        WHERE (ad, n) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:changes))"
+    postgres "
+        WITH expired AS MATERIALIZED (
+            SELECT CAST(value ->> 0 AS BIGINT) AS ad, CAST(value ->> 1 AS BIGINT) AS n
+            FROM json_array_elements(CAST(:changes AS JSON)) AS change (value)
+        ), older AS (
+            DELETE FROM revisions USING expired WHERE revisions.ad = expired.ad AND revisions.n < expired.n
+        )
+        UPDATE revisions SET difference = NULL FROM expired WHERE revisions.ad = expired.ad AND revisions.n = expired.n";
+
+    /// Removes the oldest calls of marketplaces, if they are older than a time.
+    RemoveCalls { before: Timestamp, at_most: u32 }
+    both "
+        DELETE FROM calls
+        WHERE at < :before AND seq IN (SELECT seq FROM calls ORDER BY seq LIMIT :at_most)";
+
     /// Removes the oldest entries of the audit log, if they are older than a time.
     RemoveAudit { before: Timestamp, at_most: u32 }
     both "

@@ -79,6 +79,7 @@ async fn a_revision_builds_on_the_one_before() {
         content: None,
         quality_score: None,
         price_before: None,
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,

@@ -17,6 +17,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::import::all(),
         sql::operators::all(),
         sql::photos::all(),
+        sql::plans::all(),
         sql::queue::all(),
         sql::retention::all(),
         sql::webhooks::all(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ad_core::{
     catalogue,
-    model::{self, Action, ActionState, Level, Severity, Timestamp},
+    model::{self, Action, ActionState, CallAction, Level, Market, Severity, Timestamp, Via},
     violation::{self, Code},
 };
 use poem_openapi::{
@@ -91,6 +91,42 @@ answers! {
         #[oai(rename = "type")] kind: String => "`list`, `reduced`, `leasing`, `monthly` or `call`",
         #[oai(validator(minimum(value = "0")))] amount: f64 => "In whole units of the currency",
         currency: String => "ISO 4217 code",
+    }
+
+    Revision = model::RevisionEntry {
+        #[oai(validator(minimum(value = "0")))] revision: i64 => "Its number: the first part of the `ETag` that the ad had then",
+        created: Option<Of<Timestamp>> => "When the write that made it was accepted; `null` if it is from before the record",
+        request_id: Option<Uuid> => "The request that made it; `null` if that is not recorded",
+        action: Option<Of<Action>> => "`create` or `update`; `null` if that is not recorded",
+        asked_by: AskedBy,
+        plan_id: Option<Uuid> => "The stock plan that it is of; `null` if it is of none",
+        via: Option<Of<Via>> => "Through what it was sent; `null` if that is not recorded",
+        changes: Option<Vec<ValueChange>> => "What it changed; `null` if the revision before is not recorded",
+    }
+
+    MarketplaceCall = model::MarketplaceCall {
+        at: Of<Timestamp> => "When it began",
+        marketplace: Of<Market>,
+        action: Of<CallAction> => "What it asked for",
+        request_id: Uuid => "The request that it was made for",
+        idempotency_key: Option<String> => "Its `Idempotency-Key`; `null` for `find_by_plate`, which changes nothing",
+        #[oai(validator(minimum(value = "100"), maximum(value = "599")))] status: Option<u16> => "HTTP status of the answer; `null` if none came. Marketplaces in the service itself answer as those over HTTP should",
+        code: Option<Of<Code>> => "Why it failed, one of the codes of `/docs/errors/`; `null` if it was done",
+        latency_ms: u64 => "Milliseconds until the answer was read, or it was clear that none comes",
+        listing_id: Option<String> => "The listing that it was about, made or found; `null` if there was none",
+        #[oai(validator(pattern = "^[0-9a-f]{64}$"))] content_sha256: Option<String> => "SHA-256 of the body that was sent; `null` unless it was a listing",
+        #[oai(validator(minimum(value = "0")))] revision: i64 => "The revision that the ad had then: the first part of its `ETag`",
+    }
+
+    AskedBy = model::AskedBy {
+        token: Option<String> => "Id of the token (`jti`) with which the request was sent; `null` if that is not recorded",
+        label: Option<String> => "Label of the token, if it was issued by this service with one",
+    }
+
+    ValueChange = model::ValueChange {
+        pointer: String => "JSON Pointer of the field, from the ad",
+        from: Any<Value> => "The value before; `null` if there was none",
+        to: Any<Value> => "The value after; `null` if there is none",
     }
 
     #[derive(Serialize)]

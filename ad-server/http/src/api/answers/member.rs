@@ -4,8 +4,9 @@ use std::{borrow::Cow, num::NonZeroU64};
 
 use ad_core::{
     model::{
-        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, DeliveryState, DisabledReason, ImageStatus,
-        Level, Market, RequestState, Severity, Timestamp, WaitingFor, WebhookProblem, WhoActs,
+        Action, ActionState, AdState, AdStatus, ApiVersion, CallAction, ChangeKind, ChangeOutcome, ChannelStatus,
+        DeliveryState, DisabledReason, ImageStatus, Level, Market, PlanState, RequestState, Severity, Timestamp, Via,
+        WaitingFor, WebhookProblem, WhoActs,
     },
     violation::Code,
 };
@@ -101,8 +102,8 @@ macro_rules! named {
 }
 
 named! {
-    Action ActionState AdState AdStatus ApiVersion ChannelStatus DeliveryState ImageStatus Level Market RequestState
-    Severity WaitingFor WebhookProblem WhoActs
+    Action ActionState AdState AdStatus ApiVersion CallAction ChangeKind ChangeOutcome ChannelStatus DeliveryState
+    ImageStatus Level Market PlanState RequestState Severity Via WaitingFor WebhookProblem WhoActs
 }
 
 described! {

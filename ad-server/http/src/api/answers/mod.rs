@@ -5,6 +5,7 @@
 mod ads;
 mod member;
 mod requests;
+mod stock;
 mod token;
 mod webhooks;
 
@@ -49,7 +50,7 @@ pub(super) use answers;
 const BODIES: &[&str] = &["WebhookInput", "WebhookPatch", "WebhookReplay"];
 
 /// Types that leave members without a value out; in all others those are `null`.
-const SPARSE: &[&str] = &["FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
+const SPARSE: &[&str] = &["ChangeError", "FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
 
 /// The schemas of all types, by their names.
 pub(super) fn schemas() -> Map<String, Value> {
@@ -67,14 +68,18 @@ pub(super) fn schemas() -> Map<String, Value> {
         ads::LogDetails,
         ads::LogEntry,
         ads::LookupEntry,
+        ads::MarketplaceCall,
         ads::PriceHistory,
         ads::Quality,
         ads::QualitySummary,
+        ads::Revision,
         ads::Warning,
         requests::AdStatus,
         requests::EventPage,
         requests::RequestStatus,
         requests::Summary,
+        stock::PlannedChange,
+        stock::StockPlan,
         webhooks::Delivery,
         webhooks::WebhookInput,
         webhooks::WebhookPatch,
@@ -92,6 +97,8 @@ pub(super) fn schemas() -> Map<String, Value> {
     }
     schemas["EventPage"]["properties"]["events"]["maxItems"] = json!(MAX_EVENTS);
     schemas["PriceHistory"]["properties"]["history"]["maxItems"] = json!(MOST_EARLIER_PRICES);
+    // No tariff has a price for what a plan does.
+    schemas["PlannedDealer"]["properties"]["cost"]["example"] = json!(0);
     // Other findings are a list.
     schemas["QualitySummary"]["properties"]["findings"]["example"] = json!(2);
     for body in BODIES {

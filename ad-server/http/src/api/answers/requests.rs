@@ -18,6 +18,7 @@ answers! {
         request_id: Uuid => "The `X-Request-Id` of its answer",
         source_id: String => "Its ad",
         dealer_code: String => "Its ad's dealer",
+        plan_id: Option<Uuid> => "The stock plan that it is of; `null` if it is of none",
         accepted: Of<Timestamp>,
         finished: Option<Of<Timestamp>>,
         state: Of<RequestState> => "`error` if the request is finished and one of its actions has failed",
@@ -100,5 +101,6 @@ answers! {
         message: String,
         marketplace_ad_id: Option<String> => "Id on the primary marketplace at the time of reading",
         offer_id: Option<String> => "Id on the secondary marketplace at the time of reading",
+        plan_id: Option<Uuid> => "The stock plan that the request is of; `null` if it is of none",
     }
 }

@@ -46,7 +46,7 @@ const REST: Duration = Duration::from_millis(10);
 /// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
 
-/// Reads events for clients.
+/// Reads events for clients: as pages, and as streams that share their reads.
 pub struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,

@@ -68,8 +68,12 @@ pub(super) fn schemas() -> Map<String, Value> {
     schemas.extend(of_every_category());
     let pages = [
         ("LogEntry", "LogPage", "A page of the log"),
+        ("Revision", "RevisionPage", "Revisions, newest first"),
+        ("MarketplaceCall", "CallPage", "Calls of marketplaces, newest first"),
         ("Webhook", "WebhookPage", "Webhooks, oldest first"),
         ("Delivery", "DeliveryPage", "Deliveries, newest first"),
+        ("StockPlan", "StockPlanPage", "Stock plans, newest first"),
+        ("PlannedChange", "PlannedChangePage", "Changes, in the order of the stock"),
     ];
     schemas.extend(pages.map(|(row, name, description)| (name.to_owned(), page(row, description))));
     schemas
@@ -104,6 +108,9 @@ fn of_every_category() -> Map<String, Value> {
             json!({"type": "object", "nullable": true, "additionalProperties": true,
                 "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"}),
         ),
+        ("SignedRecord", signed_record()),
+        ("AdRecord", ad_record()),
+        ("RecordedAd", recorded_ad()),
         ("NextPage", link_to("next")),
         ("PreviousPage", link_to("previous")),
         ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
@@ -154,6 +161,10 @@ fn ad_base() -> Value {
         ad["properties"][name] = reference(&name_of_answered(name));
     }
     require(&mut ad, names.filter(|name| *name != "log"));
+    // Of an ad as it was.
+    ad["properties"]["revision"] =
+        json!({"type": "integer", "minimum": 0, "description": "The number of the revision; only of an ad as it was"});
+    ad["properties"]["image_urls"] = reference(&name_of_answered("image_urls"));
     ad
 }
 
@@ -255,4 +266,46 @@ fn added(field: &Field) -> Value {
     };
     schema["description"] = json!(field.doc);
     schema
+}
+
+/// The record of an ad with its signature.
+fn signed_record() -> Value {
+    let signature = json!({"type": "string", "pattern": r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$",
+        "description": "Detached JWS (RFC 7515) of the bytes of `record` as they stand in the answer, not encoded (RFC 7797: `b64` is false), by a \
+        key of `/.well-known/jwks.json`"});
+    json!({"type": "object", "required": ["signature", "record"], "properties": {"signature": signature, "record": reference("AdRecord")}})
+}
+
+/// What is recorded of an ad. Each list is with its count.
+fn ad_record() -> Value {
+    let list = |row: &str, description: &str| {
+        json!({"type": "object", "required": ["count", "results"], "description": description,
+            "properties": {"count": {"type": "integer", "minimum": 0}, "results": {"type": "array", "items": reference(row)}}})
+    };
+    let photo = json!({"type": "object", "required": ["url", "checksum"], "properties": {
+        "url": {"type": "string", "description": "The dealer's address"},
+        "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of the photo"}}});
+    let properties = json!({
+        "service": {"type": "string", "format": "uri", "nullable": true, "description": "Address of the service; `null` if its operator has not set one"},
+        "made": {"type": "string", "format": "date-time", "description": "When the record was made"},
+        "ad": reference("RecordedAd"),
+        "revisions": list("Revision", "What the ad said before, newest first"),
+        "log": list("LogEntry", "The log, newest first"),
+        "calls": list("MarketplaceCall", "Calls of marketplaces, newest first"),
+        "charges": {"type": "object", "required": ["count", "results"], "description": "What was charged for the ad: nothing as yet",
+            "properties": {"count": {"type": "integer", "minimum": 0}, "results": {"type": "array", "items": {"type": "object"}, "example": []}}},
+        "photos": {"type": "array", "items": photo},
+    });
+    let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+    json!({"type": "object", "required": required, "properties": properties,
+        "description": "A list has fewer results than its count if the oldest ones are left out, because all would have more than 8 MiB"})
+}
+
+/// An ad of any category. The fields of all categories would make the document of each type larger by a fifth.
+fn recorded_ad() -> Value {
+    let mut own = json!({"type": "object", "properties": {
+        "category_id": {"type": "integer", "example": 1020},
+        "category_fields": {"type": "object", "nullable": true, "additionalProperties": true, "description": "The fields of its category"}}});
+    require(&mut own, ["category_id", "category_fields"]);
+    json!({"allOf": [reference("AdBase"), own]})
 }

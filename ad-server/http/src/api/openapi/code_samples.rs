@@ -55,7 +55,7 @@ impl Sample {
         let category = base.category().or_else(of_several).unwrap_or_else(first);
         let create = category.example(base.version(), rulebook);
         let source_id = create.get("source_id").and_then(Value::as_str).unwrap_or_default();
-        let mut address = path.replace("{source_id}", source_id);
+        let mut address = path.replace("{source_id}", source_id).replace("{revision}", "0");
         if operation.act == Act::List {
             address.push_str("?fields=source_id,state,title&limit=10");
         }

@@ -24,6 +24,9 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
         Act::List => vec![LIST.to_owned()],
         Act::Read => vec![READ.to_owned()],
         Act::Status => vec![STATUS.to_owned()],
+        Act::Revisions | Act::Revision => vec![RECORD.to_owned()],
+        Act::Record => vec![SIGNED.to_owned()],
+        Act::Restore => vec![RESTORE.to_owned(), REJECTED.to_owned()],
         Act::Prices => vec![PRICES.to_owned()],
         Act::Log => vec![LOG.to_owned()],
         Act::Delete => vec![delete(category)],
@@ -64,6 +67,16 @@ const STATUS: &str = "Programs read `status`, `code` and `who_acts`; texts may c
 
 const PRICES: &str = "The applied price of a time is that of type `reduced` or, without one, that of type `list`. At most the latest 500 changes are kept; \
     `recorded_since` says since when the history has no gaps. The service computes, and gives no legal advice.";
+
+const RECORD: &str = "Updates that changed nothing are left out. The latest 500 changes are recorded, for as long as the operator keeps them (two years by \
+    default), from the ad's first update by a version of the service that records them on. Images and ids of listings are those of today. What is not \
+    recorded is answered with `not_recorded`.";
+
+const SIGNED: &str = "The signature is of the bytes of `record` as they stand in the answer, so keep these: `ad-cli record` saves them, and \
+    `ad-cli record verify` says whether a saved record is whole and unchanged, without the service.";
+
+const RESTORE: &str = "It is an update in every respect: bound by `If-Match`, logged as `update`, and published again. A deleted ad is published again where an \
+    update does that.";
 
 const LOG: &str = "Each action of a request has an entry with state `processing` when it begins, and one with `done` or `error` when it \
     ends. `request_id` limits the log to one request, `state=error` to failures.";

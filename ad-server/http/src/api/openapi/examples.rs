@@ -7,18 +7,19 @@ use ad_core::{
     categories::{self, Category},
     fields::FieldErrors,
     model::{
-        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, ChannelFailure, ChannelStatus, Content, Dealer,
-        EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Photo, PhotoFacts,
-        Price, Publication, PublishedChannel, StatusCount, StatusWords, StoredRequest, Timestamp,
+        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, AskedBy, CallAction, ChannelFailure,
+        ChannelStatus, Content, Dealer, EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry,
+        MOST_UNFINISHED, Market, MarketplaceCall, Photo, PhotoFacts, Price, Publication, PublishedChannel,
+        RevisionEntry, StatusCount, StatusWords, StoredRequest, Timestamp, ValueChange, Via,
     },
-    ports::{AnswerKey, KeptAnswer, StatusFacts, StoreError, StoredAd},
+    ports::{AnswerKey, IdempotencyKey, KeptAnswer, PageOf, StatusFacts, StoreError, StoredAd},
     prices,
     quality::Measured,
     rulebook::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
     },
-    service::{Access, ServiceError, UsedBy},
+    service::{Access, AdRecord, ServiceError, UsedBy},
     status,
     violation::Code,
 };
@@ -29,7 +30,7 @@ use uuid::Uuid;
 
 use super::{
     bodies::{BodyKind, Group},
-    first, name_of,
+    first, name_of, stock,
 };
 use crate::api::{
     ApiError, Limits, MAX_BODY,
@@ -44,7 +45,7 @@ use ad_server_base::values::Rate;
 use ad_server_outside::events::{CursorScope, EventView};
 
 /// The dealer whose ads the examples are.
-const DEALER: &str = "north-cars";
+pub(super) const DEALER: &str = "north-cars";
 
 /// Ids that look like ids.
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
@@ -114,8 +115,14 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("ParameterProblem".to_owned(), "An unknown parameter", problem(&unknown_parameter()));
     put("AdStatus".to_owned(), "An ad that the secondary marketplace has refused", ad_status(rulebook));
     put("PriceHistory".to_owned(), "A reduced price", price_history(rulebook));
+    put("RevisionPage".to_owned(), "A changed text", page(&json!(revisions())));
+    put("CallPage".to_owned(), "A published ad", page(&json!(calls())));
+    put("SignedRecord".to_owned(), "A published ad", signed_record(rulebook));
     put("Summary".to_owned(), "Two ads", summary());
     put("EventPage".to_owned(), "A published ad", events());
+    for (name, summary, value) in stock::examples(rulebook) {
+        put(name.to_owned(), summary, value);
+    }
     put("Me".to_owned(), "A token of one dealer", me());
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
@@ -253,11 +260,11 @@ fn published(ad: Ad, category: &Category) -> Ad {
     }
 }
 
-fn page(rows: &Value) -> Value {
+pub(super) fn page(rows: &Value) -> Value {
     json!({"count": rows.as_array().map(Vec::len), "next": null, "previous": null, "results": rows})
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     Timestamp::from_millis(1_768_471_200_000)
 }
 
@@ -274,6 +281,70 @@ fn log() -> Vec<LogEntry> {
 }
 
 /// The create of that log, finished.
+fn revisions() -> Vec<RevisionEntry> {
+    let at = |text: &str| text.parse().ok();
+    let asked_by = || AskedBy { token: Some("5f0c6b3e".to_owned()), label: Some("Stock system".to_owned()) };
+    let of_plan =
+        |action| (action == Action::Update).then(|| Uuid::from_u128(0x019b_c2ef_72c0_7d51_8a6e_3f0c_92d4_1b77));
+    let revision = |revision, created, request, action, changes| RevisionEntry {
+        revision,
+        created,
+        request_id: Some(Uuid::from_u128(request)),
+        action: Some(action),
+        asked_by: asked_by(),
+        plan_id: of_plan(action),
+        via: Some(Via::Api),
+        changes: Some(changes),
+    };
+    let body = ValueChange { pointer: "/body".to_owned(), from: json!("Fine car."), to: json!("Fine car, two keys.") };
+    vec![
+        revision(1, at("2026-01-16T08:30:00Z"), 0x019b_c2f0_1d6a_7c3e_9a51_0f5b_6f2d_8e02, Action::Update, vec![body]),
+        revision(0, at("2026-01-15T10:00:00Z"), 0x019b_c1a0_1d6a_7c3e_9a51_0f5b_6f2d_8e01, Action::Create, vec![]),
+    ]
+}
+
+/// The calls of that create.
+fn calls() -> Vec<MarketplaceCall> {
+    let content = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
+    let call = |marketplace, action, listing: Option<&str>, latency_ms| MarketplaceCall {
+        at: now(),
+        marketplace,
+        action,
+        request_id: REQUEST,
+        idempotency_key: IdempotencyKey::of(REQUEST, action, marketplace).map(|key| key.to_string()),
+        status: Some(200),
+        code: None,
+        latency_ms,
+        listing_id: listing.map(str::to_owned),
+        content_sha256: listing.map(|_| content.to_owned()),
+        revision: 0,
+    };
+    vec![
+        call(Market::Primary, CallAction::Publish, Some("P1001"), 84),
+        call(Market::Primary, CallAction::FindByPlate, None, 12),
+    ]
+}
+
+/// The record of that ad. The signature is none.
+fn signed_record(rulebook: &Rulebook) -> Value {
+    let example = Example::car(rulebook);
+    let Some(ad) = example.stored(example.create()) else { return Value::Null };
+    let ad = published(ad, example.category);
+    let (mut log, calls, mut revisions) = (log(), calls(), revisions());
+    log.reverse();
+    let record = AdRecord {
+        made: now(),
+        ad,
+        revision: 0,
+        revisions: PageOf { count: 1, rows: revisions.split_off(1) },
+        log: PageOf { count: log.len() as u64, rows: log },
+        calls: PageOf { count: calls.len() as u64, rows: calls },
+    };
+    let mut record = json!(record);
+    record["service"] = json!("https://ads.example");
+    json!({"signature": "eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19..c2lnbmF0dXJl", "record": record})
+}
+
 fn request_status() -> Value {
     let (dealer_code, source_id) = (DEALER.to_owned(), "car-1001".to_owned());
     let request = StoredRequest {
@@ -282,6 +353,7 @@ fn request_status() -> Value {
         source_id,
         accepted: now(),
         asked_by: None,
+        plan_id: None,
         queued: None,
         entries: log(),
     };
@@ -298,6 +370,7 @@ fn events() -> Value {
         category_id: first().id,
         marketplace_ad_id: Some("P1001".to_owned()),
         offer_id: Some("S1001".to_owned()),
+        plan_id: None,
         entry: log().remove(3),
     };
     let scope = CursorScope::of(&Access::Dealer(DEALER.to_owned()));

@@ -18,6 +18,7 @@ mod responses;
 mod service;
 mod share;
 mod shorter;
+mod stock;
 mod webhooks;
 
 use std::collections::BTreeSet;
@@ -147,6 +148,7 @@ fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
     schemas.extend(bodies::of_several_categories());
     let typed = categories::typed().map(|(_, category)| Group::typed(category));
     schemas.extend(typed.chain(Group::of_v3()).flat_map(|group| group.schemas()));
+    schemas.extend(stock::schemas());
     schemas.extend(answers::schemas());
     schemas
 }

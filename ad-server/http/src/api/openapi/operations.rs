@@ -39,7 +39,7 @@ pub(super) fn tags() -> Vec<Value> {
 }
 
 fn path(base: BasePath, operation: &Operation) -> String {
-    operation.route(base).replace(":source_id", "{source_id}")
+    operation.route(base).replace(":source_id", "{source_id}").replace(":revision", "{revision}")
 }
 
 pub(super) fn tag(base: BasePath) -> &'static str {

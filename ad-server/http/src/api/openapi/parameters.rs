@@ -54,6 +54,8 @@ fn headers() -> Map<String, Value> {
         "description": "Coding of the body, if it is compressed", "schema": {"type": "string", "enum": ["gzip", "identity"]}}));
     parameters.insert("ad.source_id".to_owned(), json!({"name": "source_id", "in": "path", "required": true,
         "description": "The client's identifier of the ad, percent-encoded", "schema": {"type": "string", "minLength": 1, "maxLength": 255}}));
+    parameters.insert("ad.revision".to_owned(), json!({"name": "revision", "in": "path", "required": true,
+        "description": "The number of a revision", "schema": {"type": "integer", "format": "int64", "minimum": 0}}));
     parameters
 }
 
@@ -69,6 +71,7 @@ pub(super) fn of_path(path: &str) -> Vec<Value> {
         ("request_id", "`X-Request-Id` of the answer to the request", uuid(), None),
         ("webhook_id", "`id` of the webhook", uuid(), None),
         ("event_id", "`id` of the event", text(), None),
+        ("plan_id", "`id` of the plan", uuid(), None),
     ];
     let in_path = all.into_iter().filter(|(name, ..)| path.contains(&format!("{{{name}}}")));
     let parameter = |(name, description, schema, example): (_, _, _, Option<&str>)| {
@@ -84,6 +87,7 @@ pub(super) fn of_path(path: &str) -> Vec<Value> {
 /// Those of an operation on ads.
 pub(super) fn of(operation: &Operation) -> Vec<Value> {
     let path = operation.is_about_one().then(|| "ad.source_id".to_owned());
+    let revision = operation.path.contains(":revision").then(|| "ad.revision".to_owned());
     let query = operation.parameters.iter().map(|parameter| name(operation, parameter));
     let header = match operation.act {
         Act::Read => Some(IF_NONE_MATCH),
@@ -92,7 +96,7 @@ pub(super) fn of(operation: &Operation) -> Vec<Value> {
     let coding = operation.takes_body().then_some(CONTENT_ENCODING);
     let of_writes = operation.is_write().then_some(["IdempotencyKey", "Prefer"]);
     let headers = header.into_iter().chain(coding).chain(of_writes.into_iter().flatten());
-    let names = path.into_iter().chain(query).chain(headers.map(str::to_owned));
+    let names = path.into_iter().chain(revision).chain(query).chain(headers.map(str::to_owned));
     names.map(|name| referring("parameters", &name)).collect()
 }
 

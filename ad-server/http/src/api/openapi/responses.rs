@@ -71,6 +71,7 @@ fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
     let some_only = [
         (Act::Update, Wrong::Rule("UpdateOfDeleted"), "OfRegistered"),
         (Act::Update, Wrong::IncompatibleVersion, "OfMigrating"),
+        (Act::Restore, Wrong::IncompatibleVersion, "OfMigrating"),
         (Act::Create, Wrong::TrailerCreate, "OfAny"),
         (Act::Validate, Wrong::TrailerCreate, "OfAny"),
     ];
@@ -131,6 +132,12 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
                 Wrong::Rule("MigrateOfDeleted"),
                 Wrong::AlreadyV4,
             ]);
+        }
+        Act::Restore => {
+            wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
+            if migrates || category.is_none() {
+                wrongs.push(Wrong::IncompatibleVersion);
+            }
         }
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
@@ -197,13 +204,23 @@ fn success(base: BasePath, operation: &Operation) -> Success {
         Act::List => of_ads("A page of ads", Answer::Page, AnswerExample::Page),
         Act::Status => ("Whether the ad is live, and why not", "AdStatus".to_owned(), "AdStatus".to_owned()),
         Act::Prices => ("The prices of the ad over time", "PriceHistory".to_owned(), "PriceHistory".to_owned()),
+        Act::Revisions => ("A page of revisions", "RevisionPage".to_owned(), "RevisionPage".to_owned()),
+        Act::Revision => of_ads("The ad as it was", Answer::Ad, AnswerExample::Ad),
+        Act::Calls => ("A page of calls", "CallPage".to_owned(), "CallPage".to_owned()),
+        Act::Record => ("The signed record", "SignedRecord".to_owned(), "SignedRecord".to_owned()),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
         _ => of_ads("The ad; a write is accepted and queued", Answer::Ad, AnswerExample::Ad),
     };
-    let (status, suffix) = if operation.act == Act::Create { ("201", "Created") } else { ("200", "") };
+    let (status, suffix) = match operation.act {
+        Act::Create => ("201", "Created"),
+        // Without a tag.
+        Act::Revision => ("200", "AsItWas"),
+        _ => ("200", ""),
+    };
     // The examples of all categories together are those of cars.
-    let of =
-        if category.is_none() && !matches!(operation.act, Act::Log | Act::Status | Act::Prices) { "Any" } else { "" };
+    let is_same_of_all =
+        matches!(operation.act, Act::Log | Act::Status | Act::Prices | Act::Revisions | Act::Calls | Act::Record);
+    let of = if category.is_none() && !is_same_of_all { "Any" } else { "" };
     Success { status, name: format!("{of}{example}{suffix}"), description, schema, example }
 }
 
@@ -271,7 +288,7 @@ pub(super) fn headers() -> Value {
     let codings: Vec<_> = Coding::ALL.iter().map(|coding| coding.name().to_str().unwrap_or_default().to_owned()).collect();
     json!({
         "RequestId": always("Id of the request, and `request_id` of its log entries", uuid()),
-        "ETag": always("Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well", json!({"type": "string", "pattern": "^\"[!#-~]+\"$"})),
+        "ETag": sometimes("Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well. An ad as it was (`at`) has none", json!({"type": "string", "pattern": "^\"[!#-~]+\"$"})),
         "Idempotency-Replayed": sometimes("The answer is that of the first request with this `Idempotency-Key`, and so is `X-Request-Id`", json!({"type": "string", "enum": ["true"]})),
         "Preference-Applied": sometimes("The answer was sent when the request had finished or the time of `Prefer` was over", json!({"type": "string", "enum": ["wait"]})),
         "Request-Coalesced-With": sometimes("No request was made: this unfinished one of the ad is to do the same", uuid()),

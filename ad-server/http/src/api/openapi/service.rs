@@ -8,7 +8,7 @@ use super::{
     descriptions::needs,
     examples,
     parameters::{self, IF_NONE_MATCH, query},
-    reference, referring, responses,
+    reference, referring, responses, stock,
     webhooks::EVENT,
 };
 use crate::api::operations::{Act, BasePath, Operation, TakenBody};
@@ -21,6 +21,7 @@ const TAGS: &[(&str, &str, &str)] = &[
     ("events", "events", "What happens to ads"),
     ("me", "token", "The token itself"),
     ("summary", "summary", "Numbers of ads"),
+    ("stock", "stock", "The whole stock at once"),
     ("webhooks", super::webhooks::TAG, "Events sent to your own address"),
 ];
 
@@ -107,9 +108,14 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
     if body.is_some() {
         own.push(referring("parameters", parameters::CONTENT_ENCODING));
     }
-    let address = path.replace("{webhook_id}", WEBHOOK).replace("{event_id}", EVENT).replace("{request_id}", REQUEST);
+    let address = path
+        .replace("{plan_id}", &stock::PLAN.to_string())
+        .replace("{webhook_id}", WEBHOOK)
+        .replace("{event_id}", EVENT)
+        .replace("{request_id}", REQUEST);
     let query = if operation.act == Act::Events { "?types=ad.publish.*&wait=30" } else { "" };
     let sent = body.map(|name| &examples[name]["value"]);
+    let sent = if operation.body == TakenBody::Stock { Some(&examples["Stock"]["value"]) } else { sent };
     let sample = Sample::new(operation.method.clone(), address + query, sent);
     let mut described = common(operation, path, (operation.id, operation.summary), &sample);
     described["parameters"] = own.into();
@@ -117,6 +123,9 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
     if let Some(name) = body {
         described["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": reference(name),
             "examples": {name: referring("examples", name)}}}});
+    }
+    if operation.body == TakenBody::Stock {
+        described["requestBody"] = stock::body();
     }
     described
 }
@@ -135,7 +144,13 @@ fn of_lookup(operation: &Operation, examples: &[&str], may_be_missing: bool) -> 
 
 fn answers(operation: &Operation) -> Value {
     let mut answers = responses::others(operation);
-    let status = if operation.act == Act::CreateWebhook { "201" } else { "200" };
+    let is_applied = operation.act == Act::Plan && operation.path.ends_with("/apply");
+    let status = match operation.act {
+        Act::CreateWebhook => "201",
+        Act::PlanStock => "202",
+        _ if is_applied => "202",
+        _ => "200",
+    };
     let (description, schema) = operation.answer;
     let mut success = responses::described(description, &reference(schema), &[schema]);
     if operation.act == Act::Events {
@@ -145,12 +160,20 @@ fn answers(operation: &Operation) -> Value {
     if operation.act == Act::CreateWebhook {
         success["headers"]["Location"] = json!({"required": true, "description": "Address of the webhook", "schema": {"type": "string", "format": "uri"}});
     }
+    if operation.act == Act::PlanStock {
+        success["headers"]["Location"] = json!({"required": true, "description": "Address of the plan", "schema": {"type": "string", "format": "uri"}});
+        let ready = "The plan, which became ready while the client waited (`Prefer: wait`)";
+        let mut ready = responses::described(ready, &reference(schema), &[schema]);
+        ready["headers"]["Location"] = success["headers"]["Location"].clone();
+        answers.insert("200".to_owned(), ready);
+    }
     answers.insert(status.to_owned(), success);
     let (schemas, wrong): (&[&str], &[&str]) = match operation.act {
         Act::CreateWebhook => (
             &["FieldErrors", "Detail", "BusinessErrors"],
             &["PayloadErrors", "ParameterErrors", "NotJson", "TooManyWebhooks"],
         ),
+        Act::PlanStock => (&["StockPlan", "FieldErrors"], &["RefusedPlan", "ParameterErrors"]),
         _ if operation.takes_body() => (&["FieldErrors", "Detail"], &["PayloadErrors", "ParameterErrors", "NotJson"]),
         Act::Deliver => (&["FieldErrors", "BusinessErrors"], &["ParameterErrors", "WebhookDisabled"]),
         _ => (&["FieldErrors"], &["ParameterErrors"]),
@@ -162,12 +185,35 @@ fn answers(operation: &Operation) -> Value {
     };
     let wrong = if is_about_webhooks {
         responses::error("Invalid fields or parameters, or a violated rule", &schemas, wrong)
+    } else if operation.act == Act::PlanStock {
+        responses::error(
+            "The plan, which is refused because its body is no stock; or invalid parameters",
+            &schemas,
+            wrong,
+        )
     } else {
         referring("responses", "BadParameters")
     };
     answers.insert("400".to_owned(), wrong);
     if operation.path.contains(":request_id") {
         answers.insert("404".to_owned(), referring("responses", "NoSuchRequest"));
+    }
+    let detail = |description, example: &str| responses::error(description, &reference("Detail"), &[example]);
+    if operation.path.contains(":plan_id") {
+        answers.insert("404".to_owned(), detail("No such plan in the token's scope", "NoSuchPlan"));
+    }
+    if operation.act == Act::PlanStock {
+        let refused = |description| responses::error(description, &reference("StockPlan"), &["RefusedPlan"]);
+        answers.insert("408".to_owned(), refused("The plan, which is refused because its body came too slowly"));
+        answers.insert("409".to_owned(), detail("The dealer has three unfinished plans", "TooManyPlans"));
+        answers.insert(
+            "413".to_owned(),
+            refused("The plan, which is refused because its body, or a payload, is too large"),
+        );
+    }
+    if is_applied {
+        let cannot = "The plan removes too many ads, cannot be applied, or another plan of the dealer is being applied";
+        answers.insert("409".to_owned(), detail(cannot, "TooManyRemovals"));
     }
     if operation.path.contains(":webhook_id") {
         let missing = responses::error(

@@ -63,8 +63,15 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         .at("/docs/redoc", viewer(Viewer::Redoc))
         .at("/openapi.json", ReadOnly(openapi_document(context, |document| document)))
         .at("/openapi-3.1.json", ReadOnly(openapi_document(context, openapi::as_3_1)))
+        .at("/.well-known/jwks.json", ReadOnly(record_keys(context)))
         .at("/healthz", health())
         .at("/readyz", readiness(Arc::clone(&context.store), context.stopping.clone()))
+}
+
+/// The public keys of the records of ads. They need no token.
+fn record_keys(context: &Arc<Context>) -> StaticDocument {
+    let keys = Arc::clone(&context.record_keys);
+    StaticDocument::new("application/jwk-set+json", CHECKED, move || keys.public().to_string().into())
 }
 
 /// The metrics. They need no token.

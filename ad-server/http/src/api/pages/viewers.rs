@@ -160,7 +160,7 @@ fn shown(tag: &str) -> &str {
     match tag {
         "ad" => "all (generic paths)",
         "v3" => "API V3",
-        openapi::COMMON => "none (lookups, events, webhooks)",
+        openapi::COMMON => "none (events, plans, webhooks)",
         vehicle_type => vehicle_type,
     }
 }

@@ -5,7 +5,10 @@
 
 use std::time::Duration;
 
-use ad_core::{ports::MarketplaceError, violation::Code};
+use ad_core::{
+    ports::{Answered, MarketplaceError},
+    violation::Code,
+};
 use reqwest::StatusCode;
 
 use super::super::wire::{ErrorBody, NO_SUCH_LISTING};
@@ -29,13 +32,14 @@ pub(super) struct CallFailure {
 }
 
 impl CallFailure {
-    pub(super) fn transient(reason: String, retry_after: Option<Duration>) -> Self {
-        Self::of(MarketplaceError::unreachable(reason, retry_after))
+    /// A transient failure: the marketplace has not answered.
+    pub(super) fn unanswered(reason: String) -> Self {
+        Self::of(MarketplaceError::unreachable(reason, None))
     }
 
     /// A failure that the operator has to correct. The ad waits until then.
-    fn misconfigured(code: Code, reason: String, advice: &'static str) -> Self {
-        let error = MarketplaceError::Transient { code, reason, retry_after: None };
+    fn misconfigured(code: Code, reason: String, status: u16, advice: &'static str) -> Self {
+        let error = MarketplaceError::Transient { code, reason, retry_after: None, status: Some(status) };
         Self { error, advice: Some(advice) }
     }
 
@@ -49,43 +53,45 @@ const ADDRESS: &str = "check the address of the marketplace, and that no proxy a
 
 impl MarketplaceAnswer {
     /// The body of a successful answer.
-    pub(super) fn done(self) -> Result<Vec<u8>, CallFailure> {
+    pub(super) fn done(self) -> Result<Answered<Vec<u8>>, CallFailure> {
         let status = self.status;
         if status.is_success() {
-            return Ok(self.body);
+            return Ok(Answered { status: status.as_u16(), value: self.body });
         }
         let problem = serde_json::from_slice::<ErrorBody>(&self.body).unwrap_or_default();
         let answered = || format!("the marketplace answered {status}");
+        let passing = |code| {
+            let (reason, retry_after, status) = (answered(), self.retry_after, Some(status.as_u16()));
+            CallFailure::of(MarketplaceError::Transient { code, reason, retry_after, status })
+        };
         Err(match status {
-            StatusCode::GONE => CallFailure::of(MarketplaceError::Gone),
-            StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => CallFailure::of(MarketplaceError::Gone),
+            StatusCode::GONE => CallFailure::of(MarketplaceError::Gone { status: 410 }),
+            StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => CallFailure::of(MarketplaceError::GONE),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 let reason = format!("the marketplace does not let this service in ({status})");
-                CallFailure::misconfigured(Code::MarketplaceCredentials, reason, CREDENTIAL)
+                CallFailure::misconfigured(Code::MarketplaceCredentials, reason, status.as_u16(), CREDENTIAL)
             }
-            StatusCode::TOO_MANY_REQUESTS => {
-                let (code, reason, retry_after) = (Code::MarketplaceBusy, answered(), self.retry_after);
-                CallFailure::of(MarketplaceError::Transient { code, reason, retry_after })
-            }
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => CallFailure::transient(answered(), self.retry_after),
-            status if status.is_server_error() => CallFailure::transient(answered(), self.retry_after),
+            StatusCode::TOO_MANY_REQUESTS => passing(Code::MarketplaceBusy),
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => passing(Code::MarketplaceUnreachable),
+            status if status.is_server_error() => passing(Code::MarketplaceUnreachable),
             StatusCode::BAD_REQUEST
             | StatusCode::CONFLICT
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let reason = shortened(&problem.message);
-                CallFailure::of(MarketplaceError::Refused(if reason.is_empty() { answered() } else { reason }))
+                let reason = if reason.is_empty() { answered() } else { reason };
+                CallFailure::of(MarketplaceError::Refused { reason, status: status.as_u16() })
             }
             // A redirect is not followed: it would carry the credential elsewhere.
-            _ => CallFailure::misconfigured(Code::MarketplaceUnreachable, answered(), ADDRESS),
+            _ => CallFailure::misconfigured(Code::MarketplaceUnreachable, answered(), status.as_u16(), ADDRESS),
         })
     }
 }
 
 /// A successful answer whose body cannot be read.
-pub(super) fn unreadable() -> CallFailure {
+pub(super) fn unreadable(status: u16) -> CallFailure {
     let reason = "the answer of the marketplace cannot be read".to_owned();
-    CallFailure::misconfigured(Code::MarketplaceUnreachable, reason, ADDRESS)
+    CallFailure::misconfigured(Code::MarketplaceUnreachable, reason, status, ADDRESS)
 }
 
 /// One line of limited length.
@@ -111,7 +117,10 @@ mod tests {
 
     fn refused(status: u16, body: &str) -> String {
         match failed(status, body) {
-            CallFailure { error: MarketplaceError::Refused(reason), advice: None } => reason,
+            CallFailure { error: MarketplaceError::Refused { reason, status: answered }, advice: None } => {
+                assert_eq!(answered, status);
+                reason
+            }
             other => panic!("{status}: {other:?}"),
         }
     }
@@ -131,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_listing_is_gone_only_when_the_marketplace_itself_says_so() {
-        assert_eq!(failed(404, r#"{"code": "no_such_listing"}"#).error, MarketplaceError::Gone);
-        assert_eq!(failed(410, "").error, MarketplaceError::Gone);
+        assert_eq!(failed(404, r#"{"code": "no_such_listing"}"#).error, MarketplaceError::GONE);
+        assert_eq!(failed(410, "").error, MarketplaceError::Gone { status: 410 });
         let elsewhere = failed(404, "<html>Not found</html>");
         assert!(matches!(elsewhere.error, MarketplaceError::Transient { .. }) && elsewhere.advice == Some(ADDRESS));
     }
@@ -140,13 +149,15 @@ mod tests {
     #[test]
     fn what_passes_comes_with_its_pause() {
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            let CallFailure { error: MarketplaceError::Transient { code, reason, retry_after }, advice: None } =
-                failed(status, "")
+            let CallFailure {
+                error: MarketplaceError::Transient { code, reason, retry_after, status: answered },
+                advice: None,
+            } = failed(status, "")
             else {
                 panic!("{status}")
             };
             let busy = if status == 429 { Code::MarketplaceBusy } else { Code::MarketplaceUnreachable };
-            assert_eq!(code, busy, "{status}");
+            assert_eq!((code, answered), (busy, Some(status)));
             assert_eq!(retry_after, Some(Duration::from_secs(7)));
             assert!(reason.starts_with(&format!("the marketplace answered {status} ")), "{reason}");
         }

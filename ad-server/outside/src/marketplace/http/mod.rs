@@ -11,17 +11,17 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::{Market, Timestamp},
-    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
     violation::Code,
 };
 use async_trait::async_trait;
 use reqwest::{Client, Method, RequestBuilder, header::CONTENT_TYPE};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use url::Url;
 
 use self::answers::{CallFailure, MarketplaceAnswer, unreadable};
-use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, SentListing};
+use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed};
 use crate::outbound::{self, NoAnswer, UnreadBody, shown};
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Open, Transition},
@@ -95,7 +95,7 @@ impl HttpMarketplace {
     }
 
     /// Makes a call unless the circuit is open, and returns the body of the answer.
-    async fn call(&self, request: RequestBuilder) -> Result<Vec<u8>, MarketplaceError> {
+    async fn call(&self, request: RequestBuilder) -> Result<Answered<Vec<u8>>, MarketplaceError> {
         let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), retry_after }| {
             let reason = format!("circuit breaker open after failed calls: {reason}");
             MarketplaceError::NotAsked { code, reason, retry_after }
@@ -105,7 +105,7 @@ impl HttpMarketplace {
             Err(failed) => Err(failed),
         };
         let transition = match &result {
-            Err(CallFailure { error: MarketplaceError::Transient { code, reason, retry_after }, .. }) => {
+            Err(CallFailure { error: MarketplaceError::Transient { code, reason, retry_after, .. }, .. }) => {
                 permit.failed(Instant::now(), (*code, reason.clone()), *retry_after)
             }
             _ => permit.answered(),
@@ -121,7 +121,7 @@ impl HttpMarketplace {
             Ok(body) => body,
             // The status says that the call failed; the reason fits in less.
             Err(UnreadBody::TooLarge) if !status.is_success() => Vec::new(),
-            Err(UnreadBody::TooLarge) => return Err(unreadable()),
+            Err(UnreadBody::TooLarge) => return Err(unreadable(status.as_u16())),
             Err(UnreadBody::Broken(error)) => return Err(self.no_answer(error)),
         };
         Ok(MarketplaceAnswer { status, retry_after, body })
@@ -139,7 +139,7 @@ impl HttpMarketplace {
         };
         let error = error.without_url();
         tracing::debug!(market = %self.market, ?error, "marketplace did not answer");
-        CallFailure::transient(reason, None)
+        CallFailure::unanswered(reason)
     }
 
     /// Logs what an operator has to know.
@@ -158,68 +158,81 @@ impl HttpMarketplace {
     }
 
     /// The content of an answer. If it cannot be read, the result of the call is unknown, and the call is repeated.
-    fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, MarketplaceError> {
-        serde_json::from_slice(body).map_err(|error| {
+    fn read<T: DeserializeOwned>(&self, answer: &Answered<Vec<u8>>) -> Result<T, MarketplaceError> {
+        serde_json::from_slice(&answer.value).map_err(|error| {
             tracing::debug!(market = %self.market, %error, "invalid answer from marketplace");
-            self.unreadable()
+            self.unreadable(answer.status)
         })
     }
 
-    fn unreadable(&self) -> MarketplaceError {
-        let failed = unreadable();
+    fn unreadable(&self, status: u16) -> MarketplaceError {
+        let failed = unreadable(status);
         self.log(None, Some(&failed));
         failed.error
     }
 
     /// An id from an answer, if it is valid.
-    fn id(&self, id: String) -> Result<String, MarketplaceError> {
+    fn id(&self, status: u16, id: String) -> Result<String, MarketplaceError> {
         // In a path, the last two are relative segments.
         let usable = !id.is_empty() && id.chars().count() <= MAX_ID && !matches!(id.as_str(), "." | "..");
-        if usable { Ok(id) } else { Err(self.unreadable()) }
+        if usable { Ok(id) } else { Err(self.unreadable(status)) }
     }
 }
 
-fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<RequestBuilder, MarketplaceError> {
-    let body = serde_json::to_vec(body).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
+fn with_body(request: RequestBuilder, body: serde_json::Result<Vec<u8>>) -> Result<RequestBuilder, MarketplaceError> {
+    let body = body.map_err(|error| MarketplaceError::refused(error.to_string()))?;
     Ok(request.header(CONTENT_TYPE, "application/json").body(body))
 }
 
 #[async_trait]
 impl Marketplace for HttpMarketplace {
-    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
         let request = self.write(Method::POST, ["listings"], key);
-        let body = self.call(with_body(request, &SentListing::from(listing))?).await?;
-        let Listed { id } = self.read(&body)?;
-        self.id(id)
+        let answer = self.call(with_body(request, listing.json())?).await?;
+        let Listed { id } = self.read(&answer)?;
+        Ok(Answered { status: answer.status, value: self.id(answer.status, id)? })
     }
 
-    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        listing: Listing<'_>,
+    ) -> Result<Answered<()>, MarketplaceError> {
         let request = self.write(Method::PUT, ["listings", id], key);
-        self.call(with_body(request, &SentListing::from(listing))?).await.map(drop)
+        self.call(with_body(request, listing.json())?).await.map(|answer| answer.map(drop))
     }
 
-    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
         match self.call(self.write(Method::DELETE, ["listings", id], key)).await {
-            Ok(_) | Err(MarketplaceError::Gone) => Ok(()),
+            Ok(Answered { status, .. }) | Err(MarketplaceError::Gone { status }) => Ok(Answered { status, value: () }),
             Err(error) => Err(error),
         }
     }
 
-    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.call(self.write(Method::POST, ["listings", id, "bump"], key)).await.map(drop)
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<Answered<()>, MarketplaceError> {
+        self.call(self.write(Method::POST, ["listings", id, "bump"], key)).await.map(|answer| answer.map(drop))
     }
 
-    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<Answered<()>, MarketplaceError> {
         let request = self.write(Method::POST, ["listings", id, "boost"], key);
-        self.call(with_body(request, &Boost { until: until.to_string() })?).await.map(drop)
+        self.call(with_body(request, serde_json::to_vec(&Boost { until: until.to_string() }))?)
+            .await
+            .map(|answer| answer.map(drop))
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
+    async fn find_by_plate(
+        &self,
+        dealer_code: &str,
+        plate: &str,
+    ) -> Result<Answered<Option<PlateListing>>, MarketplaceError> {
         let mut url = self.url(["listings"]);
         url.query_pairs_mut().append_pair("dealer_code", dealer_code).append_pair("registration_number", plate);
-        let body = self.call(self.client.get(url)).await?;
-        let FoundListings { results } = self.read(&body)?;
+        let answer = self.call(self.client.get(url)).await?;
+        let FoundListings { results } = self.read(&answer)?;
         let found = results.into_iter().next().map(PlateListing::from);
-        found.map(|found| Ok(PlateListing { id: self.id(found.id)?, ..found })).transpose()
+        let found =
+            found.map(|found| Ok(PlateListing { id: self.id(answer.status, found.id)?, ..found })).transpose()?;
+        Ok(Answered { status: answer.status, value: found })
     }
 }

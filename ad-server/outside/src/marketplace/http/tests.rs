@@ -62,16 +62,16 @@ async fn host() -> (HttpMarketplace, Paths) {
 
 const KEY: IdempotencyKey = IdempotencyKey { request: Uuid::nil(), action: Action::Bump, market: Market::Primary };
 
-fn passing(reason: &str, retry_after: Option<u64>) -> Result<(), MarketplaceError> {
-    let retry_after = retry_after.map(Duration::from_secs);
-    Err(MarketplaceError::unreachable(reason, retry_after))
+fn passing<T>(status: u16, reason: &str, retry_after: Option<u64>) -> Result<T, MarketplaceError> {
+    let (reason, retry_after) = (reason.to_owned(), retry_after.map(Duration::from_secs));
+    Err(MarketplaceError::Transient { code: Code::MarketplaceUnreachable, reason, retry_after, status: Some(status) })
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let (marketplace, paths) = host().await;
     let told = marketplace.unpublish(KEY, "moved").await;
-    assert_eq!(told, passing("the marketplace answered 307 Temporary Redirect", None));
+    assert_eq!(told, passing(307, "the marketplace answered 307 Temporary Redirect", None));
     assert_eq!(*paths.lock().unwrap(), ["DELETE /base/listings/moved"]);
 }
 
@@ -79,16 +79,16 @@ async fn a_redirect_is_not_followed() {
 async fn a_date_may_stand_in_retry_after() {
     let (marketplace, _) = host().await;
     let told = marketplace.unpublish(KEY, "later").await;
-    assert_eq!(told, passing("the marketplace answered 503 Service Unavailable", Some(120)));
+    assert_eq!(told, passing(503, "the marketplace answered 503 Service Unavailable", Some(120)));
 }
 
 #[tokio::test]
 async fn an_answer_is_read_up_to_its_limit() {
     let (marketplace, _) = host().await;
     let told = marketplace.unpublish(KEY, "large").await;
-    assert_eq!(told, passing("the answer of the marketplace cannot be read", None));
+    assert_eq!(told, passing(200, "the answer of the marketplace cannot be read", None));
     let told = marketplace.unpublish(KEY, "refusal").await;
-    assert_eq!(told, Err(MarketplaceError::Refused("the marketplace answered 422 Unprocessable Entity".to_owned())));
+    assert_eq!(told, Err(MarketplaceError::refused("the marketplace answered 422 Unprocessable Entity")));
 }
 
 #[tokio::test]
@@ -96,6 +96,6 @@ async fn ids_stay_within_their_part_of_the_path() {
     let (marketplace, paths) = host().await;
     marketplace.bump(KEY, "a/b ?c#d%2Få").await.unwrap();
     assert_eq!(*paths.lock().unwrap(), ["POST /base/listings/a%2Fb%20%3Fc%23d%252F%C3%A5/bump"]);
-    let told = marketplace.find_by_plate("d1", "ABC123").await.map(drop);
-    assert_eq!(told, passing("the answer of the marketplace cannot be read", None));
+    let told = marketplace.find_by_plate("d1", "ABC123").await;
+    assert_eq!(told, passing(200, "the answer of the marketplace cannot be read", None));
 }

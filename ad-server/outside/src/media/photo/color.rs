@@ -129,7 +129,7 @@ fn of_gray(pixels: &[u8]) -> Vec<u8> {
     pixels.iter().flat_map(|gray| [*gray; 3]).collect()
 }
 
-/// The colours of sRGB.
+/// The pixels in sRGB, of three bytes each; an error if the profile cannot be applied.
 fn transformed(pixels: &[u8], profile: &ColorProfile, layout: Layout) -> Result<Vec<u8>, CmsError> {
     let srgb = ColorProfile::new_srgb();
     let transform = profile.create_transform_8bit(layout, &srgb, Layout::Rgb, TransformOptions::default())?;

@@ -12,9 +12,9 @@ const BRIGHTEST: f32 = 1000.0;
 /// How the numbers of a picture become light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Curve {
-    /// Perceptual quantizer.
+    /// Perceptual quantizer (SMPTE ST 2084): light of the screen, up to 10,000 candela per square metre.
     Pq,
-    /// Hybrid log-gamma.
+    /// Hybrid log-gamma: light of the scene, up to 1.
     Hlg,
 }
 

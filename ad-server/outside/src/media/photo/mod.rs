@@ -49,7 +49,7 @@ enum Decoder {
     Png(Box<Png>),
 }
 
-/// What a header says.
+/// What the header of an image says. Width and height are in pixels, before the image is turned upright.
 struct Head {
     width: u32,
     height: u32,

@@ -15,7 +15,7 @@ const FIELDS: &str = "Fields";
 /// A step of a path from an array to its items.
 const ITEM: &str = "item";
 
-/// Where a schema stands.
+/// A place in the document where a schema stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     /// What has it: components, without the suffix of their form; of category fields, the vehicle types.
