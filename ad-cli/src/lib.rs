@@ -5,6 +5,7 @@
 //! | [`Client`], [`ClientBuilder`] | address, token, request rate and retries |
 //! | [`Ads`], [`Lookups`] | the operations of V4 and V3 |
 //! | [`Client::event_stream`], [`Webhooks`] | what happens to ads, as it happens |
+//! | [`Client::stock_plans`], [`StockBody`] | a whole stock, compared by the service before anything changes |
 //! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | answers, with the request id for support |
 //! | [`Error`], [`ErrorKind`] | kinds of failures, and whether the request may have been accepted nevertheless |
 //! | [`Outcome`] | the outcome of a request, from the log |

@@ -100,7 +100,7 @@ impl From<&Outcome> for AdOutcome {
 pub struct Status {
     source_id: String,
     dealer_code: String,
-    /// Created or deleted.
+    /// `Created`, also of a hidden ad, or `Deleted`.
     pub state: AdState,
     /// Time of the last change, by the clock of the service.
     pub updated: Timestamp,

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{desired::quoted, plain};
 
-/// Who reads hints.
+/// The reader of hints and findings, which decides how these name commands and arguments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Surface {
-    /// Those who run commands.
+    /// A person at a command line.
     #[default]
     CommandLine,
     /// An assistant, which calls tools.
@@ -51,6 +51,8 @@ fn option(name: &str) -> String {
 pub struct Invocation {
     command: &'static str,
     has_tool: bool,
+    /// The name of its tool, if that is not the command's.
+    tool: Option<&'static str>,
     arguments: Vec<Argument>,
 }
 
@@ -63,9 +65,9 @@ struct Argument {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// With what stands for its value.
+    /// With what stands on a command line for a value that the reader knows; otherwise empty.
     Positional(&'static str),
-    /// The same.
+    /// With what stands for its value, likewise.
     Option(&'static str),
     Flag,
 }
@@ -73,7 +75,13 @@ enum Place {
 impl Invocation {
     /// A command that is also a tool.
     pub fn new(command: &'static str) -> Self {
-        Self { command, has_tool: true, arguments: Vec::new() }
+        Self { command, has_tool: true, tool: None, arguments: Vec::new() }
+    }
+
+    /// The same, whose tool has a name of its own.
+    #[must_use]
+    pub fn as_tool(self, tool: &'static str) -> Self {
+        Self { tool: Some(tool), ..self }
     }
 
     /// A command that is no tool: an assistant asks its user to run it.
@@ -81,7 +89,8 @@ impl Invocation {
         Self { has_tool: false, ..Self::new(command) }
     }
 
-    /// With a positional argument.
+    /// With a positional argument. On a command line, its value is quoted for a shell, and each item of an array is a word of
+    /// its own.
     #[must_use]
     pub fn with(self, name: &'static str, value: impl Into<Value>) -> Self {
         self.and(name, Place::Positional(""), Some(value.into()))
@@ -93,7 +102,7 @@ impl Invocation {
         self.and(name, Place::Positional(value), None)
     }
 
-    /// With an option.
+    /// With an option: on a command line, the name `dealer_code` becomes `--dealer-code`.
     #[must_use]
     pub fn option(self, name: &'static str, value: impl Into<Value>) -> Self {
         self.and(name, Place::Option(""), Some(value.into()))
@@ -116,7 +125,7 @@ impl Invocation {
         self
     }
 
-    /// How it reads.
+    /// The command as a command line, or as a call of a tool in words: ``tool `retry` with dealer_code``.
     pub fn on(&self, surface: Surface) -> String {
         match surface {
             Surface::CommandLine => self.command_line(),
@@ -146,7 +155,8 @@ impl Invocation {
     }
 
     fn tool(&self) -> String {
-        let tool = format!("tool `{}`", self.command.replace([' ', '-'], "_"));
+        let name = self.tool.map_or_else(|| self.command.replace([' ', '-'], "_"), str::to_owned);
+        let tool = format!("tool `{name}`");
         let argument = |Argument { name, value, .. }: &Argument| match value {
             None => Cow::Borrowed(*name),
             Some(value) => Cow::Owned(format!("{name} {value}")),
@@ -175,6 +185,9 @@ mod tests {
         assert_eq!(retry.on(Surface::CommandLine), "ad-cli retry car-1 --dealer-code CODE");
         assert_eq!(retry.on(Surface::Tools), "tool `retry` with source_ids [\"car-1\"] and dealer_code");
         assert_eq!(Invocation::new("pole-position").on(Surface::Tools), "tool `pole_position`");
+        let apply = Invocation::new("stock apply").as_tool("apply_stock_plan").with("id", "7");
+        assert_eq!(apply.on(Surface::CommandLine), "ad-cli stock apply 7");
+        assert_eq!(apply.on(Surface::Tools), "tool `apply_stock_plan` with id \"7\"");
         let login = Invocation::of_user("login");
         assert_eq!(login.on(Surface::CommandLine), "ad-cli login");
         assert_eq!(login.on(Surface::Tools), "`ad-cli login`, which the user runs in a terminal");

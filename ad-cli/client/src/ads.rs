@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ad_core::model::{LogEntry, PriceHistory, Quality, StatusReport};
+use ad_core::model::{self, LogEntry, MarketplaceCall, PriceHistory, Quality, RevisionEntry, StatusReport, Timestamp};
 use ad_parameters::ToParameters;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -11,6 +11,7 @@ use reqwest::{
     header::{HeaderName, HeaderValue, IF_MATCH},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::{
@@ -34,10 +35,10 @@ pub struct Ads<'a> {
 }
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const PREFER: HeaderName = HeaderName::from_static("prefer");
+pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The longest time for which the service holds back an answer, unless it is configured otherwise.
-const MOST_WAIT: Duration = Duration::from_secs(30);
+pub(super) const MOST_WAIT: Duration = Duration::from_secs(30);
 
 /// Marketplaces that a bump leaves out; registered vehicles only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -182,6 +183,81 @@ impl<'a> Ads<'a> {
     pub async fn prices(&self, target: impl Into<Target<'_>>) -> Result<Answer<PriceHistory>, Error> {
         let target = target.into();
         self.transport.get(self.of(target).path(&one(target, "/prices"))).await
+    }
+
+    /// A page of what an ad said before, newest first (extensions E10).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn revisions(
+        &self,
+        target: impl Into<Target<'_>>,
+        page: model::Page,
+    ) -> Result<Answer<Page<RevisionEntry>>, Error> {
+        self.about(target.into(), "revisions", page).await
+    }
+
+    /// A page of the calls of marketplaces about an ad, newest first (extensions E10).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn calls(
+        &self,
+        target: impl Into<Target<'_>>,
+        page: model::Page,
+    ) -> Result<Answer<Page<MarketplaceCall>>, Error> {
+        self.about(target.into(), "calls", page).await
+    }
+
+    /// A page of a list about an ad.
+    async fn about<T: DeserializeOwned>(
+        &self,
+        target: Target<'_>,
+        name: &str,
+        page: model::Page,
+    ) -> Result<Answer<Page<T>>, Error> {
+        let query = LogQuery { dealer_code: target.dealer_code.map(str::to_owned), page, ..LogQuery::default() };
+        let below = format!("/{}/{name}{}", segment(target.source_id), query_string(query.parameters()));
+        self.transport.get(self.of(target).path(&below)).await
+    }
+
+    /// The signed record of an ad, byte for byte: [`RecordKeys`](crate::RecordKeys) verify it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn record(&self, target: impl Into<Target<'_>>) -> Result<Answer<Box<RawValue>>, Error> {
+        let target = target.into();
+        self.transport.get(self.of(target).path(&one(target, "/record"))).await
+    }
+
+    /// The ad as it was in a revision. [`Ad::more`] has its `image_urls`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`NotFound`](ErrorKind::NotFound) when there was no such revision or it is not recorded.
+    pub async fn revision(&self, target: impl Into<Target<'_>>, revision: u64) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.transport.get(self.of(target).path(&one(target, &format!("/revisions/{revision}")))).await
+    }
+
+    /// The ad as it was at a time. [`Ad::more`] has its `revision` and `image_urls`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`Malformed`](ErrorKind::Malformed) when that is not recorded.
+    pub async fn read_at(&self, target: impl Into<Target<'_>>, at: Timestamp) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        let at = at.to_string();
+        let query = query_string([("at", at.as_str())].into_iter().chain(dealer(target)));
+        self.transport.get(self.of(target).path(&format!("/{}{query}", segment(target.source_id)))).await
+    }
+
+    /// Updates an ad to what it said in a revision, by the rules of today. Fields that cannot change stay as they are, and
+    /// `warnings` in [`Ad::more`] name them.
+    ///
+    /// # Errors
+    /// As [`revision`](Self::revision) and [`update`](Self::update).
+    pub async fn restore(&self, target: impl Into<Target<'_>>, revision: u64) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.of(target).change(Method::POST, &one(target, &format!("/revisions/{revision}/restore")), None).await
     }
 
     /// A page of an ad's whole log.

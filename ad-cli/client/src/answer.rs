@@ -26,7 +26,7 @@ pub struct Answer<T> {
     pub body: T,
     /// Value of `X-Request-Id`, for support.
     pub request_id: Option<String>,
-    /// HTTP status code, 200 to 299.
+    /// HTTP status code, 200 to 299; 400, 408 or 413 of a refused [stock plan](super::StockPlans::plan).
     pub status: u16,
     /// The `ETag` of what is shown, for [`Ads::if_match`](super::Ads::if_match).
     pub etag: Option<String>,
@@ -49,20 +49,41 @@ pub(super) async fn read<T: DeserializeOwned>(
     method: &Method,
     path: &str,
 ) -> Result<Answer<T>, Error> {
+    read_as(response, method, path, false).await
+}
+
+/// The same of an operation whose refusals may have a value as body.
+pub(super) async fn read_with_refusal<T: DeserializeOwned>(
+    response: Response,
+    method: &Method,
+    path: &str,
+) -> Result<Answer<T>, Error> {
+    read_as(response, method, path, true).await
+}
+
+async fn read_as<T: DeserializeOwned>(
+    response: Response,
+    method: &Method,
+    path: &str,
+    has_refusal: bool,
+) -> Result<Answer<T>, Error> {
     let (status, headers) = (response.status(), response.headers().clone());
     let request_id = request_id(&headers).map(str::to_owned);
     let answered = |error: Error| error.answered(status.as_u16(), request_id.clone());
     let failed = |kind| answered(Error::new(kind, method, path));
     let began = Instant::now();
     let bytes = response.bytes().await.map_err(|error| answered(Error::unanswered(error, began, method, path)))?;
-    if status.is_success() {
-        let json = if status == StatusCode::NO_CONTENT { b"null" } else { bytes.as_ref() };
-        let body = serde_json::from_slice(json)
-            .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error))?;
-        let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
-        return Ok(Answer { body, request_id, status: status.as_u16(), etag, time: date(&headers) });
-    }
-    Err(failed(refusal(status.as_u16(), &headers, &bytes)))
+    let json = if status == StatusCode::NO_CONTENT { b"null" } else { bytes.as_ref() };
+    let is_value = status.is_success() || (has_refusal && status.is_client_error());
+    let body = match is_value.then(|| serde_json::from_slice(json)) {
+        Some(Ok(body)) => body,
+        Some(Err(error)) if status.is_success() => {
+            return Err(failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error));
+        }
+        _ => return Err(failed(refusal(status.as_u16(), &headers, &bytes))),
+    };
+    let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
+    Ok(Answer { body, request_id, status: status.as_u16(), etag, time: date(&headers) })
 }
 
 /// An answer that is a stream of server-sent events, with its body unread.

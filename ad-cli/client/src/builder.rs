@@ -44,7 +44,7 @@ pub enum BuildError {
     Http(#[source] reqwest::Error),
 }
 
-/// Builder of a [`Client`].
+/// Builder of a [`Client`]. By default, it has no token, [`DEFAULT_RATE`] and [`DEFAULT_TIMEOUT`].
 #[derive(Clone, derive_more::Debug)]
 #[must_use]
 pub struct ClientBuilder {

@@ -92,6 +92,9 @@ pub enum ErrorKind {
     /// The connection broke before the answer was whole.
     #[error("the connection was lost before the answer: {0}")]
     Lost(String),
+    /// The body that was to be sent could not be read; the request was broken off.
+    #[error("cannot read the body of the request: {0}")]
+    Body(String),
 }
 
 fn fields(errors: &FieldErrors) -> String {

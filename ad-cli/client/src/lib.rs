@@ -17,7 +17,10 @@ mod models;
 mod outcome;
 mod pace;
 mod pages;
+mod plans;
+mod record;
 mod sse;
+mod stock_body;
 mod transport;
 mod webhooks;
 
@@ -25,11 +28,13 @@ use std::sync::Arc;
 
 pub use ad_core::{
     model::{
-        AdFilter, AdOrder, AdQuery, AdStatus, AppliedPrice, DeliveryState, Included, LogQuery, PriceHistory,
-        PricePeriod, Quality, QualitySummary, Reduction, RequestStatus, StatusReport, Summary,
+        AdFilter, AdOrder, AdQuery, AdStatus, AppliedPrice, ChangeQuery, DeliveryState, Included, LogQuery,
+        MarketplaceCall, PlanOptions, PlanState, PlannedChange, PriceHistory, PricePeriod, Quality, QualitySummary,
+        Reduction, RequestStatus, RevisionEntry, StatusReport, StockPlan, Summary, ValueChange,
     },
     service::Target,
 };
+pub use ad_parameters::ApplyParameters;
 pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT, provide_tls};
@@ -41,12 +46,16 @@ pub use models::{
     Validation,
 };
 pub use outcome::{Linked, Outcome, text as message_text};
+pub use plans::{BulkChange, Selection, StockPlans};
+pub use record::{RecordError, RecordKeys, RecordedAd, RecordedRows, VerifiedRecord};
+pub use stock_body::{BodyStream, StockBody, StockFormat};
 pub use transport::Exchange;
 pub use webhooks::{
     Delivery, DeliveryAttempt, DeliveryQuery, NewWebhook, ReplayAfter, Resume, Webhook, WebhookChanges, Webhooks,
 };
 
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::value::RawValue;
 use transport::Transport;
 use uuid::Uuid;
 
@@ -135,6 +144,14 @@ impl Client {
         Ok(Answer { body: info.version, request_id, status, etag, time })
     }
 
+    /// The public keys that verify the records of ads, byte for byte ([`RecordKeys::parse`] reads them); no token is needed for them.
+    ///
+    /// # Errors
+    /// When the service cannot be reached.
+    pub async fn record_keys(&self) -> Result<Answer<Box<RawValue>>, Error> {
+        self.transport.get(".well-known/jwks.json".to_owned()).await
+    }
+
     /// Whether the service has a console: pages for people below `/console`.
     ///
     /// # Errors
@@ -159,6 +176,11 @@ impl Client {
     /// Addresses to which the service sends events.
     pub fn webhooks(&self) -> Webhooks<'_> {
         Webhooks::new(&self.transport)
+    }
+
+    /// A dealer's whole stock, compared before anything changes.
+    pub fn stock_plans(&self) -> StockPlans<'_> {
+        StockPlans::new(&self.transport)
     }
 
     /// Vehicle types' attributes, and their allowed values.

@@ -154,7 +154,7 @@ pub struct Location {
     /// Longitude in decimal degrees, WGS 84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longitude: Option<Number>,
-    /// Postal code in Sweden.
+    /// Postal code in Sweden: 5 digits without spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zipcode: Option<String>,
     /// Swedish area code, of 4 or 6 digits.

@@ -23,7 +23,8 @@ where
         async move {
             let Some((mut page, asked)) = asked else { return Ok(None) };
             let answer = asked.await?.body;
-            page.offset = page.offset.saturating_add(u64::from(page.limit));
+            // A page may have ended before its limit, at its most bytes.
+            page.offset = page.offset.saturating_add(answer.results.len() as u64);
             // A page without rows is the end, whatever the count says: rows may have gone in the meantime.
             let is_last = page.offset >= answer.count || answer.results.is_empty();
             let rows = stream::iter(answer.results.into_iter().map(Ok));

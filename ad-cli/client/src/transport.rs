@@ -7,13 +7,13 @@ use std::{
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{
-    Method, Response,
+    Body, Method, RequestBuilder, Response,
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::{Answer, Error, ErrorKind, answer, pace::Pace};
+use super::{Answer, Error, ErrorKind, answer, pace::Pace, stock_body::StockBody};
 
 /// Maximum pause between two attempts, unless the service asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Time for the whole of an answer that has no end. The HTTP client adds it to the present time, so it must not be the longest there is.
 const ENDLESS: Duration = Duration::from_hours(24 * 365);
+
+/// Further time for a stock: the network holds parts of it that have been sent, and the service compares them one by one.
+const UNDER_WAY: Duration = Duration::from_mins(1);
 
 /// When requests are tried again.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +70,8 @@ pub(super) struct Call {
     pub(super) path: String,
     /// The body, as JSON text.
     pub(super) body: Option<bytes::Bytes>,
+    /// A stock instead of it, which is streamed. What refuses it is a value too: the refused plan.
+    pub(super) stock: Option<StockBody>,
     pub(super) headers: HeaderMap,
     /// For how long the service may hold back its answer.
     pub(super) wait: Duration,
@@ -76,7 +81,8 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn new(method: Method, path: String, body: Option<bytes::Bytes>) -> Self {
-        Self { method, path, body, headers: HeaderMap::new(), wait: Duration::ZERO, is_repeatable: true }
+        let (headers, wait) = (HeaderMap::new(), Duration::ZERO);
+        Self { method, path, body, stock: None, headers, wait, is_repeatable: true }
     }
 }
 
@@ -130,7 +136,11 @@ impl Transport {
                 Err(error) => error.after(number, was_unclear),
             };
             was_unclear = error.is_unclear();
-            if was_unclear && !call.is_repeatable {
+            let stock = call.stock.as_ref();
+            let is_spent = stock.is_some_and(StockBody::is_spent);
+            // There may be a plan, and another one would count as one more.
+            let may_be_there = stock.is_some_and(|stock| stock.was_sent() && error.status().is_none());
+            if is_spent || (was_unclear && (!call.is_repeatable || may_be_there)) {
                 return Err(error);
             }
             let Some(pause) = self.pause(&error, number) else { return Err(error) };
@@ -155,9 +165,13 @@ impl Transport {
 
     async fn once<T: DeserializeOwned>(&self, call: &Call, path: &str, number: u32) -> Result<Answer<T>, Error> {
         let began = Instant::now();
-        let result = match self.send(call, self.timeout + call.wait).await {
-            Ok(response) => answer::read(response, &call.method, path).await,
-            Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
+        let limit = self.timeout + call.wait;
+        let result = match &call.stock {
+            None => match self.send(call, limit).await {
+                Ok(response) => answer::read(response, &call.method, path).await,
+                Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
+            },
+            Some(stock) => self.send_stock(call, stock, limit, path).await,
         };
         let seen = result.as_ref().map(|answer| (answer.status, answer.request_id.as_deref()));
         self.observe(call, path, seen, began, number);
@@ -176,13 +190,45 @@ impl Transport {
     }
 
     async fn send(&self, call: &Call, timeout: Duration) -> reqwest::Result<Response> {
-        let address = format!("{}{}", self.base, call.path);
-        let request = self.http.request(call.method.clone(), address).headers(call.headers.clone());
-        let mut request = request.timeout(timeout);
+        let mut request = self.request(call, timeout);
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
         request.send().await
+    }
+
+    fn request(&self, call: &Call, timeout: Duration) -> RequestBuilder {
+        let address = format!("{}{}", self.base, call.path);
+        self.http.request(call.method.clone(), address).headers(call.headers.clone()).timeout(timeout)
+    }
+
+    /// Streams a stock, and reads the answer. The time limit is for each part of the stock and for the answer, because a stock of any length
+    /// may be sent over any line.
+    async fn send_stock<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        stock: &StockBody,
+        limit: Duration,
+        path: &str,
+    ) -> Result<Answer<T>, Error> {
+        let limit = limit + UNDER_WAY;
+        let request = self.request(call, ENDLESS).header(CONTENT_TYPE, stock.content_type());
+        let began = Instant::now();
+        let answer = async {
+            match request.body(Body::wrap_stream(stock.stream())).send().await {
+                Ok(response) => answer::read_with_refusal(response, &call.method, path).await,
+                Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
+            }
+        };
+        let failed = |kind| Error::new(kind, &call.method, path);
+        let answer = tokio::select! {
+            answer = answer => answer,
+            () = stock.stalled_for(limit) => Err(failed(ErrorKind::TimedOut(limit))),
+        };
+        match stock.take_error() {
+            Some(error) if answer.is_err() => Err(failed(ErrorKind::Body(error.to_string())).caused_by(error)),
+            _ => answer,
+        }
     }
 
     /// The pause before the next attempt; `None` if there is none.

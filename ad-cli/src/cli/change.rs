@@ -7,6 +7,7 @@ use ad_core::{
         merge::merge,
         versions::{Conversion, conversion_of},
     },
+    stock::same,
 };
 use serde_json::{Map, Value};
 
@@ -113,7 +114,7 @@ fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<Str
     for change in desired::differences(category, &now, &then) {
         context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(&change)));
     }
-    !patch.is_empty() && desired::same(&Value::Object(now), &Value::Object(then))
+    !patch.is_empty() && same(&Value::Object(now), &Value::Object(then))
 }
 
 fn note_no_change(context: &Context, ad: &Ad) {

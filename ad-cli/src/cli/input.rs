@@ -67,6 +67,19 @@ impl Input {
         }
     }
 
+    /// Whether [`again`](Self::again) opens it: it is not stdin.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.rows.is_some() || self.file.as_os_str() != "-"
+    }
+
+    /// The payloads, from the beginning, without a note about their encoding.
+    pub(crate) fn again(&self) -> Result<Source, NotPayloads> {
+        match &self.rows {
+            Some(rows) => rows.source(),
+            None => Source::open(&self.file),
+        }
+    }
+
     /// Adapts a checker to the kind of file.
     pub(crate) fn checker(&self, checker: Checker) -> Checker {
         if self.rows.is_some() { checker.of_rows() } else { checker }

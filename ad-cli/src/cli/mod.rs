@@ -14,6 +14,7 @@ mod rows;
 mod setting;
 mod sheet;
 mod single;
+mod stock;
 mod sync;
 mod through;
 
@@ -86,13 +87,14 @@ enum Command {
     Import(commands::import::ImportArgs),
     /// Make the ads at the service equal to a stock file: create, update and delete
     Sync(commands::sync::SyncArgs),
+    /// Let the service compare a whole stock with its ads, and apply the differences
+    Stock(commands::stock::StockPlanArgs),
     /// Check whether photos can be fetched
     Photos(commands::photos::PhotosArgs),
     /// Create an ad from a payload
     Create(commands::create::CreateArgs),
     /// Show an ad
-    #[command(after_help = commands::get::HELP)]
-    Get(TargetArgs),
+    Get(commands::get::GetArgs),
     /// List ads, with all filters of the API
     List(commands::list::ListArgs),
     /// Show whether ads are live, and if not, why and what to do
@@ -103,6 +105,14 @@ enum Command {
     /// Show the prices of an ad over time
     #[command(after_help = commands::prices::HELP)]
     Prices(TargetArgs),
+    /// Show what an ad said before, and who changed it
+    #[command(after_help = commands::history::HELP)]
+    History(TargetArgs),
+    /// Show the calls of marketplaces about an ad
+    #[command(after_help = commands::calls::HELP)]
+    Calls(TargetArgs),
+    /// Save the signed record of an ad, or verify a saved one
+    Record(commands::record::RecordArgs),
     /// Count the ads by status
     #[command(after_help = commands::summary::HELP)]
     Summary,
@@ -116,6 +126,8 @@ enum Command {
     /// Publish a hidden ad
     #[command(after_help = commands::visibility::SHOW_HELP)]
     Show(ChangeArgs),
+    /// Restore what an ad said before
+    Restore(commands::restore::RestoreArgs),
     /// Edit an ad in a text editor
     Edit(commands::edit::EditArgs),
     /// Delete the ads of sold vehicles
@@ -170,6 +182,7 @@ impl Command {
             Self::Whoami(args) => commands::whoami::run(context, &args).await,
             Self::Import(args) => commands::import::run(context, &args).await,
             Self::Sync(args) => commands::sync::run(context, &args).await,
+            Self::Stock(args) => commands::stock::run(context, &args).await,
             Self::Photos(args) => commands::photos::run(context, &args).await,
             Self::Create(args) => commands::create::run(context, &args).await,
             Self::Get(args) => commands::get::run(context, &args).await,
@@ -177,6 +190,10 @@ impl Command {
             Self::Status(args) => commands::status::run(context, &args).await,
             Self::Quality(args) => commands::quality::run(context, &args).await,
             Self::Prices(args) => commands::prices::run(context, &args).await,
+            Self::History(args) => commands::history::run(context, &args).await,
+            Self::Calls(args) => commands::calls::run(context, &args).await,
+            Self::Record(args) => commands::record::run(context, &args).await,
+            Self::Restore(args) => commands::restore::run(context, &args).await,
             Self::Summary => commands::summary::run(context).await,
             Self::Update(args) => commands::update::run(context, &args).await,
             Self::Price(args) => commands::price::run(context, &args).await,

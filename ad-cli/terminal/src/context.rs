@@ -8,7 +8,7 @@ use std::{
 };
 
 use ad_bulk::{Invocation, payloads::Source};
-use ad_client::{BuildError, Client, DEFAULT_RATE, Exchange};
+use ad_client::{BuildError, Client, ClientBuilder, DEFAULT_RATE, Exchange};
 use ad_core::model::Timestamp;
 use clap::Args;
 
@@ -113,7 +113,7 @@ pub struct Context {
     pub out: Output,
     profile: Option<String>,
     url: Option<String>,
-    /// Most requests per second.
+    /// Maximum number of requests per second (`--rate`), or none.
     pub rate: Rate,
     /// Longest wait for the answer to one request.
     pub timeout: Duration,
@@ -261,9 +261,18 @@ impl Context {
         self.client_for(&connection.url, &connection.token)
     }
 
+    /// A client for requests that need no token.
+    pub fn client_without_token(&self) -> Result<Client, Failure> {
+        self.client_of(Client::builder(&self.address()?))
+    }
+
     /// A client for this service and token.
     pub fn client_for(&self, url: &str, token: &str) -> Result<Client, Failure> {
-        let mut builder = Client::builder(url).token(token).rate(self.rate.0).timeout(self.timeout);
+        self.client_of(Client::builder(url).token(token))
+    }
+
+    fn client_of(&self, builder: ClientBuilder) -> Result<Client, Failure> {
+        let mut builder = builder.rate(self.rate.0).timeout(self.timeout);
         if self.out.is_verbose() {
             let out = self.out;
             builder = builder.observe(move |exchange| out.detail(&line_of(exchange)));

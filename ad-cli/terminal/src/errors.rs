@@ -24,6 +24,10 @@ impl From<Error> for Failure {
                     Self::rejected(message)
                 }
             }
+            // Too many plans, or one that cannot be applied.
+            ErrorKind::Malformed(detail) | ErrorKind::Other(detail) if is_of_plans(&error) => {
+                Self::rejected(detail).hint(("to list the stock plans", list_of_plans()))
+            }
             ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
                 Self::rejected(error.to_string())
             }
@@ -45,11 +49,16 @@ impl From<Error> for Failure {
             ErrorKind::NotFound(detail) => {
                 let hint = if error.request().contains(" /v4/webhooks/") {
                     ("to list the webhooks", Invocation::of_user("webhooks list"))
+                } else if is_of_plans(&error) {
+                    ("to list the stock plans", list_of_plans())
                 } else {
                     let list = Invocation::new("list").some_option("source_id_icontains", "TEXT");
                     ("to search the ads visible to the token", list)
                 };
                 Self::failed(format!("{detail} ({})", error.request())).hint(hint)
+            }
+            ErrorKind::Body(reason) => {
+                Self::rejected(reason).hint("nothing was changed, because the file cannot be read to its end")
             }
             ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
             ErrorKind::TooMany { .. } => {
@@ -78,10 +87,12 @@ impl From<Error> for Failure {
             _ => failure,
         };
         if error.is_unclear() {
-            return failure.hint((
-                "it is unknown whether the request was accepted; check before you repeat it",
-                Invocation::new("get").with_some("source_id", "SOURCE_ID"),
-            ));
+            let check = if is_of_plans(&error) {
+                list_of_plans()
+            } else {
+                Invocation::new("get").with_some("source_id", "SOURCE_ID")
+            };
+            return failure.hint(("it is unknown whether the request was accepted; check before you repeat it", check));
         }
         failure
     }
@@ -145,6 +156,14 @@ impl From<ad_bulk::BulkError> for Failure {
             error => Self::failed(error.to_string()),
         }
     }
+}
+
+fn is_of_plans(error: &Error) -> bool {
+    error.request().contains(" /v4/stock/plans")
+}
+
+fn list_of_plans() -> Invocation {
+    Invocation::new("stock show").as_tool("stock_plans")
 }
 
 /// Whether a request without a payload names a source id that several dealers have.

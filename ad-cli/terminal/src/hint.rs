@@ -5,7 +5,7 @@ use ad_bulk::{Invocation, Surface};
 /// A hint for the next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hint {
-    /// The same for everybody.
+    /// A sentence without a command, the same on every surface.
     Text(String),
     /// What for, and the command.
     Run(String, Invocation),
@@ -16,7 +16,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// How it reads.
+    /// The hint as text for this reader: the sentence, or `purpose: command`.
     pub fn on(&self, surface: Surface) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -35,13 +35,13 @@ pub enum FileKind {
     Findings,
     /// The page of a check.
     Page,
-    /// Rows beside their payloads.
+    /// Of each row, an object with its number, its line and its payload, one per line.
     RowsAndPayloads,
     /// Payloads, behind [`PAYLOADS_MARK`].
     Payloads,
     /// A plan of a sync.
     Plan,
-    /// What people edit: a mapping, or a sheet. It is never recognised, because their changes would be lost.
+    /// What people edit, a mapping or a sheet, or keep, the record of an ad. It is never recognised, because it would be lost.
     Draft,
 }
 
@@ -79,7 +79,7 @@ pub struct OutFile {
 }
 
 impl OutFile {
-    /// The place, if no file stands there that the command did not write. Commands ask before they begin, so that no work is lost.
+    /// Checks that no file of another kind is at the path, or that it may be overwritten. Commands call it before they begin their work.
     ///
     /// # Errors
     /// When there is such a file, or what is there cannot be read.
@@ -110,7 +110,7 @@ impl OutFile {
         path.map(|path| Self::new(path, kind, force)).transpose()
     }
 
-    /// Where it is.
+    /// The path, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }

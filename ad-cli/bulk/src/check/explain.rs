@@ -74,7 +74,7 @@ pub struct Explainer<'a> {
     pub text: &'a [u8],
     /// Where that begins in the file.
     pub place: Place,
-    /// Who reads the findings.
+    /// Its reader, which decides whether findings name commands as command lines or as calls of tools.
     pub surface: Surface,
 }
 

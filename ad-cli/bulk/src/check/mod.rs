@@ -46,7 +46,6 @@ pub struct Checker {
     measures: Option<(Measures, Timestamp)>,
     /// Whether the payloads come from rows of a table.
     is_of_rows: bool,
-    /// Who reads the findings.
     surface: Surface,
 }
 

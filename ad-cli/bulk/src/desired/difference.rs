@@ -1,9 +1,10 @@
 //! Changes as people write them.
 
+use ad_core::stock::same;
 use ad_files::text::counted;
 use serde_json::{Map, Value};
 
-use super::contents::{Change, IMAGES, same, shorten_value};
+use super::contents::{Change, IMAGES, shorten_value};
 
 /// `2800 mil → 2900 mil`, or of prices those that differ: `list 105 000 → 95 000 SEK`.
 pub fn difference(change: &Change) -> String {

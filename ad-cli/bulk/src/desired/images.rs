@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use ad_client::{Ad, Outcome};
-use ad_core::model::{Action, ActionState, AdState, LogEntry, short_address};
+use ad_core::{
+    model::{Action, ActionState, AdState, LogEntry, short_address},
+    stock::{ChangeKind, StockChange},
+};
 use serde_json::Value;
 
-use super::{
-    compare::{AdDifference, Comparison, quoted},
-    contents::IMAGES,
-};
+use super::{blocked::quoted, contents::IMAGES};
 
 /// Images that are wanted and that the service does not show, where that is all the difference there is between the lists.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub struct Missing {
 }
 
 /// What is missing, if that is all.
-pub fn missing(comparison: &Comparison, ad: &Ad, images: &[String]) -> Option<Missing> {
-    let AdDifference::Update { patch, revives: false, .. } = &comparison.difference else { return None };
+pub fn missing(change: &StockChange, ad: &Ad, images: &[String]) -> Option<Missing> {
+    let patch = change.body.as_ref().filter(|_| change.kind == ChangeKind::Update)?;
     let wanted: Vec<String> =
         patch.get(IMAGES)?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let there: Vec<_> = wanted.iter().filter(|url| images.contains(url)).collect();

@@ -1,69 +1,39 @@
-//! One ad compared to a payload: which fields differ, and the update that makes the ad equal.
+//! One ad compared to a payload, as the service shows it: which fields differ, and the update that makes the ad equal. The comparison itself
+//! is [`ad_core::stock`]; here are images that could not be fetched, and texts.
 
-mod compare;
+mod blocked;
 mod contents;
 mod difference;
 mod images;
 
 use ad_client::Ad;
-use ad_core::{categories::Category, rulebook::Rulebook};
+use ad_core::{
+    model::AdState,
+    rulebook::Rulebook,
+    stock::{ExistingAd, StockChange, StockComparison},
+};
 use serde_json::{Map, Value};
 
-pub use compare::{AdDifference, Comparison, compare, quoted};
-pub use contents::{Change, IMAGES, differences, put, same, shorten_value, shown, stored, take};
+use crate::conversion;
+
+pub use blocked::{blocked, quoted, reason};
+pub use contents::{Change, IMAGES, changes, differences, shorten_value, stored};
 pub use difference::difference;
 pub use images::{Missing, missing, why_missing};
 
-/// Maximum number of removals of a dealer's ads without permission: a number or a part of the stock, whichever is less.
-const MOST_REMOVALS: u64 = 20;
-const REMOVED_PART: u64 = 10;
-
-/// What makes an ad equal to a payload.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RequiredUpdate {
-    /// The ad is equal to the payload.
-    Unchanged,
-    /// A PATCH makes it equal.
-    Update {
-        /// The body of the PATCH.
-        patch: Map<String, Value>,
-        /// The fields that the PATCH changes.
-        changes: Vec<Change>,
-        /// Whether it revives a deleted ad.
-        revives: bool,
-    },
-    /// No update can; why, as a sentence.
-    Impossible(String),
+/// Compares an ad at the service to a payload. `images` are the images that the ad is assumed to have.
+pub fn compare(rulebook: &Rulebook, ad: &Ad, images: &[String], payload: Map<String, Value>) -> StockChange {
+    let stored = contents::with_images(conversion::stored(ad), images);
+    let existing = ExistingAd { ad: &stored, is_deleted: ad.state == AdState::Deleted, failed_images: &[] };
+    StockComparison { rulebook, dealer: None }.change(payload, Some(existing))
 }
 
-/// Compares an ad at the service to a payload. Images that the service could not fetch are not sent again.
-pub fn compare_ad(
-    rulebook: &Rulebook,
-    ad: &Ad,
-    payload: &Map<String, Value>,
-    category: &'static Category,
-) -> RequiredUpdate {
+/// The same, where images that the service could not fetch are not sent again.
+pub fn compare_ad(rulebook: &Rulebook, ad: &Ad, payload: &Map<String, Value>) -> StockChange {
     let images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
-    let mut comparison = compare(rulebook, ad, &images, payload, category);
-    if let Some(missing) = missing(&comparison, ad, &images) {
-        comparison = compare(rulebook, ad, &missing.wanted, payload, category);
+    let change = compare(rulebook, ad, &images, payload.clone());
+    match missing(&change, ad, &images) {
+        Some(missing) => compare(rulebook, ad, &missing.wanted, payload.clone()),
+        None => change,
     }
-    let Comparison { difference, .. } = comparison;
-    match difference {
-        AdDifference::Unchanged => RequiredUpdate::Unchanged,
-        AdDifference::Update { patch, changes, revives } => RequiredUpdate::Update { patch, changes, revives },
-        AdDifference::Blocked { reason, .. } => RequiredUpdate::Impossible(reason),
-        AdDifference::Rejected(errors) => {
-            let errors = errors.violations().into_iter().map(|(path, violation)| {
-                let texts: Vec<_> = violation.texts().into_iter().collect();
-                format!("{path}: {}", texts.join(" "))
-            });
-            RequiredUpdate::Impossible(errors.collect::<Vec<_>>().join("; "))
-        }
-    }
-}
-
-/// Whether so many removals of a dealer's ads need confirmation: more than 10 % of them, or more than 20.
-pub const fn exceeds_removal_limit(ads: u64, removals: u64) -> bool {
-    removals > MOST_REMOVALS || removals * REMOVED_PART > ads
 }

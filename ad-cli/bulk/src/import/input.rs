@@ -16,7 +16,7 @@ use crate::payloads::{Chunks, NotPayloads, Piece, Source};
 /// The file of payloads, which can be read several times.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// Its name in messages.
+    /// Its name in messages: the path as it was given; for stdin, [`Surface::payloads`](crate::Surface::payloads).
     pub(super) name: String,
     path: PathBuf,
     pub(super) is_of_rows: bool,

@@ -92,7 +92,7 @@ pub struct Options<'a> {
     pub version: ApiVersion,
     /// The category of all of them; otherwise each says its own.
     pub of_type: Option<&'static Category>,
-    /// Who reads the findings.
+    /// The reader of findings, which decides how they name commands and what stdin is called.
     pub surface: Surface,
 }
 
@@ -132,7 +132,7 @@ pub struct Imported {
     pub name: String,
     /// Number of payloads in it, valid or not.
     pub payloads: u64,
-    /// The outcome of each.
+    /// The outcome of each payload that the import reached, in the order of the file.
     pub records: Records,
     /// Numbers of quality findings about valid payloads, by code. These payloads are sent.
     pub findings: BTreeMap<Code, u64>,
@@ -198,7 +198,7 @@ impl Import {
         &self.state.input.name
     }
 
-    /// Path of the journal.
+    /// Path of the journal: [`Options::journal`], or its default.
     pub fn journal(&self) -> &Path {
         self.state.journal.path()
     }

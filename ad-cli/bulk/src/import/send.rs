@@ -22,7 +22,7 @@ pub(super) enum JobKind {
     /// Create the ad. This must happen only once.
     Create,
     Retry,
-    /// Publish the hidden ad.
+    /// Publish the hidden ad: an update to `visible: true`.
     Show,
 }
 

@@ -39,7 +39,7 @@ pub enum NotPayloads {
 /// A file of payloads, open at its beginning.
 #[derive(derive_more::Debug)]
 pub struct Source {
-    /// Its name in messages.
+    /// Its name in messages: the path, `stdin`, or what the caller named it.
     pub name: String,
     /// The first bytes, as UTF-8, for detection.
     #[debug(skip)]

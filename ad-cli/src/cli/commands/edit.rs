@@ -11,6 +11,7 @@ use ad_core::{
     categories::{self, Category, ad_fields},
     model::ApiVersion,
     rulebook::{Rulebook, WriteContext},
+    stock::put,
 };
 use ad_files::Place;
 use serde_json::{Map, Value};
@@ -20,7 +21,7 @@ use crate::{
     Ad, ErrorKind,
     bulk::{
         check::{Checker, Verdict},
-        desired::{self, difference, differences, put},
+        desired::{self, difference, differences},
         payload_of,
         payloads::{Piece, parse},
     },
@@ -124,7 +125,7 @@ impl EditedAd<'_> {
         let changes = differences(self.category, &self.before, &after);
         let mut patch = Map::new();
         for change in &changes {
-            put(&mut patch, &change.field, &change.new);
+            put(&mut patch, &change.field, change.new.clone());
         }
         // What cannot change and fields that no table knows are rejected with the others.
         let is_written = |name: &str| ad_fields::WRITTEN.iter().any(|row| row.path.split('.').next() == Some(name));

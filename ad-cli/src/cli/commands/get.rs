@@ -1,6 +1,6 @@
-//! `ad-cli get`: one ad as it is now.
+//! `ad-cli get`: one ad as it is now, or as it was.
 
-use ad_core::model::{ImageStatus, StatusReport};
+use ad_core::model::{ImageStatus, StatusReport, Timestamp};
 use ad_files::json::leaves;
 use futures_util::future::join;
 use serde_json::{Value, json};
@@ -11,16 +11,50 @@ use crate::{
     terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
 
-pub(in crate::cli) const HELP: &str = "\
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
 Examples:
   ad-cli get car-1
   ad-cli get ABC123                     the ad of the vehicle with this plate
   ad-cli get car-1 --output wide        with ids and times
-  ad-cli get car-1 --output json | jq .price";
+  ad-cli get car-1 --at 2026-05-03T14:00:00Z
+  ad-cli get car-1 --revision 3         what it said in a revision of `ad-cli history`
+  ad-cli get car-1 --output json | jq .price")]
+pub(crate) struct GetArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The ad as it was at this time, in UTC
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "revision")]
+    at: Option<Timestamp>,
+    /// The ad as it was in this revision
+    #[arg(long, value_name = "N")]
+    revision: Option<u64>,
+}
 
-pub(crate) async fn run(context: &Context, args: &TargetArgs) -> Result<(), Failure> {
+fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|error: ad_core::model::NotATime| error.to_string())
+}
+
+pub(crate) async fn run(context: &Context, GetArgs { target: args, at, revision }: &GetArgs) -> Result<(), Failure> {
     let client = context.client()?;
     let people = context.out.is_for_people();
+    if at.is_some() || revision.is_some() {
+        let ask = async |target: Target<'_>| match (at, revision) {
+            (Some(at), _) => client.v4().read_at(target, *at).await,
+            (_, revision) => client.v4().revision(target, revision.unwrap_or_default()).await,
+        };
+        let ad = acts::found(&client, args.target(), ask).await?.body;
+        if !people {
+            return Ok(context.out.record(&ad)?);
+        }
+        show(context, &ad, None)?;
+        if let Some(revision) = ad.more.get("revision") {
+            context
+                .out
+                .note(&format!("revision {revision}; to restore it: ad-cli restore {} {revision}", ad.source_id));
+        }
+        return Ok(());
+    }
     let ask = async |target: Target<'_>| {
         let status = async { if people { client.v4().status(target).await.ok() } else { None } };
         let ads = client.v4();

@@ -22,15 +22,19 @@ pub(crate) struct HelpArgs {
 
 /// The commands by what one wants to do, each group with an example.
 const GROUPS: &[(&str, &str, &[&str])] = &[
-    ("Look at ads", "ad-cli status", &["status", "list", "get", "log", "quality", "prices", "summary", "open"]),
+    (
+        "Look at ads",
+        "ad-cli status",
+        &["status", "list", "get", "log", "quality", "prices", "history", "calls", "record", "summary", "open"],
+    ),
     (
         "Change ads",
         "ad-cli price ABC123 329900",
-        &["price", "update", "edit", "hide", "show", "sold", "delete", "retry", "wait"],
+        &["price", "update", "edit", "restore", "hide", "show", "sold", "delete", "retry", "wait"],
     ),
     ("Promote ads", "ad-cli bump ABC123 --dry-run", &["bump", "pole-position"]),
     ("Create ads", "ad-cli new car > car.json", &["new", "template", "validate", "photos", "create", "import"]),
-    ("Keep a whole stock", "ad-cli sync plan stock.ndjson", &["sync", "export", "migrate-v4"]),
+    ("Keep a whole stock", "ad-cli sync plan stock.ndjson", &["sync", "stock", "export", "migrate-v4"]),
     ("Look up fields and values", "ad-cli values car body_type", &["fields", "values", "models"]),
     ("Integrate", "ad-cli events --follow", &["events", "webhooks", "request", "mcp"]),
     (

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(super) mod actions;
+pub(super) mod calls;
 pub(super) mod completions;
 pub(super) mod config;
 pub(super) mod create;
@@ -11,6 +12,7 @@ pub(super) mod export;
 pub(super) mod fields;
 pub(super) mod get;
 pub(super) mod help;
+pub(super) mod history;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod log;
@@ -25,9 +27,12 @@ pub(super) mod price;
 pub(super) mod prices;
 pub(super) mod profiles;
 pub(super) mod quality;
+pub(super) mod record;
 mod rejects;
 pub(super) mod request;
+pub(super) mod restore;
 pub(super) mod status;
+pub(super) mod stock;
 pub(super) mod summary;
 pub(super) mod sync;
 pub(super) mod template;

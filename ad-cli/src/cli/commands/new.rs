@@ -5,12 +5,13 @@ use ad_core::{
     model::ApiVersion,
     reference::ReferenceRow,
     rulebook::{Rulebook, payload::PayloadError},
+    stock::put,
 };
 use ad_files::json::at;
 use serde_json::{Map, Value};
 
 use crate::{
-    bulk::{Invocation, Surface, check::known, desired::put},
+    bulk::{Invocation, Surface, check::known},
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };
@@ -92,7 +93,7 @@ pub(in crate::cli) fn shorten(
         Err(PayloadError::Fields(errors)) => errors.flatten().len(),
         _ => 0,
     };
-    let copy = |place: &str, ad: &mut _| at(full, place).is_some_and(|value| put(ad, place, value));
+    let copy = |place: &str, ad: &mut _| at(full, place).is_some_and(|value| put(ad, place, value.clone()));
     let mut ad = Map::new();
     let (mut kept, others): (Vec<_>, Vec<_>) = rows
         .iter()

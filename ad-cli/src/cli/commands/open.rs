@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: &OpenArgs) -> Result<(), Failur
     let page = PAGES.iter().find(|(name, _)| *name == args.what);
     let url = match page {
         // Checks that the address is one; no token is needed.
-        Some((_, path)) => format!("{}{path}", context.client_for(&context.address()?, "none-needed")?.url()),
+        Some((_, path)) => format!("{}{path}", context.client_without_token()?.url()),
         None => page_of_ad(&context.client()?, &args.what).await?,
     };
     let opens = !args.print && context.out.is_for_people() && std::io::stdout().is_terminal();

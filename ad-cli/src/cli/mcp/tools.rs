@@ -130,12 +130,18 @@ pub(super) const TOOLS: &[Tool] = &[
         .note("Returns 20 ads unless `limit` says otherwise; `offset` returns the next page. Choose the `fields` that you need: whole ads are \
             large. Deleted ads are listed with `deleted`, or where `state`, `status` or an id asks for them. Times are UTC.")
         .described(&[FIELDS, ("limit", "Page size, 1 to 500; 20 if absent")]),
-    Tool::new("get", &["get"], Reads, DEALER),
+    Tool::new("get", &["get"], Reads, Only(&["source_id", "dealer_code", "at", "revision"])),
     Tool::new("log", &["log"], Reads, AllBut(&["follow", "all"])).always(&["--limit=50", "--ordering=-created"])
         .note("Returns the 50 latest entries, the newest first, unless `limit`, `offset` or `ordering` says otherwise.")
         .described(&[FIELDS, ("ordering", "Order; -created if absent: newest first")]),
     Tool::new("quality", &["quality"], Reads, DEALER_MANY),
     Tool::new("prices", &["prices"], Reads, DEALER),
+    Tool::new("history", &["history"], Reads, DEALER)
+        .note("Returns every recorded change, the newest first: when, with which token and through what it was made, and the values that it \
+            changed. To read the ad as it was: tool `get` with `revision` or `at`."),
+    Tool::new("calls", &["calls"], Reads, DEALER)
+        .note("Returns the latest 500 calls, the newest first. `status` is the HTTP status of the answer; null if none came. `content_sha256` is of \
+            the listing as it was sent."),
     Tool::new("summary", &["summary"], Reads, Only(&[])),
     Tool::new("events", &["events"], Reads, AllBut(&["follow"])).always(&["--limit=100"]).about("Show the events of all ads")
         .note("An event is an entry in the log of an ad. Returns 100 events unless `limit` says otherwise, from the oldest on, or from the \
@@ -146,6 +152,14 @@ pub(super) const TOOLS: &[Tool] = &[
         .described(&[("id", "`request_id` in the result of the tool that made the request, or in log entries")]),
     Tool::new("wait", &["wait"], Reads, Only(&["source_id", "dealer_code", "until"])).always(&["--within=60s"])
         .note("Call it after a change: the service accepts a change first and processes it afterwards. Waits for at most a minute."),
+    Tool::new("stock_plans", &["stock", "show"], Reads, Only(&["limit", "offset"])).about("List the stock plans")
+        .note("A stock plan is a dealer's whole stock, or a change of many ads, compared with the stored ads before anything changes."),
+    Tool::new("stock_plan", &["stock", "show"], Reads, Only(&["id"])).about("Show a stock plan").requires("id")
+        .note("Returns its state, the number of changes of each kind by dealer, what has become of them, whether it has more removals than allowed \
+            (`guard`), and why it was refused or ads of it are invalid (`errors`)."),
+    Tool::new("stock_plan_changes", &["stock", "show"], Reads, Only(&["id", "kind", "outcome", "source_id", "limit", "offset"]))
+        .always(&["--changes"]).about("Show the changes of a stock plan").requires("id")
+        .note("Returns the values before and after, why an ad is invalid, and what has become of each change; 50 changes unless `limit` says otherwise."),
     Tool::new("fields", &["fields"], Reads, Only(&["type", "search", "required"])).note("Without `type`, returns the vehicle types."),
     Tool::new("values", &["values"], Reads, Only(&["type", "attribute", "search"]))
         .note("Without `attribute`, returns the fields with allowed values. The models of a brand: tool `models`."),
@@ -166,6 +180,20 @@ pub(super) const TOOLS: &[Tool] = &[
         .note("The payload is validated locally first; an invalid one is not sent. With `dry_run`, the service validates it and stores nothing."),
     Tool::new("import", &["import"], Adds, Only(&["type", "v3", "dry_run"])).always(&["--no-wait"]).payload(Several, PAYLOADS)
         .about("Create several ads from payloads").note("All payloads are validated locally first; invalid ones are reported and skipped."),
+    Tool::new("plan_stock", &["stock", "plan"], Adds, Only(&["missing", "vehicle_types", "dealer_code", "most_removals"])).always(&["--within=60s"])
+        .payload(Several, PAYLOADS).about("Compare a dealer's whole stock with the stored ads")
+        .note("No ad is changed: the result is a stock plan, which the tool `apply_stock_plan` applies. The payloads are the desired state of the \
+            stock; fields that a payload does not contain are to be cleared. Show the user the changes before you apply them."),
+    Tool::new("plan_change", &["stock", "plan"], Adds, Only(&["select", "price_percent", "round", "set", "dealer_code"])).always(&["--within=60s"])
+        .about("Plan the same change of many ads").requires("select")
+        .note("No ad is changed: the result is a stock plan, which the tool `apply_stock_plan` applies. Give `price_percent` or `set`. An ad passes all \
+            filters of `select`, which are those of the tool `list`, each as FILTER=VALUE. Show the user the changes before you apply them.")
+        .described(&[("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live")]),
+    Tool::new("apply_stock_plan", &["stock", "apply"], Replaces, Only(&["id", "allow_removals", "dry_run"])).always(&["--yes", "--within=60s"])
+        .note("Deletions are permanent. An ad that has changed since the plan was made stays as it is. Waits for at most a minute, and the service goes on \
+            after that: the tool `stock_plan` shows how far it is."),
+    Tool::new("cancel_stock_plan", &["stock", "cancel"], Replaces, Only(&["id"]))
+        .note("Of a plan that is being applied, the changes that have been made stay."),
     Tool::new("update", &["update"], Replaces, Only(&["source_id", "dealer_code", "set", "unset", "if_match", "dry_run"]))
         .payload(Optional, "The fields to change, as a JSON object. Arrays and `location` are replaced whole, other objects are merged.")
         .note("Other fields are unchanged. Give `payload`, `set` or `unset`. An item of `set` is PATH=VALUE, such as price.0.amount=189000; \
@@ -177,6 +205,10 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("price", &["price"], Replaces, Only(&["source_id", "dealer_code", "amount", "reduced", "dry_run"]))
         .note("Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With `reduced`, the list price \
             stays, and `amount` is the reduced price, which has to be lower."),
+    Tool::new("restore", &["restore"], Replaces, Only(&["source_id", "dealer_code", "revision", "if_match"]))
+        .note("Updates the ad to what it said in a revision, by the rules of today. The tool `history` lists the revisions. `notes` names fields that \
+            cannot change and stay as they are.")
+        .described(&[("if_match", "Restore only while the ad has this revision: the ETag in `notes` of the tool `get`, or *")]),
     Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
     Tool::new("show", &["show"], Replaces, CHANGE).note("Publishes an ad that was created hidden, or hidden later. To read an ad: tool `get`."),
     Tool::new("retry", &["retry"], Adds, ACT).described(ADS),

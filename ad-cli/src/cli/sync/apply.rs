@@ -7,8 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::model::AdState;
-use ad_files::json::at;
+use ad_core::{
+    model::AdState,
+    stock::{ChangeKind, same, shown},
+};
 use futures_util::{StreamExt, stream};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -16,7 +18,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    plan::{Plan, Step, StepKind},
+    plan::{Plan, Step},
     stock::no_room,
 };
 use crate::{
@@ -34,7 +36,7 @@ const SIDE_BY_SIDE: usize = 8;
 
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct AppliedStep {
-    pub(super) act: StepKind,
+    pub(super) act: ChangeKind,
     #[serde(flatten)]
     pub(super) ad: Identity,
     pub(super) line: Option<u64>,
@@ -62,7 +64,7 @@ pub(super) async fn apply(
     let sender = Sender { client, stopped: RefCell::default(), stop };
     let mut rows: Vec<_> = plan.steps.iter().map(|step| AppliedStep::new(step, AdOutcome::NotSent)).collect();
     let Plan { steps, spool, .. } = plan;
-    for phase in StepKind::PHASES {
+    for phase in ChangeKind::PHASES {
         let of_phase = steps.iter().enumerate().filter(|(_, step)| phase.contains(&step.act));
         let requests = of_phase.map(|(index, step)| {
             let body = step.body.map(|span| spool.object(span)).transpose().map_err(no_room());
@@ -138,12 +140,12 @@ impl Sender<'_> {
     async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Result<Option<String>, String>, Error> {
         let target = step.ad.target();
         let ads = match (&step.vehicle_type, step.act) {
-            (Some(vehicle_type), StepKind::Create | StepKind::Update | StepKind::Revive) => {
+            (Some(vehicle_type), ChangeKind::Create | ChangeKind::Update | ChangeKind::Revive) => {
                 self.client.typed(vehicle_type)
             }
             _ => self.client.v4(),
         };
-        if step.act == StepKind::Create {
+        if step.act == ChangeKind::Create {
             return Ok(Ok(ads.create(body).await?.request_id));
         }
         let written = write_if(
@@ -151,7 +153,7 @@ impl Sender<'_> {
             target,
             |ad| changed(step, ad).map_or(Ok(()), Err),
             async |ads| match step.act {
-                StepKind::Delete => ads.delete(target).await,
+                ChangeKind::Delete => ads.delete(target).await,
                 _ => ads.update(target, body).await,
             },
         );
@@ -168,20 +170,19 @@ impl Sender<'_> {
 fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let is_deleted = ad.state == AdState::Deleted;
     match step.act {
-        StepKind::Update if is_deleted => return Some("the ad was deleted after the plan was made".to_owned()),
-        StepKind::Revive if !is_deleted => return Some("the ad was revived after the plan was made".to_owned()),
-        StepKind::Delete => {
+        ChangeKind::Update if is_deleted => return Some("the ad was deleted after the plan was made".to_owned()),
+        ChangeKind::Revive if !is_deleted => return Some("the ad was revived after the plan was made".to_owned()),
+        ChangeKind::Delete => {
             return (step.updated != Some(ad.updated) && !is_deleted)
                 .then(|| format!("the ad was changed at {}, after the plan was made", ad.updated));
         }
         _ => {}
     }
-    let stored = desired::stored(ad);
-    let now = desired::shown(&stored, &stored.content);
+    let now = desired::stored(ad).content;
     let changes = step.changes.iter().filter_map(|change| {
-        let value = at(&now, &change.field).unwrap_or(&Value::Null);
-        let is_other = !desired::same(value, &change.old) && !desired::same(value, &change.new);
-        is_other.then(|| format!("{} is now {}", change.field, desired::shorten_value(value)))
+        let value = shown(&now, &change.field);
+        let is_other = !same(&value, &change.old) && !same(&value, &change.new);
+        is_other.then(|| format!("{} is now {}", change.field, desired::shorten_value(&value)))
     });
     let changes: Vec<_> = changes.collect();
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
@@ -242,7 +243,7 @@ fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);
     // Deleting an ad whose deletion is in progress adds no log entry.
-    outcome.or_else(|| (row.act == StepKind::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
+    outcome.or_else(|| (row.act == ChangeKind::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
 }
 
 #[cfg(test)]
@@ -278,17 +279,17 @@ mod tests {
             changes,
             body: None,
         };
-        assert_eq!(changed(&step(StepKind::Update, vec![color("red")]), &planned), None);
+        assert_eq!(changed(&step(ChangeKind::Update, vec![color("red")]), &planned), None);
         let done = ad(|ad| ad["category_fields"]["color"] = json!("blue"));
-        assert_eq!(changed(&step(StepKind::Update, vec![color("red")]), &done), None, "it is as wanted");
-        let told = changed(&step(StepKind::Update, vec![color("green")]), &planned).unwrap();
+        assert_eq!(changed(&step(ChangeKind::Update, vec![color("red")]), &done), None, "it is as wanted");
+        let told = changed(&step(ChangeKind::Update, vec![color("green")]), &planned).unwrap();
         assert_eq!(told, "changed after the plan was made: category_fields.color is now red");
-        assert!(changed(&step(StepKind::Revive, vec![]), &planned).unwrap().contains("revived"));
-        assert_eq!(changed(&step(StepKind::Delete, vec![]), &planned), None);
+        assert!(changed(&step(ChangeKind::Revive, vec![]), &planned).unwrap().contains("revived"));
+        assert_eq!(changed(&step(ChangeKind::Delete, vec![]), &planned), None);
         let later = ad(|ad| ad["updated"] = json!("2026-01-15T11:00:00.000Z"));
-        assert!(changed(&step(StepKind::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
+        assert!(changed(&step(ChangeKind::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
         let deleted = ad(|ad| ad["state"] = json!("deleted"));
-        assert!(changed(&step(StepKind::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
-        assert_eq!(changed(&step(StepKind::Delete, vec![]), &deleted), None, "that is what was wanted");
+        assert!(changed(&step(ChangeKind::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
+        assert_eq!(changed(&step(ChangeKind::Delete, vec![]), &deleted), None, "that is what was wanted");
     }
 }

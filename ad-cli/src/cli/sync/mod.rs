@@ -9,7 +9,8 @@
 //! | [`watch`] | again whenever the file changes |
 //! | [`show`] | plans and their outcomes, for people and for programs |
 //!
-//! [`ad_bulk::desired`] compares one ad with its payload. [`ad_core`] has the rules about fields, updates and source ids; the service decides.
+//! [`ad_core::stock`] compares one ad with its payload, and says which ads are missing and how many may be deleted; [`ad_core`] has the rules
+//! about fields, updates and source ids; the service decides.
 
 mod apply;
 mod plan;
@@ -20,11 +21,11 @@ mod watch;
 
 use std::{path::Path, time::Duration};
 
-use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
+use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook, stock::ChangeKind};
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    plan::{Plan, Planner, StepKind},
+    plan::{Plan, Planner},
     stock::{Reader, StockScope},
 };
 use crate::{
@@ -202,7 +203,7 @@ fn too_many(plan: &Plan, deletions: u64) -> String {
 
 /// `Make these changes (212 requests, of which 206 are deletions, permanent)?`
 fn question(plan: &Plan) -> String {
-    let deletions = plan.count(&[StepKind::Delete]);
+    let deletions = plan.count(ChangeKind::Delete);
     let permanent =
         if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
     format!("Make these changes ({}{permanent})?", counted(plan.steps.len() as u64, "request"))

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use ad_core::{
     categories,
-    model::{AdState, ApiVersion, Timestamp},
+    model::{AdState, Timestamp},
+    stock::{AbsentAd, ChangeKind, Guard, MissingAds, MissingPolicy, is_nameable},
 };
 use ad_files::spool::{Span, Spool};
 use futures_util::TryStreamExt;
@@ -15,31 +16,15 @@ use crate::{
     Ad, AdFilter, AdQuery, Client,
     bulk::{
         Identity,
-        desired::{AdDifference, Change, Missing, compare, exceeds_removal_limit, missing, quoted, why_missing},
+        desired::{Change, Missing, blocked, changes, compare, missing, quoted, why_missing},
         payloads::Piece,
     },
     terminal::{Counter, Failure, counted, grouped},
 };
 
-/// What is done with an ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum StepKind {
-    Update,
-    /// It revives a deleted ad by an update.
-    Revive,
-    Create,
-    Delete,
-}
-
-impl StepKind {
-    /// Updates, creates, deletions, in the order of execution.
-    pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
-}
-
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Step {
-    pub(super) act: StepKind,
+    pub(super) act: ChangeKind,
     #[serde(flatten)]
     pub(super) ad: Identity,
     pub(super) vehicle_type: Option<String>,
@@ -66,8 +51,8 @@ pub(super) struct Dealer {
 
 impl Dealer {
     /// Whether this number of deletions needs permission.
-    pub(super) const fn exceeds_deletion_limit(&self) -> bool {
-        exceeds_removal_limit(self.ads, self.deletions)
+    pub(super) fn exceeds_deletion_limit(&self) -> bool {
+        Guard::of([(self.ads, self.deletions)], None).exceeded
     }
 }
 
@@ -104,18 +89,20 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// How many steps of these kinds there are.
-    pub(super) fn count(&self, acts: &[StepKind]) -> u64 {
-        self.steps.iter().filter(|step| acts.contains(&step.act)).count() as u64
+    /// How many steps of a kind there are.
+    pub(super) fn count(&self, act: ChangeKind) -> u64 {
+        self.steps.iter().filter(|step| step.act == act).count() as u64
     }
 
     /// Number of deletions beyond those permitted.
     pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
-        let deletions = self.count(&[StepKind::Delete]);
-        (deletions > self.about.allowed && self.about.dealers.iter().any(Dealer::exceeds_deletion_limit))
-            .then_some(deletions)
+        let guard = Guard::of(self.about.dealers.iter().map(|dealer| (dealer.ads, dealer.deletions)), None);
+        (guard.exceeded && guard.removals > self.about.allowed).then_some(guard.removals)
     }
 }
+
+/// What becomes of ads that the file does not contain.
+const MISSING: MissingPolicy<'_> = MissingPolicy { missing: MissingAds::Delete, vehicle_types: None };
 
 /// Makes a plan from the desired stock and the ads of the service.
 pub(super) struct Planner<'a> {
@@ -136,20 +123,20 @@ impl<'a> Planner<'a> {
     pub(super) async fn plan(mut self, path: Option<PathBuf>, allowed: u64) -> Result<Plan, Failure> {
         let mut dealers = Vec::new();
         for dealer_code in self.stock.dealers() {
-            let before = self.plan.count(&[StepKind::Delete]);
+            let before = self.plan.count(ChangeKind::Delete);
             let ads = self.dealer(&dealer_code).await?;
-            let deletions = self.plan.count(&[StepKind::Delete]) - before;
+            let deletions = self.plan.count(ChangeKind::Delete) - before;
             dealers.push(Dealer { code: dealer_code, ads, deletions });
         }
         self.creates()?;
         let Self { client, mut stock, mut plan, unnameable, .. } = self;
-        let (unknown, deletions) = (stock.unknown(), plan.count(&[StepKind::Delete]));
+        let (unknown, deletions) = (stock.named.unidentified(), plan.count(ChangeKind::Delete));
         if !unknown.is_empty() && deletions > 0 {
-            plan.steps.retain(|step| step.act != StepKind::Delete);
+            plan.steps.retain(|step| step.act != ChangeKind::Delete);
             for dealer in &mut dealers {
                 dealer.deletions = 0;
             }
-            plan.remarks.push(withheld_deletions(deletions, &unknown));
+            plan.remarks.push(withheld_deletions(deletions, unknown));
         }
         if unnameable > 0 {
             plan.remarks.push(format!(
@@ -158,7 +145,7 @@ impl<'a> Planner<'a> {
                 if unnameable == 1 { "is" } else { "are" },
             ));
         }
-        plan.steps.sort_by_key(|step| (StepKind::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
+        plan.steps.sort_by_key(|step| (step.act.phase(), step.line));
         plan.left.append(&mut stock.left);
         plan.left.sort_by_key(|left| left.line);
         let (name, digest, url) = (stock.name, stock.digest, client.url().to_owned());
@@ -189,14 +176,15 @@ impl<'a> Planner<'a> {
             return self.plan_existing(ad, identity, &wanted).await;
         }
         // Its payload has errors, which are reported with it.
-        if ad.state == AdState::Deleted || self.stock.may_be_invalid(&identity) {
+        if self.stock.named.may_name(&ad.dealer_code, &ad.source_id) {
             return Ok(());
         }
         let category = categories::by_id(ad.category_id);
-        if category.is_some_and(|it| it.is_in(ApiVersion::V4) || it.targets().next().is_some()) {
-            self.plan.steps.push(step(StepKind::Delete, identity, ad, Vec::new(), None));
-        } else {
-            self.unnameable += 1;
+        let is_deleted = ad.state == AdState::Deleted;
+        let absent = AbsentAd { category, is_deleted, is_visible: ad.visible };
+        match MISSING.removal(absent) {
+            Some(removal) => self.plan.steps.push(step(removal, identity, ad, Vec::new(), None)),
+            None => self.unnameable += u64::from(!is_deleted && !is_nameable(category)),
         }
         Ok(())
     }
@@ -205,40 +193,37 @@ impl<'a> Planner<'a> {
     async fn plan_existing(&mut self, ad: &Ad, identity: Identity, wanted: &DesiredAd) -> Result<(), Failure> {
         let payload = self.stock.payload(wanted)?;
         let rulebook = &self.reader.rulebook;
-        let mut images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
-        let mut comparison = compare(rulebook, ad, &images, &payload, wanted.category);
-        if let Some(missing) = missing(&comparison, ad, &images)
+        let images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
+        let mut change = compare(rulebook, ad, &images, payload.clone());
+        if let Some(missing) = missing(&change, ad, &images)
             && let Some((note, taken)) = self.explained(ad, &missing).await?
         {
-            images = taken;
-            comparison = compare(rulebook, ad, &images, &payload, wanted.category);
-            comparison.notes.push(note);
+            change = compare(rulebook, ad, &taken, payload);
+            self.plan.notes.push((identity.clone(), note));
         }
-        self.plan.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
-        let (line, category) = (Some(wanted.place.line), Some(wanted.category));
-        match comparison.difference {
-            AdDifference::Unchanged => {
+        let line = Some(wanted.place.line);
+        let Some(obstacle) = change.obstacle else {
+            if change.kind == ChangeKind::Unchanged {
                 self.plan.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
                 self.plan.unchanged.push(identity);
+            } else {
+                let body = change.body.map(|patch| self.stock.keep(&patch)).transpose()?;
+                let fields = changes(change.fields);
+                self.plan.steps.push(Step { line, ..step(change.kind, identity, ad, fields, body) });
             }
-            AdDifference::Update { patch, changes, revives } => {
-                let act = if revives { StepKind::Revive } else { StepKind::Update };
-                let body = Some(self.stock.keep(&patch)?);
-                self.plan.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
-            }
-            AdDifference::Blocked { reason, hints } => {
-                let Identity { source_id, dealer_code } = identity;
-                let why = SkipReason::Blocked { reason, hints };
-                self.plan.left.push(SkippedAd { source_id: Some(source_id), dealer_code, category, line, why });
-            }
-            AdDifference::Rejected(errors) => {
-                let text = self.stock.text(wanted)?;
-                let piece = Piece { text: &text, place: wanted.place, problem: None };
-                let verdict = self.reader.checker.rejected(&errors, piece, wanted.index);
-                let Identity { source_id, dealer_code } = identity;
-                self.plan.left.push(SkippedAd { line, ..SkippedAd::rejected(Some(source_id), dealer_code, verdict) });
-            }
-        }
+            return Ok(());
+        };
+        let (source_id, dealer_code) = (Some(identity.source_id), identity.dealer_code);
+        let skipped = if let Some((reason, hints)) = blocked(&obstacle, ad, wanted.category) {
+            let why = SkipReason::Blocked { reason, hints };
+            SkippedAd { source_id, dealer_code, category: Some(wanted.category), line, why }
+        } else {
+            let text = self.stock.text(wanted)?;
+            let piece = Piece { text: &text, place: wanted.place, problem: None };
+            let verdict = self.reader.checker.rejected(&obstacle.errors(), piece, wanted.index);
+            SkippedAd { line, ..SkippedAd::rejected(source_id, dealer_code, verdict) }
+        };
+        self.plan.left.push(skipped);
         Ok(())
     }
 
@@ -257,7 +242,7 @@ impl<'a> Planner<'a> {
             let line = Some(wanted.place.line);
             match self.reader.new_ad(self.stock.payload(&wanted)?, &wanted, &text) {
                 Ok(title) => self.plan.steps.push(Step {
-                    act: StepKind::Create,
+                    act: ChangeKind::Create,
                     ad,
                     vehicle_type: wanted.category.vehicle_type.map(str::to_owned),
                     title,
@@ -284,7 +269,7 @@ fn unpublished(ad: &Ad) -> Option<String> {
         .then(|| format!("it is not published, or not yet; to show its log: ad-cli log {}", quoted(&ad.source_id)))
 }
 
-fn step(act: StepKind, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Span>) -> Step {
+fn step(act: ChangeKind, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Span>) -> Step {
     let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
     Step {
         act,
@@ -306,19 +291,4 @@ fn withheld_deletions(count: u64, unknown: &[u64]) -> String {
         if count == 1 { "1 ad is".to_owned() } else { format!("{} ads are", grouped(count)) },
         lines.join(", "),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn leave_is_needed_above_a_tenth_of_the_stock_or_twenty_ads() {
-        let needs = |ads, deletions| Dealer { code: String::new(), ads, deletions }.exceeds_deletion_limit();
-        for (ads, most) in [(1, 0), (9, 0), (10, 1), (19, 1), (20, 2), (199, 19), (200, 20), (100_000, 20)] {
-            assert!(!needs(ads, most), "{most} of {ads}");
-            assert!(needs(ads, most + 1), "{} of {ads}", most + 1);
-        }
-        assert!(!needs(0, 0));
-    }
 }

@@ -7,12 +7,13 @@ use std::{
     path::Path,
 };
 
+use ad_core::stock::ChangeKind;
 use ad_files::spool::Spool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    plan::{Plan, PlanHeader, Step, StepKind},
+    plan::{Plan, PlanHeader, Step},
     stock::{self, no_room},
 };
 use crate::{
@@ -96,7 +97,8 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
         let line = line.map_err(|error| broken(index + 2, &error))?;
         let mut step: Step = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
         let Body { body } = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
-        if body.is_some() == (step.act == StepKind::Delete) {
+        let has_body = matches!(step.act, ChangeKind::Update | ChangeKind::Revive | ChangeKind::Create);
+        if body.is_some() != has_body || (!has_body && step.act != ChangeKind::Delete) {
             return Err(broken(index + 2, &"step and body do not match"));
         }
         step.body = body.map(|body| spool.add_line(&body)).transpose().map_err(no_room())?;

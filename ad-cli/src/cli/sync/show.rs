@@ -1,11 +1,12 @@
 //! Shows plans and their outcomes, for people and for programs.
 
+use ad_core::stock::ChangeKind;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     apply::AppliedStep,
-    plan::{Plan, Step, StepKind},
+    plan::{Plan, Step},
     stock::{SkipReason, SkippedAd},
 };
 use crate::{
@@ -18,11 +19,11 @@ use crate::{
 };
 
 /// The mark of each kind of step, its title, what is to be done, and what was done.
-const ACTS: [(StepKind, Tone, &str, &str, &str, &str); 4] = [
-    (StepKind::Update, Tone::Warning, "~", "To update", "to update", "updated"),
-    (StepKind::Revive, Tone::Warning, "~", "To revive", "to revive", "revived"),
-    (StepKind::Create, Tone::Good, "+", "To create", "to create", "created"),
-    (StepKind::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
+const ACTS: [(ChangeKind, Tone, &str, &str, &str, &str); 4] = [
+    (ChangeKind::Update, Tone::Warning, "~", "To update", "to update", "updated"),
+    (ChangeKind::Revive, Tone::Warning, "~", "To revive", "to revive", "revived"),
+    (ChangeKind::Create, Tone::Good, "+", "To create", "to create", "created"),
+    (ChangeKind::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
 ];
 
 /// The columns of the ads of a plan, for programs.
@@ -211,7 +212,7 @@ fn line(line: Option<u64>) -> String {
 
 /// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 skipped`
 fn counts(plan: &Plan) -> String {
-    let steps = ACTS.map(|(act, .., what, _)| (plan.count(&[act]), what));
+    let steps = ACTS.map(|(act, .., what, _)| (plan.count(act), what));
     let others = [(plan.unchanged.len() as u64, "unchanged"), (plan.left.len() as u64, "skipped")];
     let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };
     format!("{}: {}{nothing}", plan.about.name, tally(steps.into_iter().chain(others)))

@@ -2,16 +2,17 @@
 //! A file that cannot be read to its end, has no valid payload, or contains an ad twice is rejected, and nothing is changed.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     io,
 };
 
 use ad_core::{
-    categories::Category,
+    categories::{Category, Heading},
     fields::FieldErrors,
     model::ApiVersion,
     ports::Checksum,
     rulebook::{Rulebook, WriteContext, payload},
+    stock::{ChangeKind, NamedAds, RepeatedAd, StockChange, StockComparison},
     violation::{Code, Violation},
 };
 use ad_files::{
@@ -121,26 +122,14 @@ pub(super) struct Stock {
     /// Ads whose payloads have mistakes.
     pub(super) left: Vec<SkippedAd>,
     pub(super) spool: Spool,
-    /// The position of each ad, valid or not.
-    seen: HashMap<Identity, Place>,
-    /// Source ids of invalid payloads without a dealer.
-    anybodys: HashSet<String>,
+    /// The ads that payloads name, valid or not.
+    pub(super) named: NamedAds,
 }
 
 impl Stock {
     /// The dealers in the file. Ads of other dealers are not touched.
     pub(super) fn dealers(&self) -> BTreeSet<String> {
         self.wanted.keys().filter_map(|ad| ad.dealer_code.clone()).collect()
-    }
-
-    /// Whether an invalid payload may be about this ad.
-    pub(super) fn may_be_invalid(&self, ad: &Identity) -> bool {
-        self.anybodys.contains(&ad.source_id) || self.seen.contains_key(ad) && !self.wanted.contains_key(ad)
-    }
-
-    /// The lines of payloads that cannot be identified: they may be about any ad that is not in the file.
-    pub(super) fn unknown(&self) -> Vec<u64> {
-        self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
 
     pub(super) fn text(&mut self, wanted: &DesiredAd) -> Result<Vec<u8>, Failure> {
@@ -207,24 +196,24 @@ impl Reader {
     fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
         let Ok(payload) = parse(piece.text) else {
             let (verdict, _) = self.checker.check(piece, index);
+            stock.named.add_unidentified(piece.place.line);
             stock.left.push(SkippedAd::rejected(None, None, verdict));
             return Ok(None);
         };
         let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
         let dealer = self.scope.dealer(&payload);
-        if let (Some(source_id), Ok(dealer_code)) = (&source_id, &dealer) {
-            let ad = Identity { source_id: source_id.clone(), dealer_code: Some(dealer_code.clone()) };
-            if let Some(first) = stock.seen.insert(ad, piece.place) {
-                let (line, again) = (first.line, piece.place);
-                let name = &stock.name;
-                return Ok(Some(format!(
-                    "{name}:{}:{}: duplicate source_id \"{source_id}\" (first on line {line})",
-                    again.line, again.column
-                )));
+        let dealer_code = dealer.as_ref().ok().map(String::as_str);
+        match &source_id {
+            None => stock.named.add_unidentified(piece.place.line),
+            Some(source_id) => {
+                if let Err(again) = stock.named.add(piece.place.line, dealer_code, source_id) {
+                    let RepeatedAd { source_id, line, first_line } = again;
+                    let (name, column) = (&stock.name, piece.place.column);
+                    return Ok(Some(format!(
+                        "{name}:{line}:{column}: duplicate source_id \"{source_id}\" (first on line {first_line})"
+                    )));
+                }
             }
-        }
-        if let (Some(source_id), Err(_)) = (&source_id, &dealer) {
-            stock.anybodys.insert(source_id.clone());
         }
         let checked = self.check(&payload, dealer.as_ref().err(), index, piece);
         let (source_id, dealer_code, verdict) = match (checked, source_id, dealer.ok()) {
@@ -257,7 +246,12 @@ impl Reader {
             return Err(self.checker.check(piece, index).0);
         };
         let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
-        let checked = self.rulebook.import(write, payload.clone());
+        let mut sent = payload.clone();
+        if category.heading == Heading::Forbidden {
+            // An existing ad may have its generated title: the comparison with the ad tells.
+            sent.remove("title");
+        }
+        let checked = self.rulebook.import(write, sent);
         let errors = checked.as_ref().err().into_iter().chain(dealer);
         let verdicts = errors.map(|errors| self.checker.rejected(errors, piece, index));
         let verdict = verdicts.reduce(|mut all, more| {
@@ -274,11 +268,10 @@ impl Reader {
         wanted: &DesiredAd,
         text: &[u8],
     ) -> Result<Option<String>, Verdict> {
-        let checked = self.rulebook.create_unsent(ApiVersion::V4, None, payload);
-        let piece = Piece { text, place: wanted.place, problem: None };
-        match checked {
-            Ok(checked) => Ok(checked.content.title().map(str::to_owned)),
-            Err(_) => Err(self.checker.check(piece, wanted.index).0),
+        let stock = StockComparison { rulebook: &self.rulebook, dealer: None };
+        match stock.change(payload, None) {
+            StockChange { kind: ChangeKind::Create, title, .. } => Ok(title),
+            _ => Err(self.checker.check(Piece { text, place: wanted.place, problem: None }, wanted.index).0),
         }
     }
 }

@@ -156,7 +156,7 @@ impl Output {
         Self { fields, ..self }
     }
 
-    /// Who reads hints.
+    /// The reader of hints: an assistant if the output is captured, otherwise a person at a command line.
     pub fn surface(self) -> Surface {
         match self.streams {
             Streams::Process => Surface::CommandLine,
