@@ -56,7 +56,8 @@ async fn a_reader_follows_the_log_by_its_cursors() {
                 json!({"id": id, "cursor": event["cursor"], "type": format!("ad.{action}.{state}"), "timestamp": entry["created"],
                     "dealer_code": "north-cars", "source_id": "c", "ad_id": ad["id"], "category_id": 1020,
                     "request_id": entry["request_id"], "sequence": sequence, "action": action, "state": state, "code": entry["code"],
-                    "message": entry["external_message"], "marketplace_ad_id": event["marketplace_ad_id"], "offer_id": event["offer_id"]})
+                    "message": entry["external_message"], "marketplace_ad_id": event["marketplace_ad_id"], "offer_id": event["offer_id"],
+                    "plan_id": null})
             );
         }
         assert_eq!(events.last().unwrap()["marketplace_ad_id"], ad["marketplace_ad_id"]);

@@ -3,8 +3,10 @@
 use std::sync::Mutex;
 
 use ad_core::{
-    model::{Action, ActionState, Ad, AdState, Content, ContentChange, EventQuery, ImageRef, LogEntry, Timestamp},
-    ports::{AdChange, Outcome, Scope, Store, StoreError},
+    model::{
+        Action, ActionState, Ad, AdState, Content, ContentChange, EventQuery, ImageRef, LogEntry, Page, Timestamp,
+    },
+    ports::{AdChange, Outcome, Record, Scope, Store, StoreError},
 };
 use ad_server::store::{AuditEntry, Database, DatabaseStore, PhotosOfDeleted};
 use ad_tests::{Client, ImageHost, Options, Postgres, Server, eventually};
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     payloads::{boat, plain_car},
-    store_contract::{ad, at, claim, create, find, record, revise, stored_image},
+    store_contract::{ad, at, call, change, claim, create, find, record, revise, stored_image, with_body},
 };
 
 /// The store, and the same database as programs erase in it.
@@ -43,6 +45,8 @@ on_both!(
     deleted_ads_are_erased_by_age_a_bounded_number_at_a_time,
     photos_of_deleted_ads_are_forgotten_by_age,
     an_image_is_not_removed_while_an_ad_stores_it,
+    earlier_contents_are_forgotten_by_age,
+    calls_are_removed_by_age,
     messages_are_erased_by_age_and_every_entry_stays,
     the_audit_log_is_removed_by_age,
 );
@@ -208,6 +212,47 @@ async fn erase_messages(database: &Database, before: Timestamp, count: u64) -> V
     let erased = erased.into_inner().unwrap();
     assert_eq!(erased.iter().sum::<u64>(), count, "{erased:?}");
     erased
+}
+
+async fn earlier_contents_are_forgotten_by_age(Stored { store, database }: Stored) {
+    let (one, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
+    let mut changes = Vec::new();
+    for ad in [&one, &other] {
+        create(&store, ad).await.unwrap();
+    }
+    for number in 1..=3 {
+        let before = find(&store, &one).await.0;
+        changes.insert(0, change(&store, &before, &with_body(&one, &format!("Number {number}")), number).await);
+    }
+    let before = find(&store, &other).await.0;
+    let of_other = change(&store, &before, &with_body(&other, "Later"), 9).await;
+    assert_eq!(database.forget_revisions_before(at(503)).await.unwrap(), Some(1));
+    assert_eq!(database.forget_revisions_before(at(503)).await.unwrap(), None);
+    // The last of them says since when the ad has its content.
+    changes[1].difference = None;
+    assert_eq!(store.recorded(one.id, i64::MAX).await.unwrap(), changes[..2]);
+    assert_eq!(store.recorded(other.id, i64::MAX).await.unwrap(), std::slice::from_ref(&of_other));
+    assert_eq!(database.forget_revisions_before(at(10_000)).await.unwrap(), Some(2));
+    changes[0].difference = None;
+    assert_eq!(store.recorded(one.id, i64::MAX).await.unwrap(), changes[..1]);
+    assert_eq!(store.recorded(other.id, i64::MAX).await.unwrap()[0].difference, None);
+}
+
+async fn calls_are_removed_by_age(Stored { store, database }: Stored) {
+    let ad = ad(1, "north", "a");
+    create(&store, &ad).await.unwrap();
+    let claimed = claim(&store, at(1000)).await.remove(0);
+    let calls: Vec<_> = (0..5).map(|second| call(&claimed, second)).collect();
+    store.record(Record { calls: calls.clone(), ..record(&claimed, Outcome::Finished) }).await.unwrap();
+    let left = async || {
+        let page = store.calls(ad.id, Page { limit: 10, offset: 0 }).await.unwrap();
+        page.rows.into_iter().rev().collect::<Vec<_>>()
+    };
+    assert_eq!(database.remove_calls_before(at(3), 2).await.unwrap(), 2);
+    assert_eq!(left().await, calls[2..]);
+    assert_eq!(database.remove_calls_before(at(3), 2).await.unwrap(), 1);
+    assert_eq!(database.remove_calls_before(at(3), 2).await.unwrap(), 0);
+    assert_eq!(left().await, calls[3..]);
 }
 
 async fn messages_are_erased_by_age_and_every_entry_stays(Stored { store, database }: Stored) {

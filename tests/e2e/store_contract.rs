@@ -11,17 +11,19 @@ use std::{
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
-        ChannelStatus, Content, ContentChange, ContentScore, EarlierPrices, Event, EventPage, EventPosition,
-        EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included, Leftover,
-        LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Plan, PlateMatch, Price, Progress, Publication,
-        PublishedChannel, QueuedRequest, Request, RequestOrigin, StatusCount, StatusWords, StoredImage, StoredRequest,
-        Timestamp, Validators, WaitingFor,
+        Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
+        ChannelFailure, ChannelStatus, Content, ContentChange, ContentScore, Creation, EarlierPrices, Event, EventPage,
+        EventPosition, EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included,
+        Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, MOST_REVISIONS, Market, MarketplaceCall, Page, Plan,
+        PlateMatch, Price, Progress, Publication, PublishedChannel, QueuedRequest, RecordedChange, Replaced, Request,
+        RequestOrigin, RevisionOrigin, StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp, Validators,
+        Via, WaitingFor,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision,
-        Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record,
+        Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
+    revisions::{apply, checksum, difference},
     violation::Code,
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters, LOG_PARAMETERS};
@@ -126,6 +128,10 @@ contract!(
     every_commit_sets_the_quality_score,
     earlier_prices_come_with_the_ad,
     earlier_prices_are_bounded,
+    changes_of_the_content_are_recorded,
+    what_is_recorded_is_bounded,
+    a_page_of_changes_ends_at_its_most_bytes,
+    calls_are_recorded_with_the_outcome,
     other_ads_of_the_same_vehicle_are_found,
     changes_come_with_the_requests_of_the_latest_entries,
 );
@@ -168,7 +174,7 @@ pub(crate) fn stored_image(number: u128) -> ImageRef {
     }
 }
 
-fn with_body(ad: &Ad, body: &str) -> Content {
+pub(crate) fn with_body(ad: &Ad, body: &str) -> Content {
     let mut fields = ad.content.fields().clone();
     fields.insert("body".to_owned(), json!(body));
     fields.into()
@@ -209,6 +215,7 @@ pub(crate) async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u1
         content: Some(&ad.content),
         quality_score: None,
         price_before: None,
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -234,6 +241,7 @@ pub(crate) fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         changes: None,
         change: AdChange::default(),
         publication: None,
+        calls: Vec::new(),
         quality_score: None,
         words: StatusWords::default(),
         outcome,
@@ -402,6 +410,7 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         content: None,
         quality_score: None,
         price_before: None,
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -447,6 +456,7 @@ async fn a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished
         source_id: "a".to_owned(),
         accepted: ad.created,
         asked_by: None,
+        plan_id: None,
         queued: queued(Progress::default(), Some(ad.created)),
         entries: vec![begun],
     };
@@ -455,7 +465,7 @@ async fn a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished
     assert_eq!((second.accepted, second.queued, second.entries), (at(500), queued(Progress::default(), None), vec![]));
 
     let claimed = claim(store, at(1000)).await.remove(0);
-    let origin = RequestOrigin { asked_by: Some("token-7".to_owned()), trace: None };
+    let origin = RequestOrigin { asked_by: Some("token-7".to_owned()), ..RequestOrigin::default() };
     let progress = Progress { tries: 3, waiting_for: Some(WaitingFor::Secondary), origin, ..Progress::default() };
     let mut waits = record(&claimed, Outcome::Waits { progress: progress.clone(), until: at(1100) });
     waits.entries = vec![entry(request, Action::Publish, ActionState::Processing, at(600))];
@@ -575,6 +585,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         content: None,
         quality_score: None,
         price_before: None,
+        replaced: None,
         version: None,
         intent: Some(AdState::Deleted),
         pole_position_until: None,
@@ -746,6 +757,7 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
         content: Some(&ad.content),
         quality_score: Some(40),
         price_before: None,
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -789,7 +801,12 @@ async fn progress_survives(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
-        origin: RequestOrigin { asked_by: Some("token-7".to_owned()), trace: Some("00-1-2-01".to_owned()) },
+        origin: RequestOrigin {
+            asked_by: Some("token-7".to_owned()),
+            via: None,
+            plan_id: Some(id(77)),
+            trace: Some("00-1-2-01".to_owned()),
+        },
         reason: Some("primary: timed out".to_owned()),
         code: Some(Code::MarketplaceUnreachable),
         waiting_for: Some(WaitingFor::Primary),
@@ -1271,6 +1288,7 @@ async fn promote(
         content: None,
         quality_score: None,
         price_before: None,
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -1523,6 +1541,7 @@ async fn events_are_in_one_order_and_go_on_after_each(store: &dyn Store) {
             category_id: 1020,
             marketplace_ad_id: None,
             offer_id: Some("s-1".to_owned()),
+            plan_id: None,
             entry: end.entries[0].clone(),
         }
     );
@@ -1644,6 +1663,7 @@ async fn reprice(store: &dyn Store, ad: &Ad, revision: i64, before: &[Price]) ->
         content: Some(&ad.content),
         quality_score: None,
         price_before: Some(before.to_vec()),
+        replaced: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -1701,6 +1721,190 @@ async fn earlier_prices_are_bounded(store: &dyn Store) {
     let (_, earlier) = store.earlier_prices(Scope::Dealer("north"), "a").await.unwrap().remove(0);
     let amounts: Vec<_> = earlier.iter().map(|it| it.prices.as_ref().unwrap()[0].amount.as_i64().unwrap()).collect();
     assert_eq!(amounts, (3..most + 3).collect::<Vec<_>>());
+}
+
+/// Changes the content of an ad as a request of a token, and returns what is to be recorded of it.
+pub(crate) async fn change(store: &dyn Store, before: &StoredAd, content: &Content, number: u128) -> RecordedChange {
+    let origin = RequestOrigin {
+        asked_by: Some("token-7".to_owned()),
+        via: Some(Via::Console),
+        plan_id: Some(id(77)),
+        trace: None,
+    };
+    let progress = Progress { origin, ..Progress::default() };
+    let accepted = at(500 + i64::try_from(number).unwrap());
+    let request = Request { progress, ..Request::new(id(2000 + number), Some(plan(Action::Update)), accepted) };
+    let replaced = Replaced {
+        revision: before.tag.revision,
+        version: (number == 2).then_some((ApiVersion::V3, 1021)),
+        difference: difference(content, &before.ad.content).unwrap(),
+    };
+    let revision = Revision {
+        ad: before.ad.id,
+        dealer_code: &before.ad.dealer_code,
+        revision: before.revision,
+        content: Some(content),
+        quality_score: None,
+        price_before: None,
+        replaced: Some(replaced.clone()),
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        words: StatusWords::default(),
+        updated: accepted,
+        request: &request,
+        coalesces: false,
+        answer: None,
+    };
+    store.revise(revision).await.unwrap();
+    for claimed in claim(store, at(100_000)).await {
+        finish(store, &claimed).await;
+    }
+    RecordedChange {
+        revision: before.tag.revision + 1,
+        origin: RevisionOrigin {
+            created: accepted,
+            request_id: request.id,
+            asked_by: AskedBy { token: Some("token-7".to_owned()), label: None },
+            via: Some(Via::Console),
+            plan_id: Some(id(77)),
+        },
+        replaced: replaced.revision,
+        version: replaced.version,
+        difference: Some(replaced.difference),
+        checksum: checksum(&content.stored_text().unwrap()),
+    }
+}
+
+async fn changes_of_the_content_are_recorded(store: &dyn Store) {
+    let new = ad(1, "north", "a");
+    let request_id = create(store, &new).await.unwrap();
+    create(store, &ad(2, "south", "a")).await.unwrap();
+    let creation = Creation {
+        revision: 0,
+        origin: RevisionOrigin {
+            created: new.created,
+            request_id,
+            asked_by: AskedBy::default(),
+            via: None,
+            plan_id: None,
+        },
+        checksum: Some(checksum(&new.content.stored_text().unwrap())),
+    };
+    assert_eq!(store.creation(new.id).await.unwrap(), Some(creation));
+    assert_eq!(store.creation(id(99)).await.unwrap(), None);
+    assert_eq!(store.recorded(new.id, i64::MAX).await.unwrap(), [], "a new ad costs nothing");
+    let mut expected = Vec::new();
+    for (number, body) in [(1, "Ö \0\u{10fffe} \\u0000"), (2, ""), (3, "Fin bil")] {
+        let before = find(store, &new).await.0;
+        expected.insert(0, change(store, &before, &with_body(&new, body), number).await);
+    }
+    // What changes nothing is not recorded, and a write that is refused neither.
+    revise(store, &new, 3, 4000).await.unwrap();
+    revise(store, &new, 3, 4001).await.unwrap_err();
+    let (present, _) = find(store, &new).await;
+    assert_eq!(present.tag.revision, 4);
+    assert_eq!(store.recorded(new.id, present.tag.revision).await.unwrap(), expected);
+    assert_eq!(store.recorded(new.id, expected[0].replaced).await.unwrap(), expected[1..]);
+    assert_eq!(store.recorded(new.id, 0).await.unwrap(), []);
+    assert_eq!(store.recorded(id(2), i64::MAX).await.unwrap(), []);
+    let mut content = present.ad.content;
+    for change in expected {
+        assert_eq!(checksum(&content.stored_text().unwrap()), change.checksum);
+        content = apply(&change.difference.unwrap(), content).unwrap();
+    }
+    assert_eq!(content, new.content);
+}
+
+/// A call that published a listing.
+pub(crate) fn call(claimed: &Claimed, seconds: i64) -> MarketplaceCall {
+    let (request_id, marketplace, action) = (claimed.request.id, Market::Secondary, CallAction::Publish);
+    MarketplaceCall {
+        at: at(seconds),
+        marketplace,
+        action,
+        request_id,
+        idempotency_key: Some(format!("{request_id}:publish:secondary")),
+        status: Some(200),
+        code: None,
+        latency_ms: 7,
+        listing_id: Some("Ö-1".to_owned()),
+        content_sha256: Some("ab".repeat(32)),
+        revision: claimed.stored.tag.revision,
+    }
+}
+
+async fn calls_are_recorded_with_the_outcome(store: &dyn Store) {
+    let (first, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
+    for ad in [&first, &other] {
+        create(store, ad).await.unwrap();
+    }
+    let claimed = claim(store, at(1000)).await;
+    let [claimed, of_other] = &claimed[..] else { panic!("{claimed:?}") };
+    let published = call(claimed, 500);
+    let found = MarketplaceCall {
+        marketplace: Market::Primary,
+        action: CallAction::FindByPlate,
+        idempotency_key: None,
+        status: None,
+        code: Some(Code::MarketplaceUnreachable),
+        listing_id: None,
+        content_sha256: None,
+        ..published.clone()
+    };
+    let gone = MarketplaceCall { status: Some(404), code: Some(Code::NotListed), ..published.clone() };
+    let calls = vec![published.clone(), found.clone()];
+    let goes = Outcome::Continues { progress: Progress::default() };
+    store.record(Record { calls, ..record(claimed, goes) }).await.unwrap();
+    store.record(Record { calls: vec![call(of_other, 500)], ..record(of_other, Outcome::Finished) }).await.unwrap();
+    store.record(Record { calls: vec![gone.clone()], ..record(claimed, Outcome::Finished) }).await.unwrap();
+    // What lost its lease made no difference.
+    store.record(Record { calls: vec![gone.clone()], ..record(claimed, Outcome::Finished) }).await.unwrap_err();
+
+    let page = async |ad, limit, offset| store.calls(ad, Page { limit, offset }).await.unwrap();
+    let expected = [gone, found, published];
+    let all = page(first.id, 500, 0).await;
+    assert_eq!((all.count, &all.rows[..]), (3, &expected[..]));
+    let second = page(first.id, 1, 1).await;
+    assert_eq!((second.count, &second.rows[..]), (3, &expected[1..2]));
+    assert_eq!(page(first.id, 10, 3).await, PageOf { count: 3, rows: vec![] });
+    assert_eq!(page(other.id, 10, 0).await.rows, [call(of_other, 500)]);
+    assert_eq!(page(id(99), 10, 0).await, PageOf { count: 0, rows: vec![] });
+}
+
+async fn what_is_recorded_is_bounded(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let mut before = find(store, &ad).await.0;
+    let mut changes = Vec::new();
+    for number in 0..MOST_REVISIONS as u128 + 3 {
+        let content = with_body(&ad, &format!("Number {number}"));
+        changes.insert(0, change(store, &before, &content, 10 + number).await);
+        before.ad.content = content;
+        before.tag.revision += 1;
+        before.revision += 1;
+    }
+    changes.truncate(MOST_REVISIONS);
+    assert_eq!(store.recorded(ad.id, i64::MAX).await.unwrap(), changes);
+}
+
+async fn a_page_of_changes_ends_at_its_most_bytes(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let large = "å".repeat(2 * 1024 * 1024);
+    let mut changes = Vec::new();
+    for number in 1..=5 {
+        let before = find(store, &ad).await.0;
+        let body = if number % 2 == 1 { format!("{large}{number}") } else { String::new() };
+        changes.insert(0, change(store, &before, &with_body(&ad, &body), number).await);
+    }
+    // The second and the fourth lead back to large contents, of 4 MiB each.
+    let page = async |up_to| {
+        let changes = store.recorded(ad.id, up_to).await.unwrap();
+        changes.iter().map(|change| change.revision).collect::<Vec<_>>()
+    };
+    assert_eq!(page(5).await, [5, 4, 3]);
+    assert_eq!(page(2).await, [2, 1]);
 }
 
 async fn other_ads_of_the_same_vehicle_are_found(store: &dyn Store) {

@@ -227,6 +227,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 content: content.as_ref(),
                 quality_score: content.as_ref().and_then(|content| u8::try_from(content.bytes() % 101).ok()),
                 price_before: None,
+                replaced: None,
                 version: change.version,
                 intent: change.intent,
                 pole_position_until: change.pole_position.map(|seconds| world.now + Duration::from_secs(seconds)),
@@ -320,6 +321,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
         request: claimed.request.id,
         lease: claimed.lease,
         entries: vec![entry(claimed.request.id, Action::Publish, world.now); entries],
+        calls: Vec::new(),
         changes: None,
         change: AdChange {
             state: work.state,
@@ -490,6 +492,7 @@ async fn drain(subject: &mut Subject, now: Timestamp) {
                 changes: None,
                 change: AdChange::default(),
                 publication: None,
+                calls: Vec::new(),
                 quality_score: None,
                 words: StatusWords::default(),
                 outcome: Outcome::Finished,

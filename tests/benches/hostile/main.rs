@@ -2,7 +2,7 @@
 //! seconds against a server of its own, on SQLite and on PostgreSQL, while another dealer creates ads and reads them. It
 //! prints a table for each database and fails when a row is out of bounds:
 //!
-//! - p99 of the other dealer's POST and GET: below 10 times that without an attack, and below 250 ms
+//! - p99 of the other dealer's POST and GET: below 50 ms
 //! - every request of the other dealer succeeds
 //! - peak of the server's resident memory: below 400 MB
 //!

@@ -1,5 +1,5 @@
 //! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, the rates of POST and GET, an
-//! import of 50,000 ads beside others, and publishing; on PostgreSQL also how long the vacuum of all that takes.
+//! import of 50,000 ads beside others, and publishing, also of few dealers and of all; on PostgreSQL also how long the vacuum takes.
 //! `cargo bench -p ad-tests --bench million` prints a table for each database and fails when a bound is missed; `-- postgres` and
 //! `-- sqlite` take one of them, `-- 100000` so many ads in place of a million.
 //!
@@ -59,6 +59,10 @@ const PER_TURN: usize = 4000;
 const IMPORTED: usize = 50_000;
 const BESIDE: Duration = Duration::from_secs(5);
 const PER_SECOND: f64 = 100.0;
+/// Ads in a queue that is published, how often, and of how many dealers at the least.
+const QUEUED: usize = 20_000;
+const QUEUES: usize = 3;
+const FEW: usize = 3;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -97,7 +101,9 @@ async fn compare(ads: usize, server: Option<&Postgres>) -> usize {
     let mut missed = compare_lists(&client, &few, &many).await;
     missed += compare_rates(&few, &many).await;
     missed += compare_imports(&client, &few, &many).await;
-    missed + compare_maintenance(few, many).await
+    let (folder, url, dealers) = (many.folder.clone(), many.url.clone(), many.stock.dealers.clone());
+    missed += compare_maintenance(few, many).await;
+    missed + compare_queues(&folder, &url, &dealers).await
 }
 
 /// A service with its stock.
@@ -166,14 +172,7 @@ impl Side {
     /// New cars of a dealer.
     fn writes(&self, dealer: Dealer, numbers: Range<usize>) -> Vec<Request> {
         let token = self.service.token(&dealer.code());
-        let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
-        car["image_urls"] = json!([]);
-        let mut write = |number: usize| {
-            car["source_id"] = json!(format!("new-{number}"));
-            car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
-            with_body(self.service.request(&token, Method::POST, "/v4/car"), car.to_string())
-        };
-        numbers.map(&mut write).collect()
+        numbers.map(|number| new_car(&self.service, &token, number)).collect()
     }
 
     /// Imports ads of one dealer while another dealer writes and reads ads. Returns how many ads a second were imported, and the
@@ -189,6 +188,14 @@ impl Side {
             tokio::join!(rate(self.writes(importing, numbers)), at_rate(client, PER_SECOND, BESIDE, beside));
         [rate, percentile(&mut took, 0.5), percentile(&mut took, 0.99)]
     }
+}
+
+fn new_car(service: &Service, token: &str, number: usize) -> Request {
+    let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
+    car["image_urls"] = json!([]);
+    car["source_id"] = json!(format!("new-{number}"));
+    car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
+    with_body(service.request(token, Method::POST, "/v4/car"), car.to_string())
 }
 
 /// Times of every list in turns; returns how many bounds were missed.
@@ -344,5 +351,33 @@ async fn compare_maintenance(few: Side, many: Side) -> usize {
     if let (Some(few), Some(many)) = (vacuumed_few, vacuumed_many) {
         println!("{:<36}{few:>12.1}{many:>12.1}{:>8.2}", "vacuum after that, s", many / few);
     }
+    usize::from(ratio < LEAST)
+}
+
+/// Publishes queues of the same length in turns: new cars of few dealers, and of all; returns how many bounds were missed.
+async fn compare_queues(folder: &Path, url: &str, dealers: &[Dealer]) -> usize {
+    let mut turns = Vec::new();
+    for turn in 0..QUEUES {
+        let mut rates = [0.0; 2];
+        for (place, dealers) in [&dealers[..FEW], dealers].into_iter().enumerate() {
+            let service = Service::start(folder, url, 0).await;
+            let tokens: Vec<_> = dealers.iter().map(|dealer| service.token(&dealer.code())).collect();
+            let first = 200_000 + (turn * rates.len() + place) * QUEUED;
+            rate((0..QUEUED).map(|nth| new_car(&service, &tokens[nth % tokens.len()], first + nth)).collect()).await;
+            service.running.stop().await.expect("it stops");
+            rates[place] = drain(folder, url).await;
+        }
+        turns.push(rates);
+    }
+    let ratio = median(turns.iter().map(|[few, all]| few / all));
+    let [few, all] = [0, 1].map(|place| median(turns.iter().map(|rates| rates[place])));
+    println!(
+        "\nPublished ads/s, of {QUEUED} in the queue\n{:<36}{FEW:>12}{:>12}{:>8}{:>7}",
+        "dealers",
+        dealers.len(),
+        "ratio",
+        "bound"
+    );
+    println!("{:<36}{few:>12.0}{all:>12.0}{ratio:>8.2}{LEAST:>7.1}", "");
     usize::from(ratio < LEAST)
 }

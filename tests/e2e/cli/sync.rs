@@ -260,6 +260,47 @@ async fn a_bad_ad_is_left_as_it_is_and_stops_no_other() {
 }
 
 #[tokio::test]
+async fn what_is_the_same_is_unchanged_and_what_cannot_be_cleared_is_named() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    let mut ads: Vec<_> = (0..3).map(car).collect();
+    for ad in &mut ads {
+        ad["category_fields"]["vin"] = json!("YV1UZ8256N1234567");
+        ad["category_fields"]["condition"]["number_of_owners"] = json!(2);
+        ad["category_fields"]["powertrain"] =
+            json!({"fuels": ["gasoline", "electric"], "power": {"unit": "hp", "value": 341}});
+    }
+    cli.file("stock.ndjson", ndjson(&ads));
+    cli.run("sync apply stock.ndjson --yes").await.done();
+    // Another spelling, and the title that the service has generated.
+    ads[0]["category_fields"]["powertrain"] =
+        json!({"fuels": ["Electric", "gasoline"], "power": {"unit": "HP", "value": 341.0}});
+    ads[0]["title"] = server.client.ad("car-0").await["title"].clone();
+    let without = |ad: &mut Value, name: &str| ad["category_fields"].as_object_mut().unwrap().remove(name).is_some();
+    assert!(without(&mut ads[1], "registration_number"));
+    ads[2]["category_fields"]["condition"].as_object_mut().unwrap().remove("number_of_owners");
+    ads[2]["body"] = json!("New text");
+    cli.file("stock.ndjson", ndjson(&ads));
+    let before = everything(&server).await;
+    let ended = cli.run("sync apply stock.ndjson --yes").await;
+    assert_eq!((ended.code, everything(&server).await), (3, before), "{ended:?}");
+    for told in [
+        "Left out, but cannot be cleared: Cannot change after creation (it is \"C00001\").",
+        "To keep it, send \"C00001\".",
+        "Left out, but cannot be cleared: A used vehicle has at least 1 owner",
+        "To keep it, send 2.",
+        "stock.ndjson: 1 unchanged, 2 skipped; nothing to do",
+    ] {
+        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
+    }
+    // A new ad may not have a title, and neither may one that has another.
+    ads[0]["title"] = json!("A bargain");
+    cli.file("stock.ndjson", json!([ads[0]]).to_string());
+    let rows = planned(&cli, "stock.ndjson").await;
+    assert!(rows.iter().any(|row| row["act"] == "left" && row["findings"][0]["field"] == "title"), "{rows:?}");
+}
+
+#[tokio::test]
 async fn a_deleted_source_id_that_comes_back_is_explained_or_brought_back() {
     let server = Server::start().await;
     let cli = Cli::of(&server);

@@ -188,11 +188,12 @@ fn every_test_that_a_rule_points_to_exists() {
 /// Whether the sources have a test of this name.
 fn exists(root: &Path, test: &str) -> bool {
     let Some((file, function)) = test.rsplit_once("::") else { return false };
-    let file = match file.split_once("::") {
-        Some(("e2e", module)) => format!("tests/e2e/{module}.rs"),
-        Some(("rules", module)) => format!("ad-core/tests/rules/{module}.rs"),
-        _ => file.to_owned(),
+    let module = match file.split_once("::") {
+        Some(("e2e", module)) => format!("tests/e2e/{}", module.replace("::", "/")),
+        Some(("rules", module)) => format!("ad-core/tests/rules/{module}"),
+        _ => file.trim_end_matches(".rs").to_owned(),
     };
-    let source = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let files = [format!("{module}.rs"), format!("{module}/mod.rs")];
+    let source = files.iter().find_map(|file| std::fs::read_to_string(root.join(file)).ok()).unwrap_or_default();
     source.lines().any(|line| line.trim().trim_start_matches("async ").starts_with(&format!("fn {function}(")))
 }

@@ -107,6 +107,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         "/console/new".to_owned(),
         "/console/new?type=car".to_owned(),
         "/console/new?type=construction".to_owned(),
+        format!("/console/ad/version?{ad}&revision=0"),
         format!("/console/ad/edit?{ad}"),
         "/console/paste".to_owned(),
         "/console/webhooks".to_owned(),

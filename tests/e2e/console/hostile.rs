@@ -53,6 +53,7 @@ async fn markup_in_texts_of_ads_marketplaces_dealers_and_tokens_does_not_run() {
         format!("/console/stock?{markup}"),
         format!("/console/ad?{ad}"),
         format!("/console/ad?{}", ad_query("refused")),
+        format!("/console/ad/version?{ad}&revision=0"),
         format!("/console/ad/edit?{ad}"),
         "/console/new?type=car".to_owned(),
         "/console/webhooks".to_owned(),

@@ -403,3 +403,42 @@ async fn quality_failures_and_entries_are_in_the_language_of_the_visitor() {
     let overview = visitor.page("/console/").await;
     assert!(overview.contains("Ett foto kunde inte hämtas") && !overview.contains("Ad created"), "{overview}");
 }
+
+#[tokio::test]
+async fn a_version_is_shown_and_restored() {
+    let server = Server::start().await;
+    let client = server.client_of(&["--dealer-code", "north-cars", "--label", "Stock <system>"]).await;
+    let visitor = Visitor::signed_in(&client).await;
+    let created = client.post("/v4/car", &plain_car("c-1", "VER001")).await.expect(201);
+    client.published("c-1").await;
+    client.patch("/v4/car/c-1", &json!({"body": "Second"})).await.expect(200);
+    client.ended("c-1", "update", None).await;
+    let ad = ad_query("c-1");
+    let page = visitor.page(&format!("/console/ad?{ad}")).await;
+    let timeline = &page[page.find("id=\"timeline\"").unwrap()..page.find("id=\"payload\"").unwrap()];
+    for expected in ["Stock &lt;system&gt;", "through the API", "This version", "&amp;revision=1", "&amp;revision=0"] {
+        assert!(timeline.contains(expected), "{expected}: {timeline}");
+    }
+    // The present version cannot be restored.
+    assert_eq!(timeline.matches("Restore this version").count(), 1, "{timeline}");
+
+    let version = format!("/console/ad/version?{ad}&revision=0");
+    let page = visitor.page(&version).await;
+    assert!(page.contains("Version 0"), "{page}");
+    let answer = visitor.post(&version, &[]).await;
+    assert_eq!(answer.status, 303, "{}", html(&answer));
+    assert!(answer.header("location").unwrap().ends_with(&format!("/console/ad?{ad}&restored=0")), "{answer:?}");
+    let page = visitor.page(&format!("/console/ad?{ad}&restored=0")).await;
+    assert!(page.contains("Version 0") && page.contains("in the console"), "{page}");
+    assert_eq!(client.get("/v4/ad/c-1").await.expect(200)["body"], created["body"]);
+    for (query, status) in [("revision=9", 404), ("revision=x", 404), ("", 404)] {
+        let path = format!("/console/ad/version?{ad}&{query}");
+        assert_eq!(
+            (visitor.get(&path).await.status.as_u16(), visitor.post(&path, &[]).await.status.as_u16()),
+            (status, status)
+        );
+    }
+    let reader = Visitor::with_token(&server, &["--dealer-code", "north-cars", "--permissions", "read"]).await;
+    assert!(!reader.page(&version).await.contains("Restore this version"));
+    assert_eq!(reader.post(&version, &[]).await.status, 403);
+}

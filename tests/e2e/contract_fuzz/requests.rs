@@ -39,6 +39,8 @@ pub(super) struct Request {
     pub(super) path: String,
     pub(super) body: Option<Vec<u8>>,
     pub(super) caller: Caller,
+    /// Whether it prefers to wait, where that has an answer of its own.
+    pub(super) waits: bool,
     /// Whether the document says that this list is answered.
     pub(super) must_succeed: bool,
 }
@@ -65,6 +67,9 @@ impl World {
         if operation.path.contains("{webhook_id}") {
             self.webhook_id = self.webhook().await;
         }
+        if operation.path.starts_with("/v4/stock/plans") {
+            self.plan_id = self.plan().await;
+        }
         if operation.path.contains("{event_id}") {
             self.event_id = self.delivered_event().await;
         }
@@ -84,9 +89,13 @@ impl World {
             0 if mood == Mood::Any => pick(&mut self.rng, &methods).clone(),
             _ => operation.method.clone(),
         };
-        let is_list = operation.id.starts_with("list_") && !operation.path.starts_with("/v4/vehicles");
+        let may_be_missing = operation.path.contains("{source_id}")
+            || operation.path.contains("{plan_id}")
+            || operation.path.starts_with("/v4/vehicles");
+        let is_list = operation.id.starts_with("list_") && !may_be_missing;
         let must_succeed = is_list && query_is_valid && caller == Caller::Dealer && method == Method::GET;
-        Request { method, path, body, caller, must_succeed }
+        let waits = operation.id == "plan_stock" && mood == Mood::Any;
+        Request { method, path, body, caller, waits, must_succeed }
     }
 
     /// Makes an ad on which an operation succeeds.
@@ -122,6 +131,18 @@ impl World {
             let odd = mood == Mood::Any && self.rng.u8(..4) == 0;
             let value = if odd { odd_text(&mut self.rng) } else { self.request_id.clone() };
             path = path.replace("{request_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
+        }
+        if path.contains("{plan_id}") {
+            let odd = mood == Mood::Any && self.rng.u8(..4) == 0;
+            let value = if odd { odd_text(&mut self.rng) } else { self.plan_id.clone() };
+            let value = if value.is_empty() { "0".to_owned() } else { value };
+            path = path.replace("{plan_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
+        }
+        if path.contains("{revision}") {
+            let odd = mood == Mood::Any && self.rng.u8(..4) == 0;
+            let value = if odd { odd_text(&mut self.rng) } else { self.rng.u8(..2).to_string() };
+            let value = if mood == Mood::Friendly || value.is_empty() { "0".to_owned() } else { value };
+            path = path.replace("{revision}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
         }
         path = path.replace("{webhook_id}", &self.webhook_id).replace("{event_id}", &self.event_id);
         for name in ["vehicle_type", "attribute"] {
@@ -187,8 +208,8 @@ impl World {
                 _ => json!(self.fresh_source_id()),
             };
         }
-        if self.rng.bool() {
-            payload.as_object_mut().unwrap().remove("image_urls");
+        if let Some(payload) = payload.as_object_mut().filter(|_| self.rng.bool()) {
+            payload.remove("image_urls");
         }
         if mood == Mood::Any {
             match self.rng.u8(..40) {

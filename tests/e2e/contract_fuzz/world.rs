@@ -41,6 +41,7 @@ pub(super) struct World {
     pub(super) request_id: String,
     /// Id of an existing webhook.
     pub(super) webhook_id: String,
+    pub(super) plan_id: String,
     /// An event that the webhook has a delivery of.
     pub(super) event_id: String,
     images: ImageHost,
@@ -74,6 +75,7 @@ impl World {
             ids: Vec::new(),
             request_id: String::new(),
             webhook_id: String::new(),
+            plan_id: String::new(),
             event_id: String::new(),
             images,
             clients,
@@ -148,6 +150,19 @@ impl World {
         }
     }
 
+    /// The id of a stock plan that is ready. Those that were made before end, because a dealer has a few of them only.
+    pub(super) async fn plan(&self) -> String {
+        let (client, path) = (&self.clients[0].1, "/v4/stock/plans");
+        let list = client.get(path).await.expect(200);
+        for plan in list["results"].as_array().unwrap() {
+            client.delete(&format!("{path}/{}", plan["id"].as_str().unwrap())).await.expect(200);
+        }
+        let stock = self.contract.example("Stock").to_string().into_bytes();
+        let wait = [("prefer", "wait=30".to_owned())];
+        let plan = client.send_with(Method::POST, path, &wait, Some(stock)).await.expect(200);
+        plan["id"].as_str().unwrap().to_owned()
+    }
+
     /// The id of an event that the webhook has a delivery of.
     pub(super) async fn delivered_event(&self) -> String {
         let (client, path) = (&self.clients[0].1, format!("/v4/webhooks/{}", self.webhook_id));
@@ -164,7 +179,9 @@ impl World {
     pub(super) async fn send(&self, request: &Request) -> Answer {
         let (_, client) = self.clients.iter().find(|(caller, _)| *caller == request.caller).unwrap();
         let body = request.body.clone();
-        client.send(request.method.clone(), &request.path, body).await
+        let wait = [("prefer", "wait=30".to_owned())];
+        let headers = if request.waits { &wait[..] } else { &[] };
+        client.send_with(request.method.clone(), &request.path, headers, body).await
     }
 
     /// What an answer tells about the ads that there are.

@@ -322,7 +322,8 @@ async fn members(trial: &Trial) {
         json!({"id": format!("evt_{}_{sequence}", ad_id.replace('-', "")), "cursor": ANY, "type": format!("ad.{action}.{state}"),
             "timestamp": entry["created"], "dealer_code": "north-cars", "source_id": id, "ad_id": ad_id, "category_id": 1060,
             "request_id": entry["request_id"], "sequence": sequence, "action": action, "state": state, "code": entry["code"],
-            "message": entry["external_message"], "marketplace_ad_id": ad["marketplace_ad_id"], "offer_id": ad["offer_id"]})
+            "message": entry["external_message"], "marketplace_ad_id": ad["marketplace_ad_id"], "offer_id": ad["offer_id"],
+            "plan_id": null})
     });
     let expected: Vec<_> = expected.collect();
     trial.accepts(get(format!("/v4/events?source_id={id}")), 200, json!({"events": expected})).await;

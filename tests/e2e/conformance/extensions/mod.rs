@@ -4,8 +4,10 @@ mod events;
 mod guide;
 mod http;
 mod quality;
+mod record;
 mod requests;
 mod status;
+mod stock;
 mod tags;
 mod webhooks;
 mod writes;
@@ -14,6 +16,6 @@ use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
     let before = [tags::rules(), writes::rules(), requests::rules(), http::rules()];
-    let since = [events::rules(), webhooks::rules(), status::rules(), quality::rules()];
-    before.into_iter().chain(since).flatten().collect()
+    let since = [events::rules(), webhooks::rules(), status::rules(), quality::rules(), record::rules()];
+    before.into_iter().chain(since).chain([stock::rules()]).flatten().collect()
 }

@@ -32,7 +32,7 @@ async fn finished(trial: &Trial) {
     trial.ended(&id, "publish", &created).await;
     let action = |action: &str, message: &str| json!({"action": action, "state": "done", "created": ANY, "code": null, "external_message": message});
     let status = json!({
-        "request_id": created.request_id, "source_id": id, "dealer_code": "north-cars",
+        "request_id": created.request_id, "source_id": id, "dealer_code": "north-cars", "plan_id": null,
         "accepted": ANY, "finished": ANY, "state": "done", "attempts": 0, "next_attempt": null, "waiting_for": null,
         "actions": [action("create", "Ad created"), action("handle_media", "1 image stored"), action("publish", "Ad published")],
     });
