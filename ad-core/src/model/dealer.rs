@@ -1,11 +1,15 @@
 //! Dealers, as an operator enters them.
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::market::Market;
+use super::{account::Tariff, market::Market};
 
 /// Currency of a dealer without one.
 pub const DEFAULT_CURRENCY: &str = "SEK";
+
+/// Time zone of a dealer without one.
+pub const DEFAULT_ZONE: &str = "Europe/Stockholm";
 
 /// A dealer, whose ads tokens give access to (decision 17).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +25,9 @@ pub struct Dealer {
     /// ISO 4217 currency code for prices without one.
     #[serde(default = "default_currency")]
     pub currency: String,
+    /// IANA time zone in which its months begin.
+    #[serde(default = "default_zone", skip_serializing_if = "is_default_zone")]
+    pub zone: String,
     /// E-mail addresses of its salespersons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub salespersons: Vec<String>,
@@ -33,6 +40,9 @@ pub struct Dealer {
     /// Its address, which is the location of ads without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
+    /// What promotions cost, and how many ads may be live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tariff: Option<Tariff>,
 }
 
 /// The postal address of a dealer.
@@ -54,6 +64,15 @@ fn default_currency() -> String {
     DEFAULT_CURRENCY.to_owned()
 }
 
+fn default_zone() -> String {
+    DEFAULT_ZONE.to_owned()
+}
+
+/// It is left out then, so that processes of before it can read the dealer.
+fn is_default_zone(zone: &str) -> bool {
+    zone == DEFAULT_ZONE
+}
+
 impl Dealer {
     /// A dealer of whom only the code is known: no salespersons, no products, no bump permission.
     pub fn named(code: impl Into<String>) -> Self {
@@ -63,11 +82,18 @@ impl Dealer {
             code,
             group: None,
             currency: default_currency(),
+            zone: default_zone(),
             salespersons: Vec::new(),
             products: Vec::new(),
             bump: Vec::new(),
             address: None,
+            tariff: None,
         }
+    }
+
+    /// Its time zone; UTC if the zone database does not have it.
+    pub fn time_zone(&self) -> TimeZone {
+        TimeZone::get(&self.zone).unwrap_or(TimeZone::UTC)
     }
 
     /// Whether a product is activated.

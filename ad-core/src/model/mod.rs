@@ -17,8 +17,10 @@
 //! | [`Photo`], [`PhotoFacts`] | what the pixels of a stored image say |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`Included`], [`LogQuery`], [`Page`] | queries for ads and log entries |
+//! | [`Amount`], [`Tariff`], [`Charge`] | what promotions cost, and what a dealer may spend |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
+mod account;
 mod ad;
 mod call;
 mod change;
@@ -42,13 +44,14 @@ mod tag;
 mod time;
 mod webhook;
 
+pub use account::{Amount, Charge, ChargeState, MOST_AMOUNT, Month, NotAMonth, NotAnAmount, PromotionKind, Tariff};
 pub(crate) use ad::absent;
 pub use ad::{Ad, AdState, AdStatus, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use call::{CallAction, MarketplaceCall};
 pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
-pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
+pub use dealer::{Address, DEFAULT_CURRENCY, DEFAULT_ZONE, Dealer};
 pub(crate) use epoch::EPOCH_SHIFT;
 pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
 pub(crate) use log::short_text;

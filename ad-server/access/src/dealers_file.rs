@@ -7,6 +7,7 @@ use std::{
 };
 
 use ad_core::model::Dealer;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
@@ -78,6 +79,10 @@ fn problem(dealer: &Dealer) -> Option<String> {
         let wrong = dealer.salespersons.iter().find(|address| !email_address::EmailAddress::is_valid(address))?;
         Some(format!("salespersons: {wrong:?} is not an e-mail address"))
     })
+    .or_else(|| {
+        let is_unknown = TimeZone::get(&dealer.zone).is_err();
+        is_unknown.then(|| format!("zone: {:?} is not a time zone, such as Europe/Stockholm", dealer.zone))
+    })
     .or_else(|| dealer.products.iter().any(String::is_empty).then(|| "products: a product name is empty".to_owned()))
 }
 
@@ -99,7 +104,7 @@ fn text_problem(text: &str) -> Option<&'static str> {
 mod tests {
     use std::fs;
 
-    use ad_core::model::{Address, Market};
+    use ad_core::model::{Address, Amount, Market, Tariff};
 
     use super::*;
 
@@ -119,6 +124,7 @@ mod tests {
             name = "Nordbil Umeå"
             group = "nord"
             currency = "EUR"
+            zone = "Europe/Helsinki"
             salespersons = ["anna@nordbil.example"]
             products = ["online_purchase"]
             bump = ["primary", "secondary"]
@@ -126,6 +132,11 @@ mod tests {
             street = "Storgatan 1"
             zipcode = "90325"
             city = "Umeå"
+            [dealer.tariff]
+            bump = 29.5
+            pole_position = 199
+            slots = 50
+            budget = 1500
 
             [[dealer]]
             code = "syd-1"
@@ -139,6 +150,13 @@ mod tests {
             salespersons: vec!["anna@nordbil.example".into()],
             products: vec!["online_purchase".into()],
             bump: vec![Market::Primary, Market::Secondary],
+            zone: "Europe/Helsinki".into(),
+            tariff: Some(Tariff {
+                bump: Some(Amount::from_hundredths(2950)),
+                pole_position: Some(Amount::from_hundredths(19_900)),
+                slots: Some(50),
+                budget: Some(Amount::from_hundredths(150_000)),
+            }),
             address: Some(Address { street: "Storgatan 1".into(), zipcode: "90325".into(), city: "Umeå".into() }),
             ..Dealer::named("nord-1")
         };
@@ -157,6 +175,14 @@ mod tests {
             (one("[dealer.address]\nzip = \"1\""), 6, "dealer[0].address.zip: unknown field `zip`"),
             (one("[[dealer]]\ncode = \"b\""), 5, "dealer[1]: missing field `name`"),
             (one("currency = \"KRONOR\""), 2, "dealer \"a\": currency: \"KRONOR\" is not an ISO 4217 code"),
+            (one("zone = \"Stockholm\""), 2, "dealer \"a\": zone: \"Stockholm\" is not a time zone, such as"),
+            (
+                one("[dealer.tariff]\nbump = 29.555"),
+                6,
+                "dealer[0].tariff.bump: expected an amount from 0 to 1000000000",
+            ),
+            (one("[dealer.tariff]\nbumps = 1"), 6, "dealer[0].tariff.bumps: unknown field `bumps`"),
+            (one("[dealer.tariff]\nslots = -1"), 6, "dealer[0].tariff.slots: invalid value: integer `-1`"),
             (one("salespersons = [\"a@b.se\", \"b\"]"), 2, "dealer \"a\": salespersons: \"b\" is not an e-mail"),
             (one("group = \"\""), 2, "dealer \"a\": group: must not be empty"),
             (one("products = [\"\"]"), 2, "dealer \"a\": products: "),
