@@ -524,6 +524,7 @@ async fn revise_by(store: &dyn BothStores, stored: &StoredAd, request: Uuid, int
         updated: at(500),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await.unwrap();

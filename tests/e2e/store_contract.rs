@@ -223,6 +223,7 @@ pub(crate) async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u1
         updated: at(500),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await.map(|()| request.id)
@@ -242,6 +243,7 @@ pub(crate) fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         change: AdChange::default(),
         publication: None,
         calls: Vec::new(),
+        confirmed: None,
         quality_score: None,
         words: StatusWords::default(),
         outcome,
@@ -418,6 +420,7 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         updated,
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(retry).await.unwrap();
@@ -593,6 +596,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         updated: at(501),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(delete).await.unwrap();
@@ -765,6 +769,7 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
         updated: at(500),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await.unwrap();
@@ -1296,6 +1301,7 @@ async fn promote(
         updated: at(500),
         request,
         coalesces: true,
+        reservation: None,
         answer,
     };
     store.revise(revision).await
@@ -1671,6 +1677,7 @@ async fn reprice(store: &dyn Store, ad: &Ad, revision: i64, before: &[Price]) ->
         updated: request.accepted,
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await
@@ -1754,6 +1761,7 @@ pub(crate) async fn change(store: &dyn Store, before: &StoredAd, content: &Conte
         updated: accepted,
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await.unwrap();

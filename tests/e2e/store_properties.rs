@@ -235,6 +235,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 updated: world.now,
                 request,
                 coalesces: false,
+                reservation: None,
                 answer: None,
             };
             told(store.revise(revision).await)
@@ -322,6 +323,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
         lease: claimed.lease,
         entries: vec![entry(claimed.request.id, Action::Publish, world.now); entries],
         calls: Vec::new(),
+        confirmed: None,
         changes: None,
         change: AdChange {
             state: work.state,
@@ -493,6 +495,7 @@ async fn drain(subject: &mut Subject, now: Timestamp) {
                 change: AdChange::default(),
                 publication: None,
                 calls: Vec::new(),
+                confirmed: None,
                 quality_score: None,
                 words: StatusWords::default(),
                 outcome: Outcome::Finished,

@@ -3,7 +3,7 @@
 //!
 //! | Type | Implements |
 //! |---|---|
-//! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases; [`ports::PhotoStore`](crate::ports::PhotoStore), [`ports::PlanStore`](crate::ports::PlanStore) |
+//! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases; [`ports::PhotoStore`](crate::ports::PhotoStore), [`ports::PlanStore`](crate::ports::PlanStore), [`ports::AccountStore`](crate::ports::AccountStore) |
 //! | [`MemoryMarketplace`] | [`ports::Marketplace`](crate::ports::Marketplace): listings in order, idempotent calls, injected failures |
 //! | [`MemoryImages`] | [`ports::ImageFetcher`](crate::ports::ImageFetcher): addresses with given answers |
 //! | [`MemoryMedia`] | [`ports::MediaStore`](crate::ports::MediaStore): images by checksum |
@@ -45,6 +45,7 @@
 //! # }
 //! ```
 
+mod accounts;
 mod clock;
 mod directory;
 mod filter;

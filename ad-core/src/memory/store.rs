@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{filter, plans::PlanRow};
+use super::{accounts::AccountRows, filter, plans::PlanRow};
 use crate::{
     categories::Category,
     lock::locked,
@@ -56,6 +56,8 @@ pub(super) struct Tables {
     photos: BTreeMap<String, Photo>,
     /// Stock plans, oldest first.
     pub(super) plans: Vec<PlanRow>,
+    /// What promotions cost.
+    pub(super) accounts: AccountRows,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Watches that commits of log entries wake.
@@ -377,6 +379,7 @@ impl Store for MemoryStore {
         {
             return Err(StoreError::Underway(request));
         }
+        tables.accounts.check(revision.dealer_code, revision.reservation)?;
         let unfinished = of_ad(&tables.queue, revision.ad);
         let row = tables.row(revision.ad).filter(|row| row.stored.revision == revision.revision);
         let AdRow { stored, quality_score, earlier_prices, first, recorded, .. } = row.ok_or(StoreError::Conflict)?;
@@ -414,6 +417,10 @@ impl Store for MemoryStore {
         stored.ad.updated = revision.updated;
         if !stored.words.status.is_under_way() {
             (stored.words, stored.status_since) = (revision.words, revision.updated);
+        }
+        if let Some(wanted) = revision.reservation {
+            let source_id = stored.ad.source_id.clone();
+            tables.accounts.reserve(revision.dealer_code, &source_id, revision.request, wanted);
         }
         tables.queue.push(Queued::new(revision.ad, revision.request));
         tables.keep(revision.answer);
@@ -716,6 +723,9 @@ impl Store for MemoryStore {
             if has_entries {
                 watches.wake(&row.stored.ad.dealer_code);
             }
+        }
+        if let Some(confirmed) = &record.confirmed {
+            tables.accounts.settle(record.request, confirmed);
         }
         match record.outcome {
             Outcome::Continues { progress } => tables.queue[place].request.progress = progress,

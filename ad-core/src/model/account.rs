@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Number;
 use uuid::Uuid;
 
-use super::{log::Action, market::Market, names::names, time::Timestamp};
+use super::{dealer::Dealer, log::Action, market::Market, names::names, query::Page, time::Timestamp};
 use crate::written::number::Decimal;
 
 /// Decimals of an amount.
@@ -258,6 +258,128 @@ pub struct Charge {
     pub state: ChargeState,
     /// Id of the token that ordered it.
     pub asked_by: Option<String>,
+}
+
+/// What the promotions of a dealer that were accepted in a month cost, in one currency.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MonthlyCharges {
+    /// Of promotions that are not finished.
+    pub reserved: Amount,
+    /// Of confirmed promotions.
+    pub spent: Amount,
+    /// Number of confirmed bumps, one for each marketplace.
+    pub bumps: u64,
+    /// Number of confirmed pole positions.
+    pub pole_positions: u64,
+    /// The limit that the dealer has set itself, for every month.
+    pub own: Option<Amount>,
+}
+
+impl MonthlyCharges {
+    /// The lower one of the operator's budget and the dealer's own limit; `None` without either.
+    pub fn limit(&self, budget: Option<Amount>) -> Option<Amount> {
+        budget.into_iter().chain(self.own).min()
+    }
+
+    /// What is left of the limit, and 0 if more was spent before it was lowered.
+    pub fn left(&self, budget: Option<Amount>) -> Option<Amount> {
+        self.limit(budget).map(|limit| (limit - self.spent - self.reserved).max(Amount::ZERO))
+    }
+}
+
+/// The account of a dealer in the present month, as the API shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Code of the dealer.
+    pub dealer_code: String,
+    /// ISO 4217 code of all amounts.
+    pub currency: String,
+    /// How many ads may be live.
+    pub slots: Slots,
+    /// The present month in the dealer's time zone.
+    pub month: Month,
+    /// What promotions of this month may cost, and cost.
+    pub budget: Budget,
+    /// What a promotion costs on one marketplace.
+    pub prices: PromotionPrices,
+    /// Number of confirmed promotions of this month, one for each marketplace.
+    pub charges: ChargeCounts,
+}
+
+/// How many ads of a dealer may be live at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slots {
+    /// The maximum; `None`: any number.
+    pub most: Option<u32>,
+    /// Number of ads that have a slot; `None` if they are not counted.
+    pub used: Option<u64>,
+}
+
+/// What the promotions of a month may cost, and cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Set by the operator; `None`: no limit.
+    pub most: Option<Amount>,
+    /// Set by the dealer itself.
+    pub own: Option<Amount>,
+    /// Of confirmed promotions.
+    pub spent: Amount,
+    /// Of promotions that are not finished.
+    pub reserved: Amount,
+    /// What is left of the lower limit; `None` without one.
+    pub left: Option<Amount>,
+}
+
+/// What a promotion costs on one marketplace; `None`: nothing is charged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromotionPrices {
+    /// A bump.
+    pub bump: Option<Amount>,
+    /// A pole position.
+    pub pole_position: Option<Amount>,
+}
+
+/// Number of confirmed promotions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChargeCounts {
+    /// Bumps.
+    pub bump: u64,
+    /// Pole positions.
+    pub pole_position: u64,
+}
+
+impl Account {
+    /// The account of a dealer in a month.
+    pub fn new(dealer: &Dealer, month: Month, charges: &MonthlyCharges) -> Self {
+        let tariff = dealer.tariff.clone().unwrap_or_default();
+        let MonthlyCharges { reserved, spent, bumps, pole_positions, own } = *charges;
+        Self {
+            dealer_code: dealer.code.clone(),
+            currency: dealer.currency.clone(),
+            slots: Slots { most: tariff.slots, used: None },
+            month,
+            budget: Budget { most: tariff.budget, own, spent, reserved, left: charges.left(tariff.budget) },
+            prices: PromotionPrices { bump: tariff.bump, pole_position: tariff.pole_position },
+            charges: ChargeCounts { bump: bumps, pole_position: pole_positions },
+        }
+    }
+}
+
+/// Which charges are asked for, newest first; `None` matches any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChargeQuery {
+    /// Accepted at this time or later.
+    pub from: Option<Timestamp>,
+    /// Accepted before this time.
+    pub before: Option<Timestamp>,
+    /// What was ordered.
+    pub kind: Option<PromotionKind>,
+    /// The client's reference of the ad.
+    pub source_id: Option<String>,
+    /// What has become of it.
+    pub state: Option<ChargeState>,
+    /// The page.
+    pub page: Page,
 }
 
 #[cfg(test)]

@@ -44,7 +44,10 @@ mod tag;
 mod time;
 mod webhook;
 
-pub use account::{Amount, Charge, ChargeState, MOST_AMOUNT, Month, NotAMonth, NotAnAmount, PromotionKind, Tariff};
+pub use account::{
+    Account, Amount, Budget, Charge, ChargeCounts, ChargeQuery, ChargeState, MOST_AMOUNT, Month, MonthlyCharges,
+    NotAMonth, NotAnAmount, PromotionKind, PromotionPrices, Slots, Tariff,
+};
 pub(crate) use ad::absent;
 pub use ad::{Ad, AdState, AdStatus, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use call::{CallAction, MarketplaceCall};

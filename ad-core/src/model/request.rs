@@ -114,6 +114,13 @@ impl Leftover {
         *self == Self::default()
     }
 
+    /// The part of the failed promotion that was paid for.
+    pub(crate) fn paid_promotion(&self, paid: &Plan) -> Option<Plan> {
+        let mut promotion = self.promotion.clone().filter(|promotion| promotion.actions == paid.actions)?;
+        promotion.markets.retain(|market| paid.markets.contains(market));
+        Some(promotion).filter(|promotion| !promotion.markets.is_empty())
+    }
+
     /// Records the end of an action: the marketplaces that it was for, those that it reached, and whether it failed.
     pub(crate) fn end(&mut self, action: Action, markets: &[Market], reached: &[Market], failed: bool) {
         let missed = || markets.iter().copied().filter(|market| !reached.contains(market));
@@ -164,8 +171,8 @@ impl Leftover {
 impl Progress {
     /// The state after the next action has ended.
     pub(crate) fn end(&mut self) {
-        let (plan, origin) = (self.plan.take(), std::mem::take(&mut self.origin));
-        *self = Self { ended: self.ended + 1, plan, origin, ..Self::default() };
+        let (plan, origin, paid) = (self.plan.take(), std::mem::take(&mut self.origin), self.paid.take());
+        *self = Self { ended: self.ended + 1, plan, origin, paid, ..Self::default() };
     }
 
     /// Swaps the count of attempts that failed because of the image store with the count of the others.
@@ -289,6 +296,9 @@ pub struct Progress {
     /// Where the request came from.
     #[serde(skip_serializing_if = "is_default")]
     pub origin: RequestOrigin,
+    /// The only promotion that a retry may repeat: the one that its acceptance reserved the price of. `None`: promotions are free.
+    #[serde(skip_serializing_if = "is_default")]
+    pub paid: Option<Plan>,
     /// Number of actions of the plan that have ended.
     #[serde(skip_serializing_if = "is_default")]
     pub ended: usize,

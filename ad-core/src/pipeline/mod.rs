@@ -22,7 +22,7 @@ use crate::{
     lock::locked,
     model::{
         Action, ActionState, AdState, ChannelFailure, ContentChange, ContentScore, Leftover, LogEntry, Market,
-        MarketplaceCall, Plan, Progress, Publication, Timestamp,
+        MarketplaceCall, Plan, Progress, PromotionKind, Publication, Timestamp,
     },
     ports::{
         AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
@@ -180,6 +180,8 @@ struct RequestRun<'a> {
     publication: Option<Publication>,
     /// Calls of marketplaces, which are made concurrently.
     calls: Mutex<Vec<MarketplaceCall>>,
+    /// The marketplaces that have confirmed the promotion of the plan.
+    confirmed: Vec<Market>,
 }
 
 impl<'a> RequestRun<'a> {
@@ -188,6 +190,9 @@ impl<'a> RequestRun<'a> {
         let mut progress = std::mem::take(&mut claimed.request.progress);
         progress.resume(since);
         let is_retry = claimed.request.plan.is_none();
+        if let Some(paid) = &progress.paid {
+            claimed.stored.leftover.promotion = claimed.stored.leftover.paid_promotion(paid);
+        }
         let plan = claimed.request.plan.clone().or_else(|| progress.plan.clone()).unwrap_or_else(|| {
             let ad = &claimed.stored.ad;
             let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, Category::markets));
@@ -195,6 +200,7 @@ impl<'a> RequestRun<'a> {
             progress = Progress {
                 plan: Some(plan.clone()),
                 origin: std::mem::take(&mut progress.origin),
+                paid: progress.paid.take(),
                 ..Progress::default()
             };
             plan
@@ -210,6 +216,7 @@ impl<'a> RequestRun<'a> {
             change: AdChange::default(),
             publication: None,
             calls: Mutex::default(),
+            confirmed: Vec::new(),
         };
         if !is_retry {
             run.update_leftover(|left| left.promotion = None);
@@ -356,6 +363,9 @@ impl<'a> RequestRun<'a> {
         let (markets, reached) = (self.markets(action), std::mem::take(&mut self.progress.reached));
         self.update_leftover(|left| left.end(action, &markets, &reached, failure.is_some()));
         let (code, reason) = failure.unwrap_or((Code::GivenUp, ""));
+        if PromotionKind::of(action).is_some() {
+            self.confirmed.clone_from(&reached);
+        }
         self.end_on_marketplaces(action, &markets, &reached, code, reason);
         self.progress.end();
     }
@@ -425,6 +435,9 @@ impl<'a> RequestRun<'a> {
         let sets_score = images_changed || outcome == Outcome::Finished;
         let quality_score =
             sets_score.then(|| ContentScore { revision: tag.revision, score: quality::score(ad, &left.failed_images) });
+        // A promotion is the last action of its plan, so that it ends in the same commit as the request.
+        let may_cost = self.is_retry() || self.plan.actions.iter().any(|action| PromotionKind::of(*action).is_some());
+        let confirmed = (outcome == Outcome::Finished && may_cost).then(|| std::mem::take(&mut self.confirmed));
         let record = Record {
             ad: self.claimed.stored.ad.id,
             request: self.claimed.request.id,
@@ -434,6 +447,7 @@ impl<'a> RequestRun<'a> {
             change,
             publication,
             calls: std::mem::take(&mut *locked(&self.calls)),
+            confirmed,
             quality_score,
             words,
             outcome,

@@ -1,6 +1,7 @@
 //! Traits for everything outside of the domain: database, marketplaces, network, time. [`memory`](crate::memory) implements
 //! them for tests and for embedding.
 
+mod accounts;
 mod event_watch;
 pub mod jpeg;
 mod marketplace;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::model::{Dealer, Timestamp};
+pub use accounts::{AccountStore, Reservation};
 pub use event_watch::{EventWatch, EventWatches};
 pub use marketplace::{
     Answered, IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing,

@@ -7,12 +7,12 @@ use std::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::EventWatch;
+use super::{AccountStore, EventWatch, Reservation};
 use crate::model::{
-    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentChange, ContentScore, Creation, EarlierPrices, EventPage,
-    EventPosition, EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED,
-    Market, MarketplaceCall, Page, PhotoFacts, Plan, Price, Progress, Publication, RecordedChange, Replaced, Request,
-    SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdTag, Amount, ApiVersion, Content, ContentChange, ContentScore, Creation, EarlierPrices,
+    EventPage, EventPosition, EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery,
+    MOST_UNFINISHED, Market, MarketplaceCall, Page, PhotoFacts, Plan, Price, Progress, Publication, RecordedChange,
+    Replaced, Request, SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -168,6 +168,8 @@ pub struct Revision<'a> {
     pub request: &'a Request,
     /// Whether it is refused while a request of the same plan is unfinished.
     pub coalesces: bool,
+    /// What the request costs.
+    pub reservation: Option<&'a Reservation>,
     /// The answer to keep, of a request with an idempotency key.
     pub answer: Option<&'a KeptAnswer>,
 }
@@ -315,6 +317,9 @@ pub struct Record {
     pub publication: Option<Publication>,
     /// The calls of marketplaces that were made meanwhile, in the order of their ends.
     pub calls: Vec<MarketplaceCall>,
+    /// At the end of a request that may have reserved something: the marketplaces that have confirmed the promotion. Their charges are
+    /// [charged](crate::model::ChargeState::Charged), the other ones are released.
+    pub confirmed: Option<Vec<Market>>,
     /// The quality score of the ad after it; without effect if the ad has other content by now, whose score was stored with it.
     pub quality_score: Option<ContentScore>,
     /// The status of the ad after it. If another request of the ad is unfinished when this one is finished, the ad is
@@ -353,6 +358,9 @@ pub enum StoreError {
     /// The ad has the maximum number of unfinished requests.
     #[error("the ad has {0} unfinished requests")]
     QueueFull(u32),
+    /// The request costs more than is left of the dealer's budget, which is this amount.
+    #[error("{0} is left of the budget")]
+    BudgetExceeded(Amount),
     /// A request of the same plan is unfinished: this one.
     #[error("request {0} of the ad is to do the same")]
     Underway(Uuid),
@@ -375,7 +383,7 @@ pub enum StoreError {
 
 /// Stores ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: AccountStore + Send + Sync {
     /// Stores a new ad with its [quality score](crate::quality::score), its first log entry, its request, and the answer to keep.
     ///
     /// # Errors
@@ -386,6 +394,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::KeyUsed`]; [`StoreError::Underway`]; [`StoreError::Conflict`] when the ad has moved past the revision;
+    /// [`StoreError::BudgetExceeded`];
     /// [`StoreError::QueueFull`] when it has [`most_unfinished`](Revision::most_unfinished) requests without this one.
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 

@@ -1,6 +1,7 @@
 //! The use cases. Each decides about a client's request and stores the decision in one commit of the [`Store`]. The
 //! [`pipeline`](crate::pipeline) calls marketplaces and image hosts afterwards.
 
+mod accounts;
 mod convert;
 mod create;
 pub mod import;

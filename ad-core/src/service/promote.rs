@@ -137,7 +137,8 @@ impl Service {
     ) -> Result<Accepted, ServiceError> {
         self.revise(access, incoming.into(), target, |stored| {
             allowed(deleted(stored, "retry").into_iter().collect())?;
-            Ok(Some(Decision::of(None).coalescing()))
+            let paid = self.paid_by_retry(&stored.ad.dealer_code, stored.leftover.promotion.as_ref());
+            Ok(Some(Decision { paid, ..Decision::of(None).coalescing() }))
         })
         .await
     }

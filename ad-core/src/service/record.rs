@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use super::{Access, Service, ServiceError, Target};
 use crate::{
-    model::{Ad, LogEntry, LogQuery, MAX_LIMIT, MarketplaceCall, Page, RevisionEntry, Timestamp},
-    ports::{LogEntries, PAGE_BYTES, PageOf, StoreError},
+    model::{Ad, Charge, ChargeQuery, LogEntry, LogQuery, MAX_LIMIT, MarketplaceCall, Page, RevisionEntry, Timestamp},
+    ports::{LogEntries, PAGE_BYTES, PageOf, Scope, StoreError},
 };
 
 /// How often a list is read, because rows come meanwhile.
@@ -32,6 +32,8 @@ pub struct AdRecord {
     pub log: PageOf<LogEntry>,
     /// The calls of marketplaces about it.
     pub calls: PageOf<MarketplaceCall>,
+    /// What its promotions cost.
+    pub charges: PageOf<Charge>,
 }
 
 /// A list in a record.
@@ -63,8 +65,7 @@ impl Serialize for AdRecord {
         record.serialize_field("revisions", &Listed::from(&self.revisions))?;
         record.serialize_field("log", &Listed::from(&self.log))?;
         record.serialize_field("calls", &Listed::from(&self.calls))?;
-        // Nothing is charged for ads yet.
-        record.serialize_field("charges", &Listed::<()> { count: 0, results: &[] })?;
+        record.serialize_field("charges", &Listed::from(&self.charges))?;
         record.serialize_field("photos", &photos.collect::<Vec<_>>())?;
         record.end()
     }
@@ -85,11 +86,18 @@ impl Service {
         };
         let log = rows(&mut left, log).await?;
         let calls = rows(&mut left, |page| async move { Ok(self.store.calls(id, page).await?) }).await?;
+        let scope = Scope::Dealer(&stored.ad.dealer_code);
+        let of_ad = ChargeQuery { source_id: Some(stored.ad.source_id.clone()), ..ChargeQuery::default() };
+        let charges = |page| {
+            let query = ChargeQuery { page, ..of_ad.clone() };
+            async move { Ok(self.store.charges(scope, &query).await?) }
+        };
+        let charges = rows(&mut left, charges).await?;
         // Last, since their rows may be large.
         let ad = stored.ad.clone();
         let mut revisions = self.revisions_of(stored, ALL_REVISIONS).await?;
         revisions.rows = within(&mut left, revisions.rows);
-        Ok(AdRecord { made: self.clock.now(), ad, revision, revisions, log, calls })
+        Ok(AdRecord { made: self.clock.now(), ad, revision, revisions, log, calls, charges })
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, TaggedAd, Target, Validated,
-    ad_ref, category_of,
+    accounts::budget_exceeded, ad_ref, category_of,
 };
 use crate::{
     categories::Category,
@@ -158,6 +158,8 @@ impl Service {
                 decision.content.as_ref().and_then(|content| prices::replaced_prices(&stored.ad.content, content));
             let replaced = replaced(&stored, &decision);
             let changes = |content| ContentChange::between(&stored.ad.content, content);
+            request.progress.paid = decision.paid.take();
+            let reservation = self.reservation(&stored.ad.dealer_code, &request);
             request.progress.changes = decision.content.as_ref().filter(|_| replaced.is_some()).and_then(changes);
             let accepted = changed(stored, &mut decision, request.accepted, self.store.epoch());
             let kept = self.answer_to_keep(incoming, &accepted, request.accepted).await?;
@@ -179,6 +181,7 @@ impl Service {
                     updated: request.accepted,
                     request: &request,
                     coalesces: decision.coalesces,
+                    reservation: reservation.as_ref(),
                     answer: kept.as_ref(),
                 })
                 .await;
@@ -189,6 +192,7 @@ impl Service {
                     return Ok(accepted);
                 }
                 Err(StoreError::Conflict) => {}
+                Err(StoreError::BudgetExceeded(left)) => return Err(budget_exceeded(reservation.as_ref(), left)),
                 Err(StoreError::Underway(request)) => {
                     let Accepted { ad, failed_images, .. } = accepted;
                     let unchanged = TaggedAd { ad: Ad { updated, ..ad }, tag, status, failed_images };
@@ -278,6 +282,8 @@ pub(super) struct Decision {
     pub(super) pole_position_until: Option<Timestamp>,
     /// Whether an unfinished request of the same plan serves for it.
     pub(super) coalesces: bool,
+    /// The promotion that a retry may repeat, if promotions cost the dealer something.
+    pub(super) paid: Option<Plan>,
     /// Why it is refused, unless it coalesces with another.
     pub(super) refusal: Option<ServiceError>,
 }

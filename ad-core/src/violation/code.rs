@@ -155,6 +155,9 @@ codes! {
     PromotionNotPermitted "promotion_not_permitted": "Promotion not permitted",
         "The dealer may not promote ads on the marketplace.",
         "Ask the operator of the service for the permission, or exclude the marketplace.";
+    BudgetExceeded "budget_exceeded": "Budget exceeded",
+        "The promotion costs more than what is left of the dealer's budget of the month. The message names both amounts.",
+        "Wait for the next month, raise the dealer's own limit with `PUT /v4/account/budget`, or ask the operator for a higher budget.";
     QuotaExceeded "quota_exceeded": "Quota exceeded",
         "The dealer has reached the quota of ads, image bytes, unfinished requests, idempotency keys or webhooks that the operator has set.",
         "Delete ads or webhooks, wait until requests are finished, or ask the operator of the service for a higher quota.";

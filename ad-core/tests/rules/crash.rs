@@ -9,14 +9,14 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{
-        Ad, AdQuery, ContentChange, Creation, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions,
-        LogEntry, LogQuery, Market, MarketplaceCall, Page, Plan, RecordedChange, SameVehicle, StatusCount,
-        StoredRequest, Timestamp,
+        Ad, AdQuery, Amount, Charge, ChargeQuery, ContentChange, Creation, EarlierPrices, EventPage, EventPosition,
+        EventQuery, Exclusions, LogEntry, LogQuery, Market, MarketplaceCall, Month, MonthlyCharges, Page, Plan,
+        RecordedChange, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf, PhotoQuery, Record,
-        Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AccountStore, AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf,
+        PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
 };
 use async_trait::async_trait;
@@ -39,6 +39,26 @@ struct Mortal {
     store: Arc<MemoryStore>,
     commits_to_live: AtomicUsize,
     dies: Dies,
+}
+
+#[async_trait]
+impl AccountStore for Mortal {
+    async fn monthly_charges(
+        &self,
+        dealer_code: &str,
+        month: Month,
+        currency: &str,
+    ) -> Result<MonthlyCharges, StoreError> {
+        self.store.monthly_charges(dealer_code, month, currency).await
+    }
+
+    async fn charges(&self, scope: Scope<'_>, query: &ChargeQuery) -> Result<PageOf<Charge>, StoreError> {
+        self.store.charges(scope, query).await
+    }
+
+    async fn set_own_budget(&self, dealer_code: &str, own: Option<Amount>, at: Timestamp) -> Result<(), StoreError> {
+        self.store.set_own_budget(dealer_code, own, at).await
+    }
 }
 
 #[async_trait]

@@ -24,6 +24,7 @@ mod bounds;
 mod bulk;
 mod bulk_change;
 mod car_fields;
+mod charges;
 mod crash;
 mod error_codes;
 mod failures;

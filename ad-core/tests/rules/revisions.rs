@@ -315,6 +315,7 @@ impl House {
             updated: self.clock.now(),
             request: &request,
             coalesces: false,
+            reservation: None,
             answer: None,
         };
         store.revise(revision).await

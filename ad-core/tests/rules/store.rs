@@ -57,6 +57,7 @@ impl Shelf {
             updated: self.clock.now(),
             request: &request,
             coalesces: false,
+            reservation: None,
             answer: None,
         };
         self.store.revise(revision).await.map(|()| request.id)
@@ -87,6 +88,7 @@ impl Shelf {
             change,
             publication: None,
             calls: Vec::new(),
+            confirmed: None,
             quality_score: None,
             words: StatusWords::default(),
             outcome,

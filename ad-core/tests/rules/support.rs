@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     categories::{Category, by_vehicle_type},
     memory::{Kit, ManualClock, one_pixel},
-    model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, Included, LogEntry, Market, Page},
+    model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, Included, LogEntry, Market, Page, Timestamp},
     ports::{Clock, Ids},
     rulebook::{CheckedPayload, Rulebook, SourceId, WriteContext, merge::merge},
     service::{Access, ServiceError, Target},
@@ -197,6 +197,10 @@ impl House {
     }
 
     /// Runs all requests that are due; returns their number.
+    pub(crate) fn clock_now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     pub(crate) async fn run(&self) -> usize {
         self.kit.pipeline.run_due().await.unwrap()
     }

@@ -8,13 +8,14 @@ use std::{
 use ad_core::{
     categories,
     model::{
-        Ad, AdQuery, Content, ContentChange, Creation, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry,
-        LogQuery, Market, MarketplaceCall, NEAR_COLOR, Page, PhotoFacts, Plan, RecordedChange, SameVehicle,
+        Ad, AdQuery, Amount, Content, ContentChange, Creation, EarlierPrices, EventPage, EventPosition, EventQuery,
+        LogEntry, LogQuery, Market, MarketplaceCall, NEAR_COLOR, Page, PhotoFacts, Plan, RecordedChange, SameVehicle,
         StatusCount, StoredRequest, Timestamp, Via,
     },
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf,
-        PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AccountStore, AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome,
+        PAGE_BYTES, PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
+        Usage, VehicleQuery,
     },
     quality,
     revisions::checksum,
@@ -95,6 +96,12 @@ impl DatabaseStore {
         {
             return Ok(StoreError::Underway(request));
         }
+        if let Some(wanted) = change.reservation {
+            let charges = self.monthly_charges(change.dealer_code, wanted.month, &wanted.currency).await?;
+            if let Some(left) = charges.left(wanted.budget).filter(|left| wanted.total() > *left) {
+                return Ok(StoreError::BudgetExceeded(left));
+            }
+        }
         let statement = sql::UnfinishedOfRevision { id: change.ad, revision: change.revision };
         let rows = self.database.read(statement).await?;
         let unfinished: Option<u32> = Columns::first(&rows)?;
@@ -150,6 +157,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
     let version = replaced.and_then(|replaced| replaced.version);
     let origin = &revision.request.progress.origin;
     let registration_number = revision.content.and_then(Content::registration_number);
+    let reservation = revision.reservation;
     let statement = sql::ReviseAd {
         id: revision.ad,
         revision: revision.revision,
@@ -160,6 +168,13 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         checksum: replaced.and(content.as_deref()).map_or(0, checksum),
         asked_by: origin.asked_by.as_deref(),
         via: origin.via.map(Via::name),
+        charges: reservation.map(|it| json(&it.markets)).transpose()?,
+        charge_kind: reservation.map(|it| it.kind.name()),
+        price: reservation.map_or(0, |it| it.price.hundredths()),
+        total: reservation.map(|it| it.total().hundredths()),
+        currency: reservation.map(|it| it.currency.as_str()),
+        month: reservation.map(|it| it.month.to_string()),
+        budget: reservation.and_then(|it| it.budget).map(Amount::hundredths),
         content,
         quality_score: revision.quality_score,
         search: revision.content.map(search_text),

@@ -93,12 +93,13 @@ impl Work for EraseBatch {
             return Ok(None);
         }
         // The calls and listings are found by the ads, the answers by the log.
-        let steps: [Statement; 8] = [
+        let steps: [Statement; 9] = [
             sql::EraseAnswers { ads: ads.clone() }.into(),
             sql::EraseDeliveries { ads: ads.clone() }.into(),
             sql::ErasePrices { ads: ads.clone() }.into(),
             sql::EraseRevisions { ads: ads.clone() }.into(),
             sql::EraseCalls { ads: ads.clone() }.into(),
+            sql::EraseCharges { ads: ads.clone() }.into(),
             sql::ErasePlannedChanges { ads: ads.clone() }.into(),
             sql::ErasePhotoLooks { ads: ads.clone() }.into(),
             sql::EraseListingCalls { ads: ads.clone() }.into(),

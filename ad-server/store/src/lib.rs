@@ -2,6 +2,7 @@
 //!
 //! | Module | Purpose |
 //! |---|---|
+//! | `accounts` | `ad_core::ports::AccountStore`: what promotions cost |
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `answer` | kept answers, as a text and as columns |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
@@ -27,6 +28,7 @@
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
 //! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
 
+mod accounts;
 mod ads;
 pub mod answer;
 mod batch;

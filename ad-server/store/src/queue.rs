@@ -284,6 +284,7 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         status: work.words.status.name(),
         channels: work.words.channels(),
         channels_under_way: work.words.under_way().channels(),
+        confirmed: work.confirmed.as_ref().map(json).transpose()?,
     };
     let (progress, wait_until) = match &work.outcome {
         Outcome::Continues { progress } => (json(progress)?, None),

@@ -88,7 +88,8 @@ statements! {
     /// kept under the key. Every accepted write changes the revision, so requests of other processes are counted as well.
     ///
     /// Values that are null stay as they are; the registration number belongs to the content. The status stays while a request is
-    /// unfinished. Prices that are replaced are kept, and so is the difference from the content before, if there is one; 500 is
+    /// unfinished. A request that costs something is refused if `total` is more than what is left of the lower one of the operator's
+    /// budget and the dealer's own. Prices that are replaced are kept, and so is the difference from the content before, if there is one; 500 is
     /// `ad_core::model::MOST_EARLIER_PRICES` and `MOST_REVISIONS`.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, quality_score: Option<u8>, search: Option<String>,
@@ -98,6 +99,8 @@ statements! {
         most_unfinished: u32, coalesces: bool,
         difference: Option<String>, replaced: i64, version_before: Option<ApiVersion>, category_before: Option<u16>, checksum: i64,
         asked_by: Option<&'a str>, via: Option<&'a str>,
+        charges: Option<String>, charge_kind: Option<&'a str>, price: i64, total: Option<i64>, currency: Option<&'a str>,
+        month: Option<String>, budget: Option<i64>,
         request: Uuid, plan: Option<String>, plan_id: Option<String>, progress: String, accepted: Timestamp,
         ..keep: AnswerValues<'a>
     }
@@ -118,7 +121,11 @@ statements! {
         WHERE id = :id AND revision = :revision
             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
             AND NOT (:coalesces AND EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS :plan))
-            AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest);
+            AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
+            AND (:total IS NULL OR :total <= min(coalesce(:budget, 9223372036854775807),
+                    coalesce((SELECT own FROM own_budgets WHERE dealer_code = ads.dealer_code), 9223372036854775807))
+                - coalesce((SELECT reserved + spent FROM accounts
+                    WHERE dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0));
 
         -- A request waits for those before it.
         INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
@@ -133,6 +140,11 @@ statements! {
         INSERT OR FAIL INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
         SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
         WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
+
+        INSERT OR FAIL INTO charges (request_id, marketplace, ad, dealer_code, source_id, kind, amount, currency, month, at, state, asked_by)
+        SELECT :request, value, seq, dealer_code, source_id, :charge_kind, :price, :currency, :month, :accepted, 'reserved', :asked_by
+        FROM json_each(:charges) CROSS JOIN ads
+        WHERE id = :id AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
 
         INSERT OR FAIL INTO prices (ad, revision, until, price)
         SELECT ad, :revision, :updated, :price_before FROM requests WHERE :price_before IS NOT NULL AND id = :request;
@@ -172,7 +184,16 @@ statements! {
                 AND NOT (:coalesces AND EXISTS (
                     SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS NOT DISTINCT FROM :plan))
                 AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
-            RETURNING seq, dealer_code, content_revision
+                AND (:total IS NULL OR :total <= least(coalesce(:budget, 9223372036854775807),
+                        coalesce((SELECT own FROM own_budgets WHERE own_budgets.dealer_code = ads.dealer_code), 9223372036854775807))
+                    - coalesce((SELECT reserved + spent FROM accounts
+                        WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0))
+            RETURNING seq, dealer_code, source_id, content_revision
+        ), charge AS (
+            -- The trigger adds to the account, which is a conflict if another transaction has done so meanwhile.
+            INSERT INTO charges (request_id, marketplace, ad, dealer_code, source_id, kind, amount, currency, month, at, state, asked_by)
+            SELECT :request, market, seq, dealer_code, source_id, :charge_kind, :price, :currency, :month, :accepted, 'reserved', :asked_by
+            FROM revised CROSS JOIN json_array_elements_text(CAST(:charges AS JSON)) AS market
         ), text AS (
             UPDATE texts SET search = :search FROM revised
             WHERE texts.dealer_code = revised.dealer_code AND texts.ad = revised.seq AND search <> :search

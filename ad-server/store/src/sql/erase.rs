@@ -76,6 +76,11 @@ statements! {
     sqlite "DELETE FROM calls WHERE ad IN (SELECT value FROM json_each(:ads))"
     postgres "DELETE FROM calls WHERE ad = ANY (:ads)";
 
+    /// Removes what says which ads these charges were for. The amounts stay, for invoices.
+    EraseCharges { ads: Vec<i64> }
+    sqlite "UPDATE charges SET source_id = NULL WHERE ad IN (SELECT value FROM json_each(:ads))"
+    postgres "UPDATE charges SET source_id = NULL WHERE ad = ANY (:ads)";
+
     /// Removes what stock plans say about these ads.
     ErasePlannedChanges { ads: Vec<i64> }
     sqlite "

@@ -190,13 +190,14 @@ statements! {
     /// long as the request is executed. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
     /// from now on, and who asked for it; the first one gets what the request has changed. Calls of marketplaces get rows of their own.
+    /// With `confirmed`, what was reserved for the request is charged for these marketplaces, and released for the others.
     RecordEnd<'a> {
         request: Uuid, lease: i64, entries: String, calls: String, content_changes: Option<String>, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
         photos_due: Timestamp, image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
         publication: Option<String>, quality_score: Option<u8>, of_revision: Option<i64>,
-        status: &'a str, channels: String, channels_under_way: String,
+        status: &'a str, channels: String, channels_under_way: String, confirmed: Option<String>,
     }
     sqlite "
         INSERT OR FAIL INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, plan_id,
@@ -248,6 +249,10 @@ statements! {
             WHERE this.id = :request AND this.lease = :lease
         )
         RETURNING seq;
+
+        UPDATE charges SET state = CASE WHEN marketplace IN (SELECT value FROM json_each(:confirmed)) THEN 'charged' ELSE 'released' END
+        WHERE :confirmed IS NOT NULL AND request_id = :request AND state = 'reserved'
+            AND EXISTS (SELECT 1 FROM requests WHERE id = :request AND lease = :lease);
 
         DELETE FROM requests WHERE id = :request AND lease = :lease"
     postgres "
@@ -308,6 +313,11 @@ statements! {
             UPDATE requests SET claimable = behind.now FROM behind
             WHERE requests.id = ANY (ARRAY[behind.next]) AND claimable IS NULL
             RETURNING requests.seq, input_number
+        ), settled AS (
+            UPDATE charges
+            SET state = CASE WHEN CAST(held.confirmed AS JSONB) ? charges.marketplace THEN 'charged' ELSE 'released' END
+            FROM held
+            WHERE held.confirmed IS NOT NULL AND charges.request_id = ANY (ARRAY[held.request]) AND charges.state = 'reserved'
         )
         SELECT forward.seq, input_number FROM held LEFT JOIN forward USING (input_number)";
 

@@ -87,6 +87,7 @@ async fn a_revision_builds_on_the_one_before() {
         updated: at(20),
         request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     let change = Revision { content: Some(&content), intent: Some(AdState::Deleted), ..revision(0, &second) };

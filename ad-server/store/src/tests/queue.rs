@@ -24,6 +24,7 @@ async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u3
         updated: at(accepted),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(revision).await.unwrap();
@@ -47,6 +48,7 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         change: AdChange::default(),
         publication: None,
         calls: Vec::new(),
+        confirmed: None,
         quality_score: None,
         words: StatusWords::default(),
         outcome,

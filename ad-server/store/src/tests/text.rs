@@ -107,6 +107,7 @@ async fn a_text_that_changed_is_indexed_anew() {
         updated: at(20),
         request: &request(2, 20),
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     store.revise(change).await.unwrap();
@@ -218,6 +219,7 @@ async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
         updated: at(20),
         request: &request,
         coalesces: false,
+        reservation: None,
         answer: None,
     };
     let changed = temporary.database.write(IndexedBefore(revision(&stale).unwrap())).await.unwrap();

@@ -1,0 +1,100 @@
+//! `ad_core::ports::AccountStore` over the database.
+
+use ad_core::{
+    model::{Amount, Charge, ChargeQuery, ChargeState, Month, MonthlyCharges, PromotionKind, Timestamp},
+    ports::{AccountStore, IdempotencyKey, PageOf, Scope, StoreError},
+};
+use async_trait::async_trait;
+
+use super::{
+    Columns, Database, DatabaseStore, Statement, from_columns,
+    lists::{codes, dealer_to_charge},
+    rows::FromColumns,
+    sql::accounts as sql,
+};
+
+impl FromColumns for Amount {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        columns.read().map(Self::from_hundredths)
+    }
+}
+
+from_columns! {
+    MonthlyCharges { reserved, spent, bumps, pole_positions, own: maybe_amount }
+}
+
+impl Columns<'_> {
+    fn maybe_amount(&mut self) -> Result<Option<Amount>, StoreError> {
+        let hundredths: Option<i64> = self.read()?;
+        Ok(hundredths.map(Amount::from_hundredths))
+    }
+}
+
+impl FromColumns for Charge {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let (at, source_id, dealer_code, request) =
+            (columns.read()?, columns.read()?, columns.read()?, columns.read()?);
+        let (kind, market) = (columns.named(PromotionKind::from_name)?, columns.read()?);
+        Ok(Self {
+            id: IdempotencyKey { request, action: kind.action(), market }.to_string(),
+            at,
+            source_id,
+            dealer_code,
+            request_id: request,
+            kind,
+            marketplace: market,
+            amount: columns.read()?,
+            currency: columns.read()?,
+            state: columns.named(ChargeState::from_name)?,
+            asked_by: columns.read()?,
+        })
+    }
+}
+
+#[async_trait]
+impl AccountStore for DatabaseStore {
+    async fn monthly_charges(
+        &self,
+        dealer_code: &str,
+        month: Month,
+        currency: &str,
+    ) -> Result<MonthlyCharges, StoreError> {
+        let statement = Statement::from(sql::MonthlyCharges { dealer_code, month: month.to_string(), currency });
+        let charges = Columns::first(&self.database().look_up(statement.for_client_of(dealer_code)).await?)?;
+        charges.ok_or_else(|| StoreError::Faulty("the account is missing".into()))
+    }
+
+    async fn charges(&self, scope: Scope<'_>, query: &ChargeQuery) -> Result<PageOf<Charge>, StoreError> {
+        let charges = Statement::from(sql::ChargesOfDealers {
+            dealers: codes(scope),
+            from: query.from,
+            before: query.before,
+            kind: query.kind.map(PromotionKind::name),
+            source_id: query.source_id.as_deref(),
+            state: query.state.map(ChargeState::name),
+            limit: query.page.limit,
+            offset: query.page.offset,
+        });
+        self.database().page(charges.for_client_of(dealer_to_charge(scope))).await
+    }
+
+    async fn set_own_budget(
+        &self,
+        dealer_code: &str,
+        own: Option<Amount>,
+        changed: Timestamp,
+    ) -> Result<(), StoreError> {
+        let statement = match own {
+            Some(own) => Statement::from(sql::SetOwnBudget { dealer_code, own: own.hundredths(), changed }),
+            None => sql::RemoveOwnBudget { dealer_code }.into(),
+        };
+        self.database().run(statement).await.map(drop)
+    }
+}
+
+impl Database {
+    /// The charges of all dealers that were accepted in a month of their time zones, by dealers, oldest first.
+    pub async fn charges_of_month(&self, month: Month) -> Result<Vec<Charge>, StoreError> {
+        Columns::all(&self.read(sql::ChargesOfMonth { month: month.to_string() }).await?)
+    }
+}
