@@ -6,8 +6,8 @@ use ad_core::{
     fields::FieldErrors,
     model::{
         Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, ChangeKind, ChangeOutcome,
-        ChangeQuery, DeliveryState, EventTypes, Exclusions, Included, LogQuery, MissingAds, NotATime, Page,
-        PlanOptions, Timestamp, plate,
+        ChangeQuery, ChargeQuery, ChargeState, DeliveryState, EventTypes, Exclusions, Included, LogQuery, MissingAds,
+        NotATime, Page, PlanOptions, PromotionKind, Timestamp, plate,
     },
     violation::{Code, Expected, Violation},
 };
@@ -330,6 +330,33 @@ impl FromParameters for ChangeQuery {
         let source_id = values.text("source_id").map(str::to_owned);
         let page = values.page();
         values.done(Self { kind, outcome, source_id, page })
+    }
+}
+
+impl FromParameters for ChargeQuery {
+    fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let from = values.parsed("at__gte", not_a_time, |text| text.parse().ok());
+        let before = values.parsed("at__lt", not_a_time, |text| text.parse().ok());
+        let kind = values.one_of("kind", PromotionKind::NAMES, PromotionKind::from_name);
+        let state = values.one_of("state", ChargeState::NAMES, ChargeState::from_name);
+        let [source_id, dealer_code] = ["source_id", "dealer_code"].map(|name| values.text(name).map(str::to_owned));
+        let page = values.page();
+        values.done(Self { dealer_code, from, before, kind, source_id, state, page })
+    }
+}
+
+impl ToParameters for ChargeQuery {
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let filters = [
+            self.from.map(|from| ("at__gte", from.to_string())),
+            self.before.map(|before| ("at__lt", before.to_string())),
+            self.kind.map(|kind| ("kind", kind.to_string())),
+            self.source_id.clone().map(|id| ("source_id", id)),
+            self.state.map(|state| ("state", state.to_string())),
+            self.dealer_code.clone().map(|code| ("dealer_code", code)),
+        ];
+        filters.into_iter().flatten().chain(of_page(self.page)).collect()
     }
 }
 

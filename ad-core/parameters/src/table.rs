@@ -1,8 +1,8 @@
 //! The parameters of each operation.
 
 use ad_core::model::{
-    Action, ActionState, AdState, AdStatus, ChangeKind, ChangeOutcome, DeliveryState, MAX_LIMIT, MissingAds,
-    VIEW_FIELDS,
+    Action, ActionState, AdState, AdStatus, ChangeKind, ChangeOutcome, ChargeState, DeliveryState, MAX_LIMIT,
+    MissingAds, PromotionKind, VIEW_FIELDS,
 };
 
 use super::{MAX_EVENTS, MAX_TERM, MAX_TEXT, MAX_WAIT};
@@ -190,6 +190,23 @@ pub const CHANGE_PARAMETERS: &[Parameter] = &[
     LIMIT,
     OFFSET,
 ];
+
+/// Parameters of a list of charges (extensions E9).
+#[rustfmt::skip]
+pub const CHARGE_PARAMETERS: &[Parameter] = &[
+    takes("at__gte", Takes::Time, "Ordered at or after this time"),
+    takes("at__lt", Takes::Time, "Ordered before this time"),
+    takes("kind", Takes::OneOf(PromotionKind::NAMES), "Only this promotion"),
+    takes("source_id", Takes::Text(MAX_TEXT), "Only promotions of ads with this source id"),
+    takes("state", Takes::OneOf(ChargeState::NAMES), "Only charges in this state"),
+    takes("dealer_code", Takes::Text(MAX_TEXT), "Only charges of this dealer"),
+    LIMIT,
+    OFFSET,
+];
+
+/// Parameters of a new limit of a dealer.
+pub const BUDGET_PARAMETERS: &[Parameter] =
+    &[takes("dealer_code", Takes::Text(MAX_TEXT), "The dealer, for a token of a group with several")];
 
 /// Parameters of `GET /v4/events` (extensions E4).
 #[rustfmt::skip]

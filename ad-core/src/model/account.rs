@@ -368,6 +368,8 @@ impl Account {
 /// Which charges are asked for, newest first; `None` matches any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChargeQuery {
+    /// Code of the dealer.
+    pub dealer_code: Option<String>,
     /// Accepted at this time or later.
     pub from: Option<Timestamp>,
     /// Accepted before this time.

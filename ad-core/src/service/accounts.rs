@@ -1,12 +1,53 @@
 //! What promotions cost, how much of the budget is left, and the limit that a dealer sets itself (extensions E9).
 
-use super::{Access, Denial, Service, ServiceError};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::{Map, Value};
+
+use super::{Access, Denial, MOST_UNKNOWN, Service, ServiceError};
 use crate::{
     fields::FieldErrors,
     model::{Account, Amount, Charge, ChargeQuery, Month, Plan, PromotionKind, Request},
     ports::{PageOf, Reservation},
-    violation::{Code, Violation, nearest},
+    violation::{Code, Cure, Expected, Violation, nearest},
 };
+
+/// Accounts that are read at once for a group.
+const AT_ONCE: usize = 16;
+
+/// The member of the body that sets the limit.
+const OWN: &str = "own";
+
+/// Reads `{"own": 1500}` or `{"own": null}`: the limit that a dealer sets itself.
+///
+/// # Errors
+/// All errors, by field.
+pub fn parse_own_budget(body: &Map<String, Value>) -> Result<Option<Amount>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    for name in body.keys().filter(|name| *name != OWN).take(MOST_UNKNOWN) {
+        let meant = nearest::similar_paths(name, [OWN].into_iter()).into_iter().map(str::to_owned).collect();
+        errors.push(name, Violation::UnknownField { meant, of_ad: false });
+    }
+    let own = match body.get(OWN) {
+        Some(Value::Null) => Ok(None),
+        Some(Value::Number(number)) => Amount::of_number(number).map(Some).map_err(|_| {
+            let text = "Must be from 0 to 1000000000 with at most two decimals, such as 1500.";
+            Violation::stated(Code::OutOfRange, text)
+        }),
+        Some(_) => {
+            let cure = Cure::Example { expected: Expected::Number, value: "1500".to_owned() };
+            Err(Violation::WrongType(Expected::Number).cured(cure))
+        }
+        None => {
+            Err(Violation::stated(Code::Required, "Send the limit for each month, such as 1500, or null for none."))
+        }
+    };
+    match own {
+        Ok(own) if errors.is_empty() => return Ok(own),
+        Ok(_) => {}
+        Err(wrong) => errors.push(OWN, wrong),
+    }
+    Err(errors)
+}
 
 impl Service {
     /// The accounts of a token's dealers in the present month, in the order of their codes.
@@ -14,13 +55,10 @@ impl Service {
     /// # Errors
     /// Those of the store.
     pub async fn accounts(&self, access: &Access) -> Result<Vec<Account>, ServiceError> {
-        let mut accounts = Vec::new();
         let mut codes = self.dealer_codes(access).to_vec();
         codes.sort_unstable();
-        for code in codes {
-            accounts.push(self.account(&code).await?);
-        }
-        Ok(accounts)
+        let accounts = stream::iter(codes).map(|code| async move { self.account(&code).await });
+        accounts.buffered(AT_ONCE).try_collect().await
     }
 
     /// The account of a dealer in the present month.
@@ -39,7 +77,8 @@ impl Service {
     /// # Errors
     /// Those of the store.
     pub async fn charges(&self, access: &Access, query: &ChargeQuery) -> Result<PageOf<Charge>, ServiceError> {
-        Ok(self.store.charges(self.scoped(access).scope(), query).await?)
+        let scoped = self.scoped(access);
+        Ok(self.store.charges(scoped.narrowed(query.dealer_code.as_deref()), query).await?)
     }
 
     /// Sets the limit that a dealer sets itself for each month, or removes it, and returns the account.

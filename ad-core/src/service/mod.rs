@@ -33,6 +33,7 @@ use crate::{
     },
     violation::{Code, Violation},
 };
+pub use accounts::parse_own_budget;
 pub use create::{CreatePath, Validated};
 pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
 pub use plans::{BulkChange, PlanLimits, PlanWriter, StockPlanError, StockPlans};
@@ -41,6 +42,9 @@ pub use revisions::NotRecorded;
 
 /// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
+
+/// Unknown members that are listed.
+const MOST_UNKNOWN: usize = 20;
 
 /// Maximum number of attempts of a write whose ad is changed concurrently.
 const ATTEMPTS: usize = 20;
@@ -448,6 +452,15 @@ impl DealerScope<'_> {
         match self {
             Self::Dealer(code) => Scope::Dealer(code),
             Self::Group(codes) => Scope::Dealers(codes),
+        }
+    }
+
+    /// The dealer of a code, if the token gives access to it. A dealer outside the scope has nothing in it.
+    fn narrowed<'s>(&'s self, dealer_code: Option<&'s str>) -> Scope<'s> {
+        match dealer_code {
+            Some(code) if self.scope().covers(code) => Scope::Dealer(code),
+            Some(_) => Scope::Dealers(&[]),
+            None => self.scope(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         Ad, AdFilter, AdQuery, AdTag, ContentChange, Dealer, LogEntry, LogQuery, MarketplaceCall, Page, PriceHistory,
         RequestStatus, StatusReport, Summary,
     },
-    ports::{ListedAd, LogEntries, PageOf, Scope},
+    ports::{ListedAd, LogEntries, PageOf},
     prices, status,
 };
 
@@ -85,13 +85,7 @@ impl Service {
     /// [`ServiceError::Store`].
     pub async fn summary(&self, access: &Access, dealer_code: Option<&str>) -> Result<Summary, ServiceError> {
         let scoped = self.scoped(access);
-        let scope = match dealer_code {
-            Some(code) if scoped.scope().covers(code) => Scope::Dealer(code),
-            // A dealer outside the scope has no ads in it.
-            Some(_) => Scope::Dealers(&[]),
-            None => scoped.scope(),
-        };
-        Ok(status::summary(self.store.count_by_status(scope).await?))
+        Ok(status::summary(self.store.count_by_status(scoped.narrowed(dealer_code)).await?))
     }
 
     /// One ad without its log.

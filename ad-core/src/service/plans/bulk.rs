@@ -25,7 +25,7 @@ use crate::{
     },
     ports::{ListedAd, StoredAd},
     rulebook::versions::VersionError,
-    service::{LARGE, Service, ServiceError},
+    service::{LARGE, MOST_UNKNOWN, Service, ServiceError},
     stock::{ExistingAd, StockChange},
     violation::{Code, Cure, Expected, TextFormat, Violation, nearest},
     written::number::Decimal,
@@ -48,8 +48,6 @@ const MOST_PERCENT: i64 = 10 * WHOLE;
 const MOST_AMOUNT: i64 = 100_000_000_000_000;
 /// Maximum size of `set`, in bytes: every change of the plan has a copy.
 const MOST_SET_BYTES: usize = 16 * 1024;
-/// Unknown members that are listed.
-const MOST_UNKNOWN: usize = 20;
 
 /// One change of many ads.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@
 
 mod accept;
 mod access_log;
+mod account;
 mod ads;
 mod answers;
 mod around;

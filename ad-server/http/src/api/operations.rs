@@ -8,14 +8,15 @@ use ad_core::{
     model::ApiVersion,
 };
 use ad_parameters::{
-    AD_PARAMETERS, APPLY_PARAMETERS, BUMP_PARAMETERS, CHANGE_PARAMETERS, CREATE_PARAMETERS, DELIVERY_PARAMETERS,
-    EVENT_PARAMETERS, LOG_PARAMETERS, PAGE_PARAMETERS, PLAN_PARAMETERS, Parameter, READ_PARAMETERS, RECORD_PARAMETERS,
-    REVISION_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS, WRITE_PARAMETERS,
+    AD_PARAMETERS, APPLY_PARAMETERS, BUDGET_PARAMETERS, BUMP_PARAMETERS, CHANGE_PARAMETERS, CHARGE_PARAMETERS,
+    CREATE_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, LOG_PARAMETERS, PAGE_PARAMETERS, PLAN_PARAMETERS,
+    Parameter, READ_PARAMETERS, RECORD_PARAMETERS, REVISION_PARAMETERS, SUMMARY_PARAMETERS, TARGET_PARAMETERS,
+    WRITE_PARAMETERS,
 };
 use poem::http::{HeaderValue, Method};
 
 use super::{
-    ads, events,
+    account, ads, events,
     handler::{Handler, accepts, run},
     headers, lookups, me, requests, revisions, stock, summary, webhooks, writes,
 };
@@ -54,6 +55,8 @@ pub(crate) enum Act {
     CreateWebhook,
     /// Queues a delivery to a webhook.
     Deliver,
+    /// Sets the limit that a dealer sets itself.
+    SetBudget,
     /// Makes a stock plan.
     PlanStock,
     /// Reads or changes stock plans.
@@ -228,6 +231,12 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Scope, dealers, permissions and limits of the token. Needs no permission." },
     Operation { act: Act::Summary, method: Method::GET, path: summary::PATH, on: ONCE, permission: READ, parameters: SUMMARY_PARAMETERS, body: NOTHING, handler: Handler::List(run!(summary::read)), answer: ("The number of ads by status", "Summary"), id: "read_summary", summary: "Count ads by status",
         doc: "The ads of the token's dealer or group, deleted ones included, by status, vehicle type, marketplace and code of failure. Answered from an index, so it may be asked every few seconds." },
+    Operation { act: Act::Other, method: Method::GET, path: account::PATH, on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::List(run!(account::read)), answer: ("The account of the token's dealer; of a group, a list", "Accounts"), id: "read_account", summary: "Read what promotions cost and how much is left",
+        doc: "Prices, the budget of the present month with what is spent, reserved and left, and the number of confirmed promotions. Without a tariff of the operator, nothing is counted. Answered from sums, so it may be asked every few seconds." },
+    Operation { act: Act::Other, method: Method::GET, path: "/v4/account/charges", on: ONCE, permission: READ, parameters: CHARGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(account::charges)), answer: ("A page of charges", "ChargePage"), id: "list_charges", summary: "List charges",
+        doc: "One for each promotion and marketplace, newest first: reserved when the promotion is accepted, charged when the marketplace has confirmed it, released when it has failed." },
+    Operation { act: Act::SetBudget, method: Method::PUT, path: "/v4/account/budget", on: ONCE, permission: PROMOTE, parameters: BUDGET_PARAMETERS, body: TakenBody::ObjectOf("OwnBudget"), handler: Handler::InTurn(run!(account::set_budget)), answer: ("The account", "Account"), id: "set_own_budget", summary: "Set the dealer's own limit",
+        doc: "The most that promotions may cost in a calendar month, from now on and in every month, beside the operator's budget: the lower one holds. `null` removes it." },
     Operation { act: Act::PlanStock, method: Method::POST, path: stock::PATH, on: ONCE, permission: WRITE, parameters: PLAN_PARAMETERS, body: TakenBody::Stock, handler: Handler::Stream(run!(stock::create)), answer: ("The plan. It is computed, or ready: without `Prefer: wait`, and if it takes longer than that", "StockPlan"), id: "plan_stock", summary: "Plan a stock",
         doc: "Compares the whole stock, one payload for each ad, with the stored ads, and changes nothing. A field that a payload leaves out is cleared; ads that the stock does not name are kept, hidden or deleted, as `missing` says. Read the plan and its changes, and apply it. A body that is not whole, names an ad twice or has no valid ad refuses the plan. Instead of a stock, a selection of ads and a change of them can be sent." },
     Operation { act: Act::Plan, method: Method::GET, path: stock::PATH, on: ONCE, permission: READ, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(stock::list)), answer: ("A page of plans", "StockPlanPage"), id: "list_stock_plans", summary: "List stock plans",

@@ -4,9 +4,9 @@ use std::{borrow::Cow, num::NonZeroU64};
 
 use ad_core::{
     model::{
-        Action, ActionState, AdState, AdStatus, ApiVersion, CallAction, ChangeKind, ChangeOutcome, ChannelStatus,
-        DeliveryState, DisabledReason, ImageStatus, Level, Market, PlanState, RequestState, Severity, Timestamp, Via,
-        WaitingFor, WebhookProblem, WhoActs,
+        Action, ActionState, AdState, AdStatus, Amount, ApiVersion, CallAction, ChangeKind, ChangeOutcome,
+        ChannelStatus, ChargeState, DeliveryState, DisabledReason, ImageStatus, Level, Market, Month, PlanState,
+        PromotionKind, RequestState, Severity, Timestamp, Via, WaitingFor, WebhookProblem, WhoActs,
     },
     violation::Code,
 };
@@ -102,11 +102,23 @@ macro_rules! named {
 }
 
 named! {
-    Action ActionState AdState AdStatus ApiVersion CallAction ChangeKind ChangeOutcome ChannelStatus DeliveryState
-    ImageStatus Level Market PlanState RequestState Severity Via WaitingFor WebhookProblem WhoActs
+    Action ActionState AdState AdStatus ApiVersion CallAction ChangeKind ChangeOutcome ChannelStatus ChargeState DeliveryState
+    ImageStatus Level Market PlanState PromotionKind RequestState Severity Via WaitingFor WebhookProblem WhoActs
 }
 
 described! {
+    Amount => MetaSchema {
+        minimum: Some(0.0),
+        multiple_of: Some(0.01),
+        example: Some(29.5.into()),
+        description: Some("In the currency, with at most two decimals"),
+        ..MetaSchema::new("number")
+    },
+    Month => MetaSchema {
+        pattern: Some("^[0-9]{4}-[0-9]{2}$".to_owned()),
+        example: Some("2026-11".into()),
+        ..MetaSchema::new("string")
+    },
     DisabledReason => MetaSchema { example: Some("gone".into()), ..one_of(DisabledReason::NAMES.iter().copied()) },
     NonZeroU64 => MetaSchema { minimum: Some(1.0), ..MetaSchema::new("integer") },
     Timestamp => MetaSchema::new_with_format("string", "date-time"),

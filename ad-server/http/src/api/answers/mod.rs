@@ -2,6 +2,7 @@
 //! OpenAPI, have a counterpart here with the same members. What depends on the field tables (ads, payloads) has no type: the document
 //! describes it from the tables.
 
+mod account;
 mod ads;
 mod member;
 mod requests;
@@ -47,7 +48,7 @@ macro_rules! answers {
 pub(super) use answers;
 
 /// Bodies of requests, which have no other members.
-const BODIES: &[&str] = &["WebhookInput", "WebhookPatch", "WebhookReplay"];
+const BODIES: &[&str] = &["OwnBudget", "WebhookInput", "WebhookPatch", "WebhookReplay"];
 
 /// Types that leave members without a value out; in all others those are `null`.
 const SPARSE: &[&str] = &["ChangeError", "FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
@@ -64,6 +65,9 @@ pub(super) fn schemas() -> Map<String, Value> {
         Me,
         WebhookView,
         NewWebhookView,
+        account::Account,
+        account::Charge,
+        account::OwnBudget,
         ads::ImageRef,
         ads::LogDetails,
         ads::LogEntry,
@@ -95,6 +99,9 @@ pub(super) fn schemas() -> Map<String, Value> {
             required.retain(|member| member != "problem");
         }
     }
+    // `null` is a value of its own, and nothing else is sent for it.
+    schemas["OwnBudget"]["required"] = json!(["own"]);
+    schemas["OwnBudget"]["properties"]["own"]["nullable"] = json!(true);
     schemas["EventPage"]["properties"]["events"]["maxItems"] = json!(MAX_EVENTS);
     schemas["PriceHistory"]["properties"]["history"]["maxItems"] = json!(MOST_EARLIER_PRICES);
     // No tariff has a price for what a plan does.

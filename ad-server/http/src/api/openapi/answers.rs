@@ -72,6 +72,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("MarketplaceCall", "CallPage", "Calls of marketplaces, newest first"),
         ("Webhook", "WebhookPage", "Webhooks, oldest first"),
         ("Delivery", "DeliveryPage", "Deliveries, newest first"),
+        ("Charge", "ChargePage", "Charges, newest first"),
         ("StockPlan", "StockPlanPage", "Stock plans, newest first"),
         ("PlannedChange", "PlannedChangePage", "Changes, in the order of the stock"),
     ];
@@ -113,6 +114,10 @@ fn of_every_category() -> Map<String, Value> {
         ("RecordedAd", recorded_ad()),
         ("NextPage", link_to("next")),
         ("PreviousPage", link_to("previous")),
+        (
+            "Accounts",
+            json!({"oneOf": [reference("Account"), {"type": "array", "items": reference("Account")}]}),
+        ),
         ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
         (
             "Warnings",
@@ -292,8 +297,7 @@ fn ad_record() -> Value {
         "revisions": list("Revision", "What the ad said before, newest first"),
         "log": list("LogEntry", "The log, newest first"),
         "calls": list("MarketplaceCall", "Calls of marketplaces, newest first"),
-        "charges": {"type": "object", "required": ["count", "results"], "description": "What was charged for the ad: nothing as yet",
-            "properties": {"count": {"type": "integer", "minimum": 0}, "results": {"type": "array", "items": {"type": "object"}, "example": []}}},
+        "charges": list("Charge", "What its promotions cost, newest first"),
         "photos": {"type": "array", "items": photo},
     });
     let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();

@@ -29,6 +29,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{
+    account,
     bodies::{BodyKind, Group},
     first, name_of, stock,
 };
@@ -49,7 +50,7 @@ pub(super) const DEALER: &str = "north-cars";
 
 /// Ids that look like ids.
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
-const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
+pub(super) const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
 const WEBHOOK: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0004);
 const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
 
@@ -120,7 +121,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("SignedRecord".to_owned(), "A published ad", signed_record(rulebook));
     put("Summary".to_owned(), "Two ads", summary());
     put("EventPage".to_owned(), "A published ad", events());
-    for (name, summary, value) in stock::examples(rulebook) {
+    for (name, summary, value) in stock::examples(rulebook).into_iter().chain(account::examples()) {
         put(name.to_owned(), summary, value);
     }
     put("Me".to_owned(), "A token of one dealer", me());
@@ -339,6 +340,7 @@ fn signed_record(rulebook: &Rulebook) -> Value {
         revisions: PageOf { count: 1, rows: revisions.split_off(1) },
         log: PageOf { count: log.len() as u64, rows: log },
         calls: PageOf { count: calls.len() as u64, rows: calls },
+        charges: PageOf { count: 1, rows: vec![account::charge()] },
     };
     let mut record = json!(record);
     record["service"] = json!("https://ads.example");

@@ -4,6 +4,7 @@
 //! ([`answers`](crate::api::answers)), the field tables, the catalogue and the parameters of lists. It is built as JSON, because the
 //! registry of poem-openapi accepts only data known at compile time and has no examples of bodies.
 
+mod account;
 mod answers;
 mod bodies;
 mod code_samples;

@@ -21,6 +21,7 @@ const TAGS: &[(&str, &str, &str)] = &[
     ("events", "events", "What happens to ads"),
     ("me", "token", "The token itself"),
     ("summary", "summary", "Numbers of ads"),
+    ("account", "account", "What promotions cost"),
     ("stock", "stock", "The whole stock at once"),
     ("webhooks", super::webhooks::TAG, "Events sent to your own address"),
 ];
@@ -183,7 +184,7 @@ fn answers(operation: &Operation) -> Value {
         [only] => reference(only),
         several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
     };
-    let wrong = if is_about_webhooks {
+    let wrong = if is_about_webhooks || operation.act == Act::SetBudget {
         responses::error("Invalid fields or parameters, or a violated rule", &schemas, wrong)
     } else if operation.act == Act::PlanStock {
         responses::error(
