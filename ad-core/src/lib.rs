@@ -7,6 +7,7 @@
 //! | [`lock`] | locks a mutex, also a poisoned one |
 //! | [`network`] | where IP addresses lead: the public internet, a private network, or nowhere |
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
+//! | [`csv_guard`] | texts in CSV that spreadsheets would execute |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
 //! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |
 //! | [`written`] | numbers, dates, currencies and truth values as people and programs write them |
@@ -38,6 +39,7 @@ macro_rules! say {
 
 pub mod catalogue;
 pub mod categories;
+pub mod csv_guard;
 pub mod fields;
 pub mod lock;
 pub mod memory;

@@ -340,7 +340,7 @@ fn csv_begins_no_cell_like_a_formula_and_is_read_back_without_guards() {
         cells.records().flat_map(|row| row.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>()).collect();
     assert!(cells.iter().any(|cell| cell.starts_with("'=Id")), "{cells:?}");
     assert!(!cells.iter().any(|cell| is_formula(cell)), "{cells:?}");
-    let guarded = texts.map(|text| ad_files::guard::guarded(text.to_owned()));
+    let guarded = texts.map(|text| ad_core::csv_guard::guarded(text.to_owned()));
     let samples = |file: &str| {
         let inspected: Value = serde_json::from_str(&run(&["inspect", file, "-o", "json"])).expect("JSON");
         inspected["columns"][0]["samples"].clone()

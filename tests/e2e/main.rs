@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
 
 mod access;
+mod account;
+mod account_store;
 mod attacks;
 mod bad_requests;
 mod cli;

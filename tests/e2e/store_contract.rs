@@ -806,6 +806,7 @@ async fn progress_survives(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
+        paid: Some(plan(Action::Bump)),
         origin: RequestOrigin {
             asked_by: Some("token-7".to_owned()),
             via: None,

@@ -39,6 +39,11 @@ impl<T> Answer<T> {
     pub fn request_uuid(&self) -> Option<Uuid> {
         self.request_id.as_deref().and_then(|id| id.parse().ok())
     }
+
+    pub(super) fn map<U>(self, body: impl FnOnce(T) -> U) -> Answer<U> {
+        let Self { body: of, request_id, status, etag, time } = self;
+        Answer { body: body(of), request_id, status, etag, time }
+    }
 }
 
 /// Number of characters that are shown of an answer that is not from the service.

@@ -7,6 +7,7 @@
 //! The client does not validate payloads: they are JSON objects, and the service checks them.
 #![warn(missing_docs)]
 
+mod accounts;
 mod ads;
 mod answer;
 mod builder;
@@ -28,9 +29,10 @@ use std::sync::Arc;
 
 pub use ad_core::{
     model::{
-        AdFilter, AdOrder, AdQuery, AdStatus, AppliedPrice, ChangeQuery, DeliveryState, Included, LogQuery,
-        MarketplaceCall, PlanOptions, PlanState, PlannedChange, PriceHistory, PricePeriod, Quality, QualitySummary,
-        Reduction, RequestStatus, RevisionEntry, StatusReport, StockPlan, Summary, ValueChange,
+        Account, AdFilter, AdOrder, AdQuery, AdStatus, Amount, AppliedPrice, ChangeQuery, Charge, ChargeQuery,
+        DeliveryState, Included, LogQuery, MarketplaceCall, PlanOptions, PlanState, PlannedChange, PriceHistory,
+        PricePeriod, Quality, QualitySummary, Reduction, RequestStatus, RevisionEntry, StatusReport, StockPlan,
+        Summary, ValueChange,
     },
     service::Target,
 };

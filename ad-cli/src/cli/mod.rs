@@ -136,6 +136,10 @@ enum Command {
     /// Delete ads
     #[command(after_help = actions::DELETE_HELP)]
     Delete(actions::ActionArgs),
+    /// Show what promotions cost, and how much of the budget is left
+    Account(commands::account::AccountArgs),
+    /// Limit what promotions may cost in a month
+    Budget(commands::account::BudgetArgs),
     /// Bump ads, so that they appear as new
     Bump(actions::BumpArgs),
     /// Give ads pole position: first in search results for 3 days
@@ -203,6 +207,8 @@ impl Command {
             Self::Delete(args) | Self::Sold(args) => actions::delete(context, &args).await,
             Self::Bump(args) => actions::bump(context, &args).await,
             Self::PolePosition(args) => actions::pole_position(context, &args).await,
+            Self::Account(args) => commands::account::account(context, &args).await,
+            Self::Budget(args) => commands::account::budget(context, &args).await,
             Self::Retry(args) => actions::retry(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,

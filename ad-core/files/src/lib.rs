@@ -7,14 +7,12 @@
 //! | [`spool`] | stores texts for later, in a temporary file when they are many |
 //! | [`sorter`], [`identities`] | which records of a file name the same thing |
 //! | [`json`], [`text`] | values of JSON by their paths, and texts for messages |
-//! | [`guard`] | texts in CSV that spreadsheets would execute |
 //! | [`JsonEnd`], [`Transcoded`] | where a JSON value ends, and another encoding as UTF-8 |
 //! | [`Place`], [`Severity`] | where a finding is, and how severe |
 //! | [`Bits`], [`WholeFile`] | a set of numbers, and a file that appears when it is complete |
 #![warn(missing_docs)]
 
 mod bits;
-pub mod guard;
 pub mod identities;
 pub mod json;
 mod json_end;

@@ -4,7 +4,8 @@
 use std::{collections::HashMap, io::Write, path::Path};
 
 use ad_bulk::Identity;
-use ad_files::{WholeFile, guard::guarded};
+use ad_core::csv_guard::guarded;
+use ad_files::WholeFile;
 use ad_terminal::Failure;
 
 use crate::readers::{ReadError, Reader, Settings};

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use ad_core::{model::Dealer, ports::Clock};
+use ad_core::{
+    model::{Dealer, Tariff},
+    ports::Clock,
+};
 use clap::{Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
@@ -98,6 +101,7 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
         let all = json!({"code": code, "dealer": dealer, "suspended": suspended, "ads": ads, "tokens": tokens, "limits": limits});
         return Ok(output::json_value(&all)?);
     }
+    let tariff = dealer.as_ref().and_then(|dealer| dealer.tariff.clone());
     let state = suspended.map_or_else(
         || "active".to_owned(),
         |Hold { since, reason }| format!("suspended since {}: {reason}", output::minute(since)),
@@ -112,6 +116,15 @@ async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), Comma
             state,
         ]],
     )?;
+    if let Some(Tariff { bump, pole_position, slots, budget }) = tariff {
+        output::text("\n")?;
+        let amounts = [bump, pole_position, budget].map(output::or_dash);
+        let [bump, pole_position, budget] = amounts;
+        output::table(
+            ["BUMP", "POLE POSITION", "BUDGET PER MONTH", "SLOTS"],
+            [[bump, pole_position, budget, output::or_dash(slots)]],
+        )?;
+    }
     output::text("\n")?;
     output::table(["STATUS", "ADS"], ads.into_iter().map(|(status, ads)| [status.to_string(), ads.to_string()]))?;
     output::text("\n")?;

@@ -5,6 +5,7 @@
 
 mod ads;
 mod audit;
+mod charges;
 mod check;
 mod dealers;
 mod erase;
@@ -116,6 +117,9 @@ enum Command {
     /// Import stored ads of another system; show an ad; list and retry ads by status
     #[command(subcommand)]
     Ads(ads::AdsCommand),
+    /// Export what promotions have cost, for invoices
+    #[command(subcommand)]
+    Charges(charges::ChargesCommand),
     /// Pause and resume calls to marketplaces
     Marketplaces(marketplaces::MarketplacesArgs),
     /// Erase the ads of a dealer, or one of them, for good: content, images, local listings and log messages
@@ -191,6 +195,8 @@ struct ListArgs {
 enum CommandError {
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error("cannot write CSV: {0}")]
+    Csv(#[from] csv::Error),
     #[error(transparent)]
     Keys(#[from] KeysError),
     #[error(transparent)]
@@ -243,6 +249,7 @@ impl Cli {
             Command::Request(args) => request::run(base, args).await,
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
+            Command::Charges(command) => charges::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,
             Command::Marketplaces(args) => marketplaces::run(base, args).await,
             Command::Erase(args) => erase::run(base, *args).await,

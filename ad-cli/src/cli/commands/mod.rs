@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(super) mod account;
 pub(super) mod actions;
 pub(super) mod calls;
 pub(super) mod completions;

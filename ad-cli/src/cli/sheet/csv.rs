@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ad_files::guard::guarded;
+use ad_core::csv_guard::guarded;
 
 use super::SheetColumn;
 use crate::bulk::plain;

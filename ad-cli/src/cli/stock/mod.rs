@@ -136,7 +136,8 @@ async fn changes(
     Ok(())
 }
 
-fn note_rest(out: Output, shown: u64, count: u64, what: &str) {
+/// Says how many rows there are beside those that are shown.
+pub(in crate::cli) fn note_rest(out: Output, shown: u64, count: u64, what: &str) {
     if shown == 0 {
         out.note(&format!("no {what}s"));
     } else if shown < count {

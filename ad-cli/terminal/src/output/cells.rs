@@ -1,6 +1,7 @@
 //! Columns of rows, and their cells.
 
-use ad_files::{guard, text::plain};
+use ad_core::csv_guard as guard;
+use ad_files::text::plain;
 use serde_json::Value;
 
 use super::Tone;

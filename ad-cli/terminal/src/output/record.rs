@@ -2,8 +2,9 @@
 
 use std::io;
 
+use ad_core::csv_guard as guard;
 use ad_core::printable;
-use ad_files::{guard, json::leaves, text::plain};
+use ad_files::{json::leaves, text::plain};
 use serde_json::Value;
 
 use super::{

@@ -5,8 +5,8 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
+use ad_core::csv_guard as guard;
 use ad_core::printable;
-use ad_files::guard;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use ad_files::guard;
+use ad_core::csv_guard as guard;
 
 use crate::readers::{CellKind, quoted, sheets};
 

@@ -122,10 +122,10 @@ statements! {
             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
             AND NOT (:coalesces AND EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS :plan))
             AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
-            AND (:total IS NULL OR :total <= min(coalesce(:budget, 9223372036854775807),
+            AND (:total IS NULL OR :total <= max(0, min(coalesce(:budget, 9223372036854775807),
                     coalesce((SELECT own FROM own_budgets WHERE dealer_code = ads.dealer_code), 9223372036854775807))
                 - coalesce((SELECT reserved + spent FROM accounts
-                    WHERE dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0));
+                    WHERE dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)));
 
         -- A request waits for those before it.
         INSERT OR FAIL INTO requests (id, ad, dealer_code, plan, plan_id, progress, accepted, claimable)
@@ -184,10 +184,10 @@ statements! {
                 AND NOT (:coalesces AND EXISTS (
                     SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS NOT DISTINCT FROM :plan))
                 AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
-                AND (:total IS NULL OR :total <= least(coalesce(:budget, 9223372036854775807),
+                AND (:total IS NULL OR :total <= greatest(0, least(coalesce(:budget, 9223372036854775807),
                         coalesce((SELECT own FROM own_budgets WHERE own_budgets.dealer_code = ads.dealer_code), 9223372036854775807))
                     - coalesce((SELECT reserved + spent FROM accounts
-                        WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0))
+                        WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)))
             RETURNING seq, dealer_code, source_id, content_revision
         ), charge AS (
             -- The trigger adds to the account, which is a conflict if another transaction has done so meanwhile.

@@ -1,0 +1,183 @@
+//! What promotions cost, over HTTP (extensions E9): charges, budgets, the dealer's own limit.
+
+use ad_tests::{Client, Options, Postgres, Process, Server, eventually};
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::plain_car;
+
+const ACCOUNT: &str = "/v4/account";
+const BUDGET: &str = "/v4/account/budget";
+const CHARGES: &str = "/v4/account/charges";
+
+/// The dealers of the tests; `north-cars` has this tariff.
+fn dealers(tariff: &str) -> String {
+    let known = include_str!("../data/dealers.toml");
+    let (north, others) = known.split_once("\n[[dealer]]").expect("several dealers");
+    let tariff = tariff.replace(';', "\n");
+    format!("{north}\n[dealer.tariff]\n{tariff}\n\n[[dealer]]{others}")
+}
+
+/// Imports the dealers again, and waits until the server knows them.
+async fn agree(server: &Server, tariff: &str, is_known: impl Fn(&Value) -> bool) {
+    std::fs::write(server.dir().join("dealers.toml"), dealers(tariff)).unwrap();
+    server.command(&["dealers", "import", "dealers.toml"]).await;
+    eventually("the server knows the dealers", async || {
+        is_known(&server.client.get(ACCOUNT).await.expect(200)).then_some(())
+    })
+    .await;
+}
+
+async fn account(client: &Client) -> Value {
+    client.get(ACCOUNT).await.expect(200)
+}
+
+/// Orders a bump, and waits until it has ended.
+async fn bumped(client: &Client, source_id: &str) -> Value {
+    let answer = client.send(Method::POST, &format!("/v4/ad/{source_id}/bump"), None).await;
+    answer.expect(200);
+    let request = answer.header("x-request-id").unwrap().to_owned();
+    client.ended(source_id, "bump", Some(&request)).await
+}
+
+#[tokio::test]
+async fn an_account_shows_what_promotions_cost() {
+    let server = Server::start().await;
+    let client = &server.client;
+    let before = account(client).await;
+    assert_eq!(before["budget"], json!({"most": null, "own": null, "spent": 0, "reserved": 0, "left": null}));
+    client.post("/v4/car", &plain_car("c", "ACC001")).await.expect(201);
+    client.published("c").await;
+    bumped(client, "c").await;
+    assert_eq!(client.get(CHARGES).await.expect(200)["count"], 0, "nothing is charged without a tariff");
+
+    agree(&server, "bump = 29.5; pole_position = 199; budget = 100", |it| it["prices"]["bump"] == 29.5).await;
+    bumped(client, "c").await;
+    let after = account(client).await;
+    assert_eq!(after["budget"], json!({"most": 100, "own": null, "spent": 59, "reserved": 0, "left": 41}));
+    assert_eq!(after["charges"], json!({"bump": 2, "pole_position": 0}));
+    assert_eq!(after["currency"], "SEK");
+    let charges = client.get(&format!("{CHARGES}?kind=bump&state=charged&source_id=c&limit=1")).await.expect(200);
+    assert_eq!((&charges["count"], &charges["results"][0]["amount"]), (&json!(2), &json!(29.5)));
+    let charge = &charges["results"][0];
+    assert_eq!(charge["id"], format!("{}:bump:secondary", charge["request_id"].as_str().unwrap()));
+
+    let refused = client.send(Method::POST, "/v4/car/c/bump", None).await.expect(400);
+    assert_eq!(
+        refused[0],
+        format!("Bump costs 59 SEK, and 41 SEK of the budget for {} are left", after["month"].as_str().unwrap())
+    );
+    let problem = client.send(Method::POST, "/v4/ad/c/pole_position", None).await;
+    assert!(problem.expect(400)[0].as_str().unwrap().starts_with("Pole position costs 199 SEK, and 41 SEK"));
+    // On one marketplace it is within the budget.
+    client.send(Method::POST, "/v4/car/c/bump?exclude_secondary=true", None).await.expect(200);
+    let record = client.get("/v4/ad/c/record").await.expect(200);
+    assert_eq!(record["record"]["charges"]["count"], 3);
+}
+
+#[tokio::test]
+async fn a_dealer_sets_a_limit_of_its_own() {
+    let server = Server::start().await;
+    agree(&server, "bump = 10; budget = 100", |it| it["budget"]["most"] == 100).await;
+    let client = &server.client;
+    let set = client.put(BUDGET, &json!({"own": 15.5})).await.expect(200);
+    assert_eq!((&set["budget"]["own"], &set["budget"]["left"]), (&json!(15.5), &json!(15.5)));
+    assert_eq!(client.put(BUDGET, &json!({"own": null})).await.expect(200)["budget"]["left"], 100);
+    for (body, field, text) in [
+        (json!({}), "own", "Send the limit for each month, such as 1500, or null for none."),
+        (json!({"own": -1}), "own", "Must be from 0 to 1000000000 with at most two decimals, such as 1500."),
+        (json!({"own": 0.001}), "own", "Must be from 0 to 1000000000 with at most two decimals, such as 1500."),
+        (json!({"own": "5"}), "own", "Not a number."),
+        (json!({"own": 5, "ownn": 5}), "ownn", "Unknown field."),
+    ] {
+        let refused = client.put(BUDGET, &body).await.expect(400);
+        assert!(refused[field].to_string().contains(text), "{body}: {refused}");
+    }
+    let refused = client.put(&format!("{BUDGET}?dealer_code=south-cars"), &json!({"own": 5})).await.expect(400);
+    assert!(refused["dealer_code"].to_string().contains("is not a dealer of the token's scope"), "{refused}");
+    let reader = server.token(&["--dealer-code", "north-cars", "--permissions", "read", "--expires", "never"]).await;
+    let reader = client.with_token(Some(reader));
+    assert_eq!(account(&reader).await["budget"]["most"], 100);
+    reader.put(BUDGET, &json!({"own": 5})).await.expect(403);
+}
+
+#[tokio::test]
+async fn a_group_has_a_list_of_accounts() {
+    let server = Server::start().await;
+    agree(&server, "bump = 10", |it| it["prices"]["bump"] == 10).await;
+    let token = server.token(&["--dealer-group", "north", "--expires", "never"]).await;
+    let group = server.client.with_token(Some(token));
+    let accounts = account(&group).await;
+    let codes: Vec<_> = accounts.as_array().unwrap().iter().map(|it| it["dealer_code"].clone()).collect();
+    assert!(codes.contains(&json!("north-cars")) && codes.len() > 1, "{codes:?}");
+    let refused = group.put(BUDGET, &json!({"own": 5})).await.expect(400);
+    assert!(refused["dealer_code"].to_string().contains("set dealer_code to one of"), "{refused}");
+    group.put(&format!("{BUDGET}?dealer_code=north-cars"), &json!({"own": 5})).await.expect(200);
+}
+
+/// Bumps ads of one dealer with many clients through two processes, at the edge of the budget, and kills one of them meanwhile.
+async fn no_budget_is_exceeded(options: Options) {
+    let mut server = Server::with(options.clone()).await;
+    agree(&server, "bump = 10; budget = 300", |it| it["budget"]["most"] == 300).await;
+    let ads: Vec<String> = (0..24).map(|number| format!("c{number}")).collect();
+    for (number, ad) in ads.iter().enumerate() {
+        server.client.post("/v4/car", &plain_car(ad, &format!("BUD{number:03}"))).await.expect(201);
+    }
+    for ad in &ads {
+        server.client.published(ad).await;
+    }
+    let mut args = vec!["serve", "--listen", "127.0.0.1:0", "--allow-private-images"];
+    args.extend(options.args.iter().map(String::as_str));
+    let other = Process::start(server.dir(), &args, &options.env).await;
+    let mut beside = server.client.clone();
+    beside.base.clone_from(&other.base);
+    let clients = [server.client.clone(), beside];
+    let orders = ads.iter().enumerate().map(|(number, ad)| {
+        let client = &clients[number % 2];
+        // An answer may be lost with the process.
+        async move {
+            client.try_send(Method::POST, &format!("/v4/car/{ad}/bump"), None).await.ok().map(|it| it.status.as_u16())
+        }
+    });
+    let orders = join_all(orders);
+    let (answers, ()) = tokio::join!(orders, async {
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+        server.kill().await;
+        server.restart().await;
+    });
+    assert!(answers.iter().flatten().all(|status| [200, 400].contains(status)), "{answers:?}");
+    let client = &server.client;
+    let budget = eventually("nothing is reserved", async || {
+        let budget = account(client).await["budget"].clone();
+        (budget["reserved"] == 0).then_some(budget)
+    })
+    .await;
+    let charges = client.get(&format!("{CHARGES}?state=charged&limit=500")).await.expect(200);
+    let charged = charges["count"].as_i64().unwrap();
+    assert!(charged <= 30 && budget["spent"] == charged * 10, "{budget} {charged}");
+    // Each confirmed bump has one charge, and each charge a confirmed bump.
+    let mut confirmed = 0;
+    for ad in &ads {
+        let calls = client.get(&format!("/v4/ad/{ad}/calls?limit=500")).await.expect(200);
+        let calls = calls["results"].as_array().unwrap().clone();
+        for call in calls.iter().filter(|call| call["action"] == "bump" && call["code"].is_null()) {
+            let paid = charges["results"].as_array().unwrap().iter().filter(|it| it["id"] == call["idempotency_key"]);
+            assert_eq!(paid.count(), 1, "{call}");
+            confirmed += 1;
+        }
+    }
+    assert_eq!(confirmed, charged);
+}
+
+#[tokio::test]
+async fn no_budget_is_exceeded_in_sqlite() {
+    no_budget_is_exceeded(Options::default()).await;
+}
+
+#[tokio::test]
+async fn no_budget_is_exceeded_in_postgresql() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let args = vec!["--database".to_owned(), postgres.database().await];
+    no_budget_is_exceeded(Options { args, ..Options::default() }).await;
+}
