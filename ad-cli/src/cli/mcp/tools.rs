@@ -160,6 +160,10 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("stock_plan_changes", &["stock", "show"], Reads, Only(&["id", "kind", "outcome", "source_id", "limit", "offset"]))
         .always(&["--changes"]).about("Show the changes of a stock plan").requires("id")
         .note("Returns the values before and after, why an ad is invalid, and what has become of each change; 50 changes unless `limit` says otherwise."),
+    Tool::new("account", &["account"], Reads, Only(&[]))
+        .note("A price is for one marketplace. `left` is what promotions may still cost this month; null without a limit."),
+    Tool::new("charges", &["account", "charges"], Reads, AllBut(&["all"])).about("List what promotions have cost")
+        .note("The newest first; 50 charges unless `limit` says otherwise."),
     Tool::new("fields", &["fields"], Reads, Only(&["type", "search", "required"])).note("Without `type`, returns the vehicle types."),
     Tool::new("values", &["values"], Reads, Only(&["type", "attribute", "search"]))
         .note("Without `attribute`, returns the fields with allowed values. The models of a brand: tool `models`."),

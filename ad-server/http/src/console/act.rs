@@ -1,7 +1,7 @@
 //! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
-    model::Exclusions,
+    model::{Account, Exclusions},
     service::{Accepted, Incoming, Target},
 };
 use maud::{Markup, html};
@@ -184,23 +184,47 @@ pub(super) async fn act(visit: Visit) -> PageResult {
     Ok(page::page_with_status(&visit, status, Section::Stock, texts.not_done, &content))
 }
 
-/// Asks for confirmation, with the effect and the number of ads. The cost of a bump depends on the marketplaces on which the dealers
-/// may bump.
+/// What the promotion of so many ads costs a dealer at most, and what is left of its budget; `None` if it is free.
+fn cost(texts: &Texts, action: AdAction, account: &Account, charges: usize) -> Option<String> {
+    let price = match action {
+        AdAction::Bump => account.prices.bump,
+        AdAction::PolePosition => account.prices.pole_position,
+        AdAction::Retry | AdAction::Show | AdAction::Hide | AdAction::Delete => None,
+    }?;
+    let (sum, currency) = (price.times(u32::try_from(charges).unwrap_or(u32::MAX)), &account.currency);
+    let left = account.budget.left.map(|left| format!("; {left} {currency} {}", texts.left_this_month));
+    let each = if action == AdAction::Bump { texts.for_each_marketplace } else { texts.for_each_ad };
+    Some(format!("{price} {currency} {each}, {} {sum} {currency}{}", texts.at_most, left.unwrap_or_default()))
+}
+
+/// Asks for confirmation, with the effect, the number of ads and the price. The cost of a bump depends on the marketplaces on which the
+/// dealers may bump.
 async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<Markup, ApiError> {
     let texts = visit.visitor.texts;
     let mut dealers = Vec::new();
-    if action == AdAction::Bump {
-        dealers = visit.visitor.context.service.dealers(&visit.caller.scope).await?;
-        dealers
-            .retain(|(dealer, _)| ads.iter().any(|ad| ad.dealer_code.as_ref().is_none_or(|code| *code == dealer.code)));
+    if matches!(action, AdAction::Bump | AdAction::PolePosition) {
+        let service = &visit.visitor.context.service;
+        for (dealer, _) in service.dealers(&visit.caller.scope).await? {
+            let is_its = |ad: &&AdKey| ad.dealer_code.as_ref().is_none_or(|code| *code == dealer.code);
+            let ads = ads.iter().filter(is_its).count();
+            if ads > 0 {
+                let markets = if action == AdAction::Bump { dealer.bump.len() } else { 1 };
+                let account = service.account(&dealer.code).await?;
+                let cost = cost(texts, action, &account, ads * markets);
+                dealers.push((dealer, cost));
+            }
+        }
     }
     Ok(html! {
         div.panel {
             h1 { (action.label(texts)) " (" (ads.len()) " " (if ads.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
             p.lead { (action.consequence(texts)) }
-            @for (dealer, _) in &dealers {
+            @for (dealer, cost) in &dealers {
                 @let markets: Vec<_> = dealer.bump.iter().map(|market| texts.market(*market)).collect();
-                p { strong { (dealer.name) } ": " (texts.may_bump_on) " " (if markets.is_empty() { texts.nowhere.to_owned() } else { markets.join(", ") }) }
+                @if action == AdAction::Bump {
+                    p { strong { (dealer.name) } ": " (texts.may_bump_on) " " (if markets.is_empty() { texts.nowhere.to_owned() } else { markets.join(", ") }) }
+                }
+                @if let Some(cost) = cost { p { strong { (dealer.name) } ": " (cost) } }
             }
             ul.plain.selection { @for ad in ads { li { code { (ad.source_id) } @if let Some(code) = &ad.dealer_code { " " span.faint { (code) } } } } }
             form.actions method="post" action=(visit.visitor.address("/act")) {

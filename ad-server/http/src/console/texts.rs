@@ -236,6 +236,10 @@ texts! {
         "Varje annons visas som ny på sina marknadsplatser, i den mån handlaren har behörighet. En avgift tas ut för varje annons.";
     may_bump_on: "may bump on:", "får förnya på:";
     nowhere: "no marketplace", "ingen marknadsplats";
+    for_each_marketplace: "for each ad and marketplace", "för varje annons och marknadsplats";
+    for_each_ad: "for each ad", "för varje annons";
+    at_most: "at most", "högst";
+    left_this_month: "are left this month", "är kvar den här månaden";
     pole_position: "Pole position", "Toppläge";
     pole_position_does: "Each ad appears first on the primary marketplace for 3 days. Charges apply for each ad.",
         "Varje annons visas först på den primära marknadsplatsen i 3 dagar. En avgift tas ut för varje annons.";
