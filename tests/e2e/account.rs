@@ -88,7 +88,7 @@ async fn a_dealer_sets_a_limit_of_its_own() {
         (json!({}), "own", "Send the limit for each month, such as 1500, or null for none."),
         (json!({"own": -1}), "own", "Must be from 0 to 1000000000 with at most two decimals, such as 1500."),
         (json!({"own": 0.001}), "own", "Must be from 0 to 1000000000 with at most two decimals, such as 1500."),
-        (json!({"own": "5"}), "own", "Not a number."),
+        (json!({"own": "5"}), "own", "Send 1500, without quotes."),
         (json!({"own": 5, "ownn": 5}), "ownn", "Unknown field."),
     ] {
         let refused = client.put(BUDGET, &body).await.expect(400);
@@ -178,6 +178,6 @@ async fn no_budget_is_exceeded_in_sqlite() {
 #[tokio::test]
 async fn no_budget_is_exceeded_in_postgresql() {
     let Some(postgres) = Postgres::shared().await else { return };
-    let args = vec!["--database".to_owned(), postgres.database().await];
+    let args = vec!["--database-url".to_owned(), postgres.database().await];
     no_budget_is_exceeded(Options { args, ..Options::default() }).await;
 }

@@ -160,7 +160,7 @@ async fn what_is_reserved_is_charged_or_released(store: &dyn Store) {
 }
 
 async fn a_budget_is_kept_with_each_charge(store: &dyn Store) {
-    let ad = published(store, 1, "a").await;
+    let (ad, other) = (published(store, 1, "a").await, published(store, 2, "b").await);
     let wanted = reservation(10, Some(50));
     bump(store, &ad, 0, 2001, &wanted).await.unwrap();
     // Another one that does the same costs nothing, and says so first.
@@ -168,7 +168,6 @@ async fn a_budget_is_kept_with_each_charge(store: &dyn Store) {
     assert!(matches!(same, Err(StoreError::Underway(it)) if it == id(2001)), "{same:?}");
     end(store, Some(&wanted.markets)).await;
     bump(store, &ad, 1, 2003, &wanted).await.unwrap();
-    let other = published(store, 2, "b").await;
     for revision in [0, 7] {
         let refused = bump(store, &other, revision, 2004, &wanted).await;
         assert!(matches!(refused, Err(StoreError::BudgetExceeded(left)) if left == amount(10)), "{refused:?}");

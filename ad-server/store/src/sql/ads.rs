@@ -142,9 +142,10 @@ statements! {
         WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
 
         INSERT OR FAIL INTO charges (request_id, marketplace, ad, dealer_code, source_id, kind, amount, currency, month, at, state, asked_by)
-        SELECT :request, value, seq, dealer_code, source_id, :charge_kind, :price, :currency, :month, :accepted, 'reserved', :asked_by
-        FROM json_each(:charges) CROSS JOIN ads
-        WHERE id = :id AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
+        SELECT :request, market.value, seq, dealer_code, source_id, :charge_kind, :price, :currency, :month, :accepted, 'reserved',
+            :asked_by
+        FROM json_each(:charges) AS market CROSS JOIN ads
+        WHERE ads.id = :id AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
 
         INSERT OR FAIL INTO prices (ad, revision, until, price)
         SELECT ad, :revision, :updated, :price_before FROM requests WHERE :price_before IS NOT NULL AND id = :request;
