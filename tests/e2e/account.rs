@@ -1,6 +1,6 @@
 //! What promotions cost, over HTTP (extensions E9): charges, budgets, the dealer's own limit.
 
-use ad_tests::{Client, Options, Postgres, Process, Server, eventually};
+use ad_tests::{Cli, Client, Options, Postgres, Process, Server, eventually};
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -180,4 +180,41 @@ async fn no_budget_is_exceeded_in_postgresql() {
     let Some(postgres) = Postgres::shared().await else { return };
     let args = vec!["--database-url".to_owned(), postgres.database().await];
     no_budget_is_exceeded(Options { args, ..Options::default() }).await;
+}
+
+#[tokio::test]
+async fn dealers_and_operators_see_the_charges_at_the_command_line() {
+    let server = Server::start().await;
+    agree(&server, "bump = 29.5; budget = 100", |it| it["prices"]["bump"] == 29.5).await;
+    let client = &server.client;
+    client.post("/v4/car", &plain_car("=c", "CMD001")).await.expect(201);
+    client.published("=c").await;
+    bumped(client, "=c").await;
+    let cli = Cli::of(&server);
+    let account = cli.run("account --output json").await.json();
+    assert_eq!((&account["budget"]["spent"], &account["budget"]["left"]), (&json!(59), &json!(41)));
+    assert_eq!(cli.run("budget 70 --output json").await.json()["budget"]["left"], 11);
+    let refused = cli.run("bump =c --yes").await;
+    assert!(refused.code != 0 && refused.stderr.contains("Bump costs 59 SEK, and 11 SEK of the budget"), "{refused:?}");
+    assert_eq!(cli.run("budget none --output json").await.json()["budget"]["own"], Value::Null);
+    let wrong = cli.run("budget 1.234").await;
+    assert!(wrong.code == 2 && wrong.stderr.contains("with at most two decimals"), "{wrong:?}");
+    let charges = cli.run("account charges --kind bump --output json").await.json();
+    assert_eq!((charges[0]["amount"].as_f64(), &charges[0]["state"]), (Some(29.5), &json!("charged")));
+    assert!(cli.run("account charges").await.done().contains("secondary"), "for people");
+
+    let month = account["month"].as_str().unwrap();
+    let csv = server.command(&["charges", "export", "--month", month]).await;
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines[0], "dealer_code,at,source_id,kind,marketplace,amount,currency,state,request_id,asked_by,id");
+    assert!(
+        lines.len() == 3
+            && lines[1].starts_with("north-cars,")
+            && lines[1].contains(",'=c,bump,primary,29.50,SEK,charged,"),
+        "{csv}"
+    );
+    let json = server.command(&["charges", "export", "--month", month, "--json"]).await;
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()[1]["source_id"], "=c");
+    let shown = server.command(&["dealers", "show", "north-cars"]).await;
+    assert!(shown.contains("BUDGET PER MONTH"), "{shown}");
 }
