@@ -97,7 +97,11 @@ fn ad_status(ad: &Ad, under_way: Option<OldestRequest<'_>>, channels: &[ChannelS
         None if ad.state == AdState::Deleted => AdStatus::Deleted,
         None if !ad.content.visible() => AdStatus::Hidden,
         None if !channels.iter().any(is_listed) => {
-            if channels.contains(&ChannelStatus::Waiting) { AdStatus::Waiting } else { AdStatus::Failed }
+            if channels.contains(&ChannelStatus::Waiting) {
+                AdStatus::Waiting
+            } else {
+                AdStatus::Failed
+            }
         }
         None if channels.iter().all(|channel| *channel == ChannelStatus::Live) => AdStatus::Live,
         None => AdStatus::PartlyLive,

@@ -86,7 +86,8 @@ async fn beyond_the_slots_ads_wait_and_are_published_oldest_first() {
     // While none is free, nothing is tried.
     house.publish_waiting().await;
     house.publish_waiting().await;
-    let text = "The dealer has 2 slots for live ads, and none is free for this ad; the service publishes it when one is";
+    let text =
+        "The dealer has 2 slots for live ads, and none is free for this ad; the service publishes it when one is";
     assert_eq!(
         house.log_of("c").await[4..],
         ["publish processing: Publishing".to_owned(), format!("publish error: {text}")]

@@ -24,7 +24,8 @@ statements! {
     both "SELECT request, since FROM slots WHERE ad = (SELECT seq FROM ads WHERE id = :ad)";
 
     /// Slots of a dealer that are in use, counted up to a limit. Ads without an unfinished request are counted by their status alone, in
-    /// its index; of those that are under way, the request may have a slot.
+    /// its index; of those that are under way, the request may have a slot. In patterns, `_` stands for the colon, which would begin the
+    /// name of a value.
     CountSlots<'a> { dealer_code: &'a str, at_most: u32 }
     both r#"
         SELECT count(*) FROM (
@@ -35,7 +36,7 @@ statements! {
             UNION ALL
             SELECT 1 FROM ads
             WHERE dealer_code = :dealer_code AND status IN ('processing', 'waiting') AND channels NOT LIKE '% slots_exceeded' AND (
-                replace(publication, ' ', '') LIKE '%"listed":true%'
+                replace(publication, ' ', '') LIKE '%"listed"_true%'
                 OR EXISTS (SELECT 1 FROM slots JOIN requests ON requests.id = slots.request WHERE slots.ad = ads.seq)
             )
             LIMIT :at_most
@@ -57,7 +58,7 @@ statements! {
             WHERE slots.dealer_code = :dealer_code AND slots.request IS NULL
                 AND (slots.since < :since OR slots.since = :since AND slots.ad < (SELECT seq FROM ads AS own WHERE own.id = :ad))
                 AND ads.state = 'created' AND ads.intent = 'created' AND ads.status IN ('processing', 'waiting')
-                AND coalesce(replace(ads.publication, ' ', ''), '') NOT LIKE '%"listed":true%'
+                AND coalesce(replace(ads.publication, ' ', ''), '') NOT LIKE '%"listed"_true%'
             LIMIT :at_most
         ) AS ahead"#;
 
@@ -84,7 +85,7 @@ statements! {
     both r#"
         SELECT ads.seq, ads.source_id,
             ads.state = 'created' AND ads.intent = 'created' AND ads.status IN ('processing', 'waiting')
-                AND coalesce(replace(ads.publication, ' ', ''), '') NOT LIKE '%"listed":true%',
+                AND coalesce(replace(ads.publication, ' ', ''), '') NOT LIKE '%"listed"_true%',
             ads.status = 'waiting' AND ads.channels LIKE '% slots_exceeded'
         FROM slots JOIN ads ON ads.seq = slots.ad
         WHERE slots.dealer_code = :dealer_code AND slots.request IS NULL ORDER BY slots.since, slots.ad LIMIT :limit"#;
@@ -96,13 +97,13 @@ statements! {
         WHERE ad IN (SELECT value FROM json_each(:ads)) AND request IS NULL AND NOT EXISTS (
             SELECT 1 FROM ads
             WHERE ads.seq = slots.ad AND state = 'created' AND intent = 'created' AND status IN ('processing', 'waiting')
-                AND coalesce(replace(publication, ' ', ''), '') NOT LIKE '%"listed":true%'
+                AND coalesce(replace(publication, ' ', ''), '') NOT LIKE '%"listed"_true%'
         )"#
     postgres r#"
         DELETE FROM slots
         WHERE ad = ANY (:ads) AND request IS NULL AND NOT EXISTS (
             SELECT 1 FROM ads
             WHERE ads.seq = slots.ad AND state = 'created' AND intent = 'created' AND status IN ('processing', 'waiting')
-                AND coalesce(replace(publication, ' ', ''), '') NOT LIKE '%"listed":true%'
+                AND coalesce(replace(publication, ' ', ''), '') NOT LIKE '%"listed"_true%'
         )"#;
 }
