@@ -61,6 +61,8 @@ mod retention;
 mod revisions;
 mod sandbox;
 mod silences;
+mod slot_store;
+mod slots;
 mod slow_clients;
 mod status;
 mod stock_plans;

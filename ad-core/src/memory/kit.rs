@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     model::{Dealer, Market},
-    pipeline::{Pipeline, PipelinePorts},
+    pipeline::{Pipeline, PipelinePorts, SlotKeeper, Slots},
     ports::Clock,
     rulebook::Rulebook,
     service::Service,
@@ -39,6 +39,8 @@ pub struct Kit {
     pub service: Service,
     /// Executes accepted requests, over these ports.
     pub pipeline: Pipeline,
+    /// Publishes ads that wait for a slot, when it is called.
+    pub slot_keeper: SlotKeeper,
 }
 
 impl Kit {
@@ -59,9 +61,12 @@ impl Kit {
             media: media.clone(),
             primary: primary.clone(),
             secondary: secondary.clone(),
-            clock,
+            clock: clock.clone(),
             ids: ids.clone(),
         });
-        Self { store, directory, images, media, primary, secondary, ids, service, pipeline }
+        let slots = Slots { dealers: directory.clone(), store: store.clone() };
+        let pipeline = pipeline.with_slots(slots.clone());
+        let slot_keeper = SlotKeeper { slots, store: store.clone(), clock, ids: ids.clone() };
+        Self { store, directory, images, media, primary, secondary, ids, service, pipeline, slot_keeper }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | Type | Implements |
 //! |---|---|
-//! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases; [`ports::PhotoStore`](crate::ports::PhotoStore), [`ports::PlanStore`](crate::ports::PlanStore), [`ports::AccountStore`](crate::ports::AccountStore) |
+//! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases; [`ports::PhotoStore`](crate::ports::PhotoStore), [`ports::PlanStore`](crate::ports::PlanStore), [`ports::AccountStore`](crate::ports::AccountStore), [`ports::SlotStore`](crate::ports::SlotStore) |
 //! | [`MemoryMarketplace`] | [`ports::Marketplace`](crate::ports::Marketplace): listings in order, idempotent calls, injected failures |
 //! | [`MemoryImages`] | [`ports::ImageFetcher`](crate::ports::ImageFetcher): addresses with given answers |
 //! | [`MemoryMedia`] | [`ports::MediaStore`](crate::ports::MediaStore): images by checksum |
@@ -53,6 +53,7 @@ mod kit;
 mod marketplace;
 mod media;
 mod plans;
+mod slots;
 mod store;
 
 pub use clock::{CountingIds, ManualClock};

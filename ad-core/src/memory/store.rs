@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{accounts::AccountRows, filter, plans::PlanRow};
+use super::{accounts::AccountRows, filter, plans::PlanRow, slots::SlotRow};
 use crate::{
     categories::Category,
     lock::locked,
@@ -58,6 +58,8 @@ pub(super) struct Tables {
     pub(super) plans: Vec<PlanRow>,
     /// What promotions cost.
     pub(super) accounts: AccountRows,
+    /// Slots that requests have taken, and ads that wait for one.
+    pub(super) slots: HashMap<Uuid, SlotRow>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Watches that commits of log entries wake.
@@ -255,6 +257,16 @@ impl Tables {
         self.ads.iter().map(|row| &row.stored)
     }
 
+    /// An ad by its id.
+    pub(super) fn stored_by_id(&self, ad: Uuid) -> Option<&StoredAd> {
+        self.by_id.get(&ad).map(|index| &self.ads[*index].stored)
+    }
+
+    /// Whether a request is unfinished.
+    pub(super) fn is_unfinished(&self, request: Uuid) -> bool {
+        self.queue.iter().any(|queued| queued.request.id == request)
+    }
+
     /// Number of a dealer's requests that can be claimed.
     pub(super) fn due_requests(&self, dealer_code: &str, now: Timestamp) -> usize {
         let mut seen = HashSet::new();
@@ -415,7 +427,7 @@ impl Store for MemoryStore {
         stored.intent = revision.intent.unwrap_or(stored.intent);
         stored.pole_position_until = revision.pole_position_until.or(stored.pole_position_until);
         stored.ad.updated = revision.updated;
-        if !stored.words.status.is_under_way() {
+        if !stored.words.is_under_way() {
             (stored.words, stored.status_since) = (revision.words, revision.updated);
         }
         if let Some(wanted) = revision.reservation {

@@ -54,7 +54,7 @@ names! {
 }
 
 impl AdStatus {
-    /// Whether a request of the ad is unfinished.
+    /// Whether a request of the ad is unfinished, unless the ad [waits for a slot](super::StatusWords::waits_for_slot).
     pub const fn is_under_way(self) -> bool {
         matches!(self, Self::Processing | Self::Waiting)
     }

@@ -159,6 +159,16 @@ impl StatusWords {
         Self { primary: processing(self.primary), secondary: processing(self.secondary), ..Self::default() }
     }
 
+    /// Whether the ad waits for a free slot, and has no unfinished request.
+    pub fn waits_for_slot(&self) -> bool {
+        self.status == AdStatus::Waiting && self.failure == Some(Code::SlotsExceeded)
+    }
+
+    /// Whether a request of the ad is unfinished.
+    pub fn is_under_way(&self) -> bool {
+        self.status.is_under_way() && !self.waits_for_slot()
+    }
+
     /// The status on a marketplace.
     pub fn channel(&self, market: Market) -> Option<ChannelStatus> {
         match market {
@@ -212,6 +222,17 @@ pub struct PublishedChannel {
 }
 
 impl Publication {
+    /// Whether a marketplace lists the ad.
+    pub fn is_listed(&self) -> bool {
+        self.channels.values().any(|channel| channel.listed)
+    }
+
+    /// Whether the ad was not published because no slot was free.
+    pub fn waits_for_slot(&self) -> bool {
+        let mut failures = self.channels.values().filter_map(|channel| channel.failure.as_ref());
+        !self.is_listed() && failures.any(|failure| failure.code == Code::SlotsExceeded)
+    }
+
     /// Records the end of an action on marketplaces: on those that it reached, and on the others why it did not.
     pub(crate) fn end(
         &mut self,

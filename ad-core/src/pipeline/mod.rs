@@ -9,6 +9,7 @@ mod markets;
 mod media;
 mod policy;
 mod retry;
+mod slots;
 
 use std::{
     sync::{Arc, Mutex},
@@ -34,6 +35,7 @@ use crate::{
     violation::Code,
 };
 pub use policy::RetryPolicy;
+pub use slots::{SlotKeeper, Slots};
 
 /// How often a pipeline retries, and how long its leases are.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +85,13 @@ pub struct Pipeline {
     ports: PipelinePorts,
     settings: PipelineSettings,
     quotas: Option<Arc<Quotas>>,
+    slots: Option<Slots>,
 }
 
 impl Pipeline {
-    /// A pipeline over these ports, with the usual settings and without quotas.
+    /// A pipeline over these ports, with the usual settings and without quotas and slots.
     pub fn new(ports: PipelinePorts) -> Self {
-        Self { ports, settings: PipelineSettings::default(), quotas: None }
+        Self { ports, settings: PipelineSettings::default(), quotas: None, slots: None }
     }
 
     /// The same, with other settings.
@@ -101,6 +104,12 @@ impl Pipeline {
     #[must_use]
     pub fn with_quotas(self, quotas: Arc<Quotas>) -> Self {
         Self { quotas: Some(quotas), ..self }
+    }
+
+    /// The same, publishing only as many ads of a dealer as it has slots.
+    #[must_use]
+    pub fn with_slots(self, slots: Slots) -> Self {
+        Self { slots: Some(slots), ..self }
     }
 
     /// The ports that the pipeline was built with.
@@ -263,7 +272,8 @@ impl<'a> RequestRun<'a> {
                 self.progress.end();
                 continue;
             }
-            if !self.progress.begun {
+            let resumed = self.progress.begun;
+            if !resumed {
                 self.begin(action);
             }
             let ended = match action {
@@ -279,7 +289,10 @@ impl<'a> RequestRun<'a> {
                     let why = "Not published: images failed, and dont_publish_on_failed_images is set";
                     ActionEnd::Failed(Code::HeldByImages, why.into())
                 }
-                Action::Publish => self.run_on_marketplaces(action, "Ad published").await?,
+                Action::Publish => match if resumed { None } else { self.missing_slot().await? } {
+                    Some(why) => ActionEnd::Failed(Code::SlotsExceeded, why.into()),
+                    None => self.run_on_marketplaces(action, "Ad published").await?,
+                },
                 Action::Unpublish => self.run_on_marketplaces(action, "Ad unpublished").await?,
                 Action::Delete => self.delete().await?,
                 Action::Bump => self.run_on_marketplaces(action, "Ad bumped").await?,

@@ -9,6 +9,7 @@ mod media;
 mod photos;
 mod plans;
 mod registry;
+mod slots;
 mod store;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub use plans::{
     RecordedOutcome,
 };
 pub use registry::{VehicleId, VehicleRegistry};
+pub use slots::{SlotRequest, SlotStore};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
     PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,

@@ -7,7 +7,7 @@ use std::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::{AccountStore, EventWatch, Reservation};
+use super::{AccountStore, EventWatch, Reservation, SlotStore};
 use crate::model::{
     Ad, AdQuery, AdState, AdTag, Amount, ApiVersion, Content, ContentChange, ContentScore, Creation, EarlierPrices,
     EventPage, EventPosition, EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery,
@@ -383,7 +383,7 @@ pub enum StoreError {
 
 /// Stores ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
 #[async_trait]
-pub trait Store: AccountStore + Send + Sync {
+pub trait Store: AccountStore + SlotStore + Send + Sync {
     /// Stores a new ad with its [quality score](crate::quality::score), its first log entry, its request, and the answer to keep.
     ///
     /// # Errors

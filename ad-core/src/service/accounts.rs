@@ -69,7 +69,11 @@ impl Service {
         let dealer = self.dealer(dealer_code);
         let month = Month::of(self.clock.now(), &dealer.time_zone());
         let charges = self.store.monthly_charges(dealer_code, month, &dealer.currency).await?;
-        Ok(Account::new(&dealer, month, &charges))
+        let mut account = Account::new(&dealer, month, &charges);
+        if account.slots.most.is_some() {
+            account.slots.used = Some(self.store.slots_used(dealer_code).await?);
+        }
+        Ok(account)
     }
 
     /// A page of the charges of a token's scope, newest first.

@@ -34,6 +34,7 @@ pub(super) const CODES: &[CodeAdvice] = &[
     code_advice(Code::ImageStoreUnavailable, WhoActs::Operator, WhoActs::Operator),
     code_advice(Code::QuotaExceeded, WhoActs::Dealer, WhoActs::Dealer),
     code_advice(Code::HeldByImages, WhoActs::Dealer, WhoActs::Dealer),
+    code_advice(Code::SlotsExceeded, WhoActs::Dealer, WhoActs::Dealer),
     code_advice(Code::MarketplaceRefused, WhoActs::Dealer, WhoActs::Dealer),
     code_advice(Code::MarketplaceUnreachable, WhoActs::Marketplace, WhoActs::Marketplace),
     code_advice(Code::MarketplaceBusy, WhoActs::Marketplace, WhoActs::Marketplace),
@@ -65,6 +66,9 @@ pub fn advice(code: Code, is_retried: bool) -> Advice {
         None => Advice { who_acts: WhoActs::Operator, what_to_do: Some(cure) },
     }
 }
+
+/// The status of an ad that waits for a slot, and of its channels.
+pub(super) const WAITS_FOR_SLOT: &str = "The ad waits for a free slot.";
 
 pub(super) fn of_ad(status: AdStatus) -> &'static str {
     match status {
@@ -101,7 +105,8 @@ pub(super) fn of_channel(
     is_to_be_listed: bool,
 ) -> (String, Advice) {
     let reason = reason.map_or_else(String::new, |reason| format!(" Reason: {reason}"));
-    let text = format!("{}{reason}", of_channel_status(status));
+    let waits_for_slot = code == Some(Code::SlotsExceeded) && status == ChannelStatus::Waiting;
+    let text = format!("{}{reason}", if waits_for_slot { WAITS_FOR_SLOT } else { of_channel_status(status) });
     let is_retried = matches!(status, ChannelStatus::Waiting | ChannelStatus::Paused);
     let advice = match code {
         Some(code) => advice(code, is_retried),

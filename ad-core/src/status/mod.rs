@@ -96,7 +96,13 @@ fn ad_status(ad: &Ad, under_way: Option<OldestRequest<'_>>, channels: &[ChannelS
         Some(_) => AdStatus::Processing,
         None if ad.state == AdState::Deleted => AdStatus::Deleted,
         None if !ad.content.visible() => AdStatus::Hidden,
-        None if !channels.iter().any(is_listed) => AdStatus::Failed,
+        None if !channels.iter().any(is_listed) => {
+            if channels.contains(&ChannelStatus::Waiting) {
+                AdStatus::Waiting
+            } else {
+                AdStatus::Failed
+            }
+        }
         None if channels.iter().all(|channel| *channel == ChannelStatus::Live) => AdStatus::Live,
         None => AdStatus::PartlyLive,
     }
@@ -133,6 +139,8 @@ fn settled_status(publication: &Publication, market: Market, is_shown: bool) -> 
     let status = match (channel.listed, &channel.failure) {
         (true, None) => ChannelStatus::Live,
         (true, Some(_)) => ChannelStatus::Outdated,
+        // The service publishes the ad by itself when a slot is free.
+        (false, Some(failure)) if is_shown && failure.code == Code::SlotsExceeded => ChannelStatus::Waiting,
         (false, Some(_)) if is_shown => ChannelStatus::Failed,
         (false, _) => ChannelStatus::NotListed,
     };
@@ -181,7 +189,7 @@ pub fn report(facts: StatusFacts, now: Timestamp) -> StatusReport {
         state: ad.state,
         status: words.status,
         since: *status_since,
-        text: advice::of_ad(words.status).to_owned(),
+        text: if words.waits_for_slot() { advice::WAITS_FOR_SLOT } else { advice::of_ad(words.status) }.to_owned(),
         channels,
         images,
         pole_position_until: pole_position_until.filter(|until| *until > now),

@@ -224,6 +224,9 @@ codes! {
     HeldByImages "held_by_images": "Not published because an image is missing",
         "An image is missing and the ad has `dont_publish_on_failed_images`, so it was not sent to any marketplace.",
         "Make the images available and send `retry`, or set `dont_publish_on_failed_images` to `false`.";
+    SlotsExceeded "slots_exceeded": "Waits for a free slot",
+        "The dealer may have a certain number of ads live at once, its slots, and none is free for this ad. The ad waits and is not published.",
+        "Hide or delete another ad, or ask the operator for more slots. The service then publishes the ad by itself; ads that have waited longer come first.";
     MarketplaceRefused "marketplace_refused": "Refused by the marketplace",
         "A marketplace does not accept the ad as it is. The log entry names the marketplace and its reason.",
         "Update the ad: correct the problem that the reason names.";

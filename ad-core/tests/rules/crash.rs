@@ -16,7 +16,8 @@ use ad_core::{
     pipeline::{Pipeline, PipelinePorts},
     ports::{
         AccountStore, AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf,
-        PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        PhotoQuery, Record, Revision, Scope, SlotRequest, SlotStore, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
+        Usage, VehicleQuery,
     },
 };
 use async_trait::async_trait;
@@ -58,6 +59,30 @@ impl AccountStore for Mortal {
 
     async fn set_own_budget(&self, dealer_code: &str, own: Option<Amount>, at: Timestamp) -> Result<(), StoreError> {
         self.store.set_own_budget(dealer_code, own, at).await
+    }
+}
+
+#[async_trait]
+impl SlotStore for Mortal {
+    async fn take_slot(&self, wanted: SlotRequest<'_>) -> Result<bool, StoreError> {
+        self.store.take_slot(wanted).await
+    }
+
+    async fn slots_used(&self, dealer_code: &str) -> Result<u64, StoreError> {
+        self.store.slots_used(dealer_code).await
+    }
+
+    async fn dealers_waiting_for_slots(&self) -> Result<Vec<String>, StoreError> {
+        self.store.dealers_waiting_for_slots().await
+    }
+
+    async fn next_for_slots(
+        &self,
+        dealer_code: &str,
+        most: Option<u32>,
+        at_most: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        self.store.next_for_slots(dealer_code, most, at_most).await
     }
 }
 

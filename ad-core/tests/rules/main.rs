@@ -42,6 +42,7 @@ mod reference;
 mod retries;
 mod revisions;
 mod samples;
+mod slots;
 mod status;
 mod stock;
 mod store;

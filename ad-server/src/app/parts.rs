@@ -7,7 +7,7 @@ use std::{
 
 use ad_core::{
     model::Market,
-    pipeline::{Pipeline, PipelinePorts, PipelineSettings},
+    pipeline::{Pipeline, PipelinePorts, PipelineSettings, SlotKeeper, Slots},
     ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
 };
@@ -166,7 +166,12 @@ impl CommonParts {
             marketplaces: settings.marketplace_retry(),
             ..PipelineSettings::default()
         };
-        Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
+        let pipeline = Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings));
+        Ok(pipeline.with_slots(self.slots()))
+    }
+
+    fn slots(&self) -> Slots {
+        Slots { dealers: self.directory.clone(), store: self.store.clone() }
     }
 
     /// Starts the workers if the settings want them, and the periodic tasks. `tokens` are those that this process verifies.
@@ -223,6 +228,12 @@ impl CommonParts {
         let parts = ServiceParts {
             database: self.database.clone(),
             directory: Arc::clone(&self.directory),
+            slot_keeper: SlotKeeper {
+                slots: self.slots(),
+                store: self.store.clone(),
+                clock: Arc::clone(&self.clock),
+                ids: Arc::clone(&self.ids),
+            },
             clock: Arc::clone(&self.clock),
             kept: settings.kept(),
             retention,

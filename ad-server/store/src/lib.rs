@@ -11,6 +11,7 @@
 //! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
 //! | `plans` | `ad_core::ports::PlanStore`: stock plans |
 //! | `quality` | the quality scores of ads that an earlier version has stored |
+//! | `slots` | `ad_core::ports::SlotStore`: how many ads of a dealer are live at once |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
@@ -59,6 +60,7 @@ mod retention;
 mod rows;
 mod schema;
 mod search;
+mod slots;
 pub mod sql;
 mod sqlite;
 pub mod statement;

@@ -6,7 +6,10 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
-use ad_core::ports::{Clock, Ids};
+use ad_core::{
+    pipeline::SlotKeeper,
+    ports::{Clock, Ids},
+};
 use futures_util::future::BoxFuture;
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
@@ -56,6 +59,7 @@ pub type TaskError = Box<dyn Error + Send + Sync>;
 pub struct ServiceParts {
     pub database: Database,
     pub directory: Arc<Directory>,
+    pub slot_keeper: SlotKeeper,
     pub clock: Arc<dyn Clock>,
     pub kept: Kept,
     pub retention: Retention,
@@ -77,7 +81,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const FRESHNESS: Duration = Duration::from_millis(500);
 
 #[rustfmt::skip]
-pub static TASKS: [PeriodicTask<ServiceParts>; 8] = [
+pub static TASKS: [PeriodicTask<ServiceParts>; 9] = [
     PeriodicTask {
         name: "directory", period: |_| Some(FRESHNESS), jitter: 0, at_once: false, while_stopping: true,
         work: |parts| Box::pin(async { parts.directory.refresh().await?; Ok(Next::Period) }),
@@ -115,6 +119,15 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 8] = [
             Ok(Next::Period)
         }),
         failure: "cannot record the use of tokens",
+    },
+    // A slot is free when an ad is not live any more, and when an operator adds slots.
+    PeriodicTask {
+        name: "slots", period: |_| Some(MINUTE / 60), jitter: 10, at_once: false, while_stopping: false,
+        work: |parts| Box::pin(async {
+            let more = parts.slot_keeper.publish_waiting().await?;
+            Ok(if more { Next::After(cleanup::PAUSE) } else { Next::Period })
+        }),
+        failure: "cannot publish ads that wait for a free slot; will be retried",
     },
     PeriodicTask {
         name: "cleanup", period: |parts| Some(MINUTE.min(parts.kept.shortest())), jitter: 10, at_once: false, while_stopping: false,

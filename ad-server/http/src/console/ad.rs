@@ -110,7 +110,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
     html! {
         div.channel {
             h3 { (texts.market(channel.marketplace)) " " (badges::channel_status(texts, channel.status)) }
-            p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status))) }
+            p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status, channel.code))) }
             @if channel.who_acts != WhoActs::Nobody {
                 p {
                     strong { (texts.who_acts(channel.who_acts)) ": " }

@@ -149,6 +149,9 @@ texts! {
     failure_held: "Not published because a photo is missing", "Inte publicerad eftersom ett foto saknas";
     helps_held: "Make the photo available and retry, or allow publication without it.",
         "Gör fotot tillgängligt och försök igen, eller tillåt publicering utan det.";
+    failure_slots: "Waits for a free slot", "Väntar på en ledig plats";
+    helps_slots: "Hide or delete another ad, or ask the operator for more slots: the ad is then published by itself.",
+        "Dölj eller ta bort en annan annons, eller be den driftansvarige om fler platser: då publiceras annonsen av sig själv.";
     failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
     helps_refused: "Correct what the marketplace objects to: the ad says it.", "Rätta det som marknadsplatsen invänder mot: det står i annonsen.";
     failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";

@@ -72,6 +72,7 @@ impl Texts {
             Code::ImageStoreUnavailable => self.failure_image_store,
             Code::QuotaExceeded => self.failure_quota,
             Code::HeldByImages => self.failure_held,
+            Code::SlotsExceeded => self.failure_slots,
             Code::MarketplaceRefused => self.failure_refused,
             Code::MarketplaceUnreachable => self.failure_unreachable,
             Code::MarketplaceBusy => self.failure_busy,
@@ -89,6 +90,7 @@ impl Texts {
             Code::ImageStoreUnavailable => self.helps_image_store,
             Code::QuotaExceeded => self.helps_quota,
             Code::HeldByImages => self.helps_held,
+            Code::SlotsExceeded => self.helps_slots,
             Code::MarketplaceRefused => self.helps_refused,
             Code::MarketplaceUnreachable | Code::MarketplaceBusy => self.helps_later,
             Code::MarketplaceCredentials => self.helps_credentials,
@@ -115,8 +117,9 @@ impl Texts {
 }
 
 /// What the status of a channel means, in Swedish; the API says it in English.
-pub(super) const fn channel_in_swedish(status: ChannelStatus) -> &'static str {
+pub(super) const fn channel_in_swedish(status: ChannelStatus, code: Option<Code>) -> &'static str {
     match status {
+        ChannelStatus::Waiting if matches!(code, Some(Code::SlotsExceeded)) => "Annonsen väntar på en ledig plats.",
         ChannelStatus::Live => "Publicerad och aktuell.",
         ChannelStatus::Outdated => "Publicerad, men den senaste uppdateringen misslyckades.",
         ChannelStatus::NotListed => "Inte publicerad.",

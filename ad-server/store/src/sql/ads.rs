@@ -88,7 +88,7 @@ statements! {
     /// kept under the key. Every accepted write changes the revision, so requests of other processes are counted as well.
     ///
     /// Values that are null stay as they are; the registration number belongs to the content. The status stays while a request is
-    /// unfinished. A request that costs something is refused if `total` is more than what is left of the lower one of the operator's
+    /// unfinished; an ad that waits for a slot has none. A request that costs something is refused if `total` is more than what is left of the lower one of the operator's
     /// budget and the dealer's own. Prices that are replaced are kept, and so is the difference from the content before, if there is one; 500 is
     /// `ad_core::model::MOST_EARLIER_PRICES` and `MOST_REVISIONS`.
     ReviseAd<'a> {
@@ -111,9 +111,9 @@ statements! {
             api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
             intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
             updated = :updated, revision = revision + 1,
-            status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
-            channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
-            status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
+            status = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN status ELSE :ad_status END,
+            channels = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN channels ELSE :ad_channels END,
+            status_since = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN status_since ELSE :updated END,
             content_revision = CASE WHEN :content IS NULL THEN content_revision
                 ELSE ((SELECT number << 40 FROM epoch) | (content_revision & 1099511627775)) + 1 END,
             visible_changes = CASE WHEN :content IS NULL THEN ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1
@@ -173,9 +173,9 @@ statements! {
                 api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
                 intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
                 updated = :updated, revision = revision + 1,
-                status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
-                channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
-                status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
+                status = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN status ELSE :ad_status END,
+                channels = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN channels ELSE :ad_channels END,
+                status_since = CASE WHEN status = 'processing' OR status = 'waiting' AND channels NOT LIKE '% slots_exceeded' THEN status_since ELSE :updated END,
                 content_revision = CASE WHEN :content IS NULL THEN content_revision
                     ELSE ((SELECT number << 40 FROM epoch) | (content_revision & 1099511627775)) + 1 END,
                 visible_changes = CASE WHEN :content IS NULL THEN ((SELECT number << 40 FROM epoch) | (visible_changes & 1099511627775)) + 1

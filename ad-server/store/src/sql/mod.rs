@@ -18,4 +18,5 @@ pub(super) mod photos;
 pub(super) mod plans;
 pub(super) mod queue;
 pub(super) mod retention;
+pub(super) mod slots;
 pub(super) mod webhooks;

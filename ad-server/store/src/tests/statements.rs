@@ -21,6 +21,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::plans::all(),
         sql::queue::all(),
         sql::retention::all(),
+        sql::slots::all(),
         sql::webhooks::all(),
         sql::listings::all(),
     ];
