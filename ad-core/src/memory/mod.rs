@@ -52,6 +52,7 @@ mod kit;
 mod marketplace;
 mod media;
 mod plans;
+mod promotions;
 mod store;
 
 pub use clock::{CountingIds, ManualClock};

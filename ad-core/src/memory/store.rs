@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{filter, plans::PlanRow};
+use super::{filter, plans::PlanRow, promotions::PromotionRow};
 use crate::{
     categories::Category,
     lock::locked,
@@ -56,6 +56,8 @@ pub(super) struct Tables {
     photos: BTreeMap<String, Photo>,
     /// Stock plans, oldest first.
     pub(super) plans: Vec<PlanRow>,
+    /// Schedules of promotions, oldest first.
+    pub(super) promotions: Vec<PromotionRow>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Watches that commits of log entries wake.

@@ -7,6 +7,7 @@ mod marketplace;
 mod media;
 mod photos;
 mod plans;
+mod promotions;
 mod registry;
 mod store;
 
@@ -27,6 +28,7 @@ pub use plans::{
     AdOfStock, ApplyStart, ChangeRequest, ClaimedPlan, NewChange, PlanLease, PlanResult, PlanScope, PlanStore,
     RecordedOutcome,
 };
+pub use promotions::{AfterRun, ClaimedPromotion, PromotionLease, PromotionStore, RecordedRun, StartedRun};
 pub use registry::{VehicleId, VehicleRegistry};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,

@@ -7,6 +7,7 @@ pub mod import;
 mod incoming;
 mod plans;
 mod promote;
+mod promotions;
 mod quality;
 mod read;
 mod record;
@@ -35,6 +36,7 @@ use crate::{
 pub use create::{CreatePath, Validated};
 pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
 pub use plans::{BulkChange, PlanLimits, PlanWriter, StockPlanError, StockPlans};
+pub use promotions::{PromotionError, Promotions, SelectAds};
 pub use record::AdRecord;
 pub use revisions::NotRecorded;
 
