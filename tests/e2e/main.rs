@@ -48,6 +48,7 @@ mod plan_store;
 mod plans_postgres;
 mod prices;
 mod problems;
+mod promotion_store;
 mod properties;
 mod quality;
 mod record;

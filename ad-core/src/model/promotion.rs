@@ -330,8 +330,8 @@ pub enum RunOutcome {
 pub struct RunAd {
     /// Its place in the run, from 0.
     pub n: u32,
-    /// The client's reference of the ad; `None` once the ad is erased.
-    pub source_id: Option<String>,
+    /// The client's reference of the ad.
+    pub source_id: String,
     /// What was done; `None` while it has not been its turn.
     pub outcome: Option<RunOutcome>,
 }
@@ -373,8 +373,8 @@ pub struct PromotionPreview {
 /// An ad that a run promotes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromotedAd {
-    /// The client's reference of the ad; `None` once the ad is erased.
-    pub source_id: Option<String>,
+    /// The client's reference of the ad.
+    pub source_id: String,
     /// Id of the request that promotes it.
     pub request_id: Uuid,
     /// What it costs; `None`: it has no price.
@@ -393,8 +393,8 @@ pub struct PreviewedAd {
 /// An ad that a run does not promote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedAd {
-    /// The client's reference of the ad; `None` once the ad is erased.
-    pub source_id: Option<String>,
+    /// The client's reference of the ad.
+    pub source_id: String,
     /// Why.
     pub code: Code,
 }

@@ -54,6 +54,8 @@ pub struct RecordedRun<'a> {
     pub currency: &'a str,
     /// Ads that are new or have an outcome now.
     pub ads: &'a [RunAd],
+    /// Number of the last ad of the run that has an outcome.
+    pub last: Option<u32>,
     /// What is next.
     pub then: AfterRun,
 }

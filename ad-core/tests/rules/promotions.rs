@@ -86,11 +86,11 @@ async fn runs(promotions: &Promotions, promotion: &Promotion) -> Vec<PromotionRu
 }
 
 fn promoted(run: &PromotionRun) -> Vec<&str> {
-    run.promoted.iter().filter_map(|ad| ad.source_id.as_deref()).collect()
+    run.promoted.iter().map(|ad| ad.source_id.as_str()).collect()
 }
 
 fn skipped(run: &PromotionRun) -> Vec<(&str, Code)> {
-    run.skipped.iter().filter_map(|ad| Some((ad.source_id.as_deref()?, ad.code))).collect()
+    run.skipped.iter().map(|ad| (ad.source_id.as_str(), ad.code)).collect()
 }
 
 fn at(time: &str) -> Timestamp {

@@ -51,6 +51,7 @@ mod options;
 mod photos;
 mod plans;
 mod postgres;
+mod promotions;
 mod quality;
 mod queue;
 mod retention;

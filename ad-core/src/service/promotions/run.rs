@@ -36,14 +36,24 @@ struct Run<'a> {
     currency: String,
     /// What it has cost by now.
     cost: Option<Amount>,
+    /// Number of the last ad that has an outcome.
+    last: Option<u32>,
     /// What is left of the schedule's budget before this run; `None`: there is no budget.
     left: Option<Amount>,
 }
 
 impl Run<'_> {
     fn recorded<'r>(&'r self, ads: &'r [RunAd], then: AfterRun) -> RecordedRun<'r> {
-        let Self { due, started, month, cost, ref currency, .. } = *self;
-        RecordedRun { due, started, month, cost, currency, ads, then }
+        let Self { due, started, month, cost, last, ref currency, .. } = *self;
+        RecordedRun { due, started, month, cost, currency, ads, last, then }
+    }
+
+    /// Counts an ad that has an outcome. Returns the number of promotions: 1 or 0.
+    fn count(&mut self, ad: &RunAd) -> u32 {
+        self.last = self.last.max(Some(ad.n));
+        let Some(RunOutcome::Promoted { cost, .. }) = ad.outcome else { return 0 };
+        self.cost = sum(self.cost, cost);
+        1
     }
 
     /// Whether something that costs this much is within the budget.
@@ -109,17 +119,14 @@ impl Promotions {
         };
         let currency = dealer.currency.clone();
         let left = self.left(&promotion, month, due).await?;
-        let mut run = Run { promotion: &promotion, lease, due, started, month, currency, cost: None, left };
+        let mut run = Run { promotion: &promotion, lease, due, started, month, currency, cost: None, last: None, left };
         // The selection is recorded before the first promotion, which may change the order of the ads.
         if is_new && ads.len() > 1 {
             self.record(&run, &ads, AfterRun::GoOn(self.service.clock.now() + LEASE)).await?;
         }
         let mut promoted = 0;
-        for ad in &ads {
-            if let Some(RunOutcome::Promoted { cost, .. }) = ad.outcome {
-                promoted += 1;
-                run.cost = sum(run.cost, cost);
-            }
+        for ad in ads.iter().filter(|ad| ad.outcome.is_some()) {
+            promoted += run.count(ad);
         }
         let (mut recorded, mut first) = (self.service.clock.now(), 0);
         for place in 0..ads.len() {
@@ -129,16 +136,12 @@ impl Promotions {
             if promoted >= promotion.rules.most_per_run {
                 break;
             }
-            let source_id = ads[place].source_id.as_deref().unwrap_or_default();
-            let Some(outcome) = self.promote(&run, source_id).await? else {
+            let Some(outcome) = self.promote(&run, &ads[place].source_id).await? else {
                 let later = self.service.clock.now() + QUOTA_PAUSE.0;
                 return self.record(&run, &ads[first..place], AfterRun::Later(later)).await.map(drop);
             };
-            if let RunOutcome::Promoted { cost, .. } = outcome {
-                promoted += 1;
-                run.cost = sum(run.cost, cost);
-            }
             ads[place].outcome = Some(outcome);
+            promoted += run.count(&ads[place]);
             let now = self.service.clock.now();
             if place + 1 - first >= PART.0 || now - recorded >= PART.1 {
                 self.record(&run, &ads[first..=place], AfterRun::GoOn(now + LEASE)).await?;
@@ -192,7 +195,7 @@ impl Promotions {
             }
             ids = if named.len() == 1 { named } else { self.listed(promotion, filters, &named).await? };
         }
-        let ad = |(n, source_id)| RunAd { n, source_id: Some(source_id), outcome: None };
+        let ad = |(n, source_id)| RunAd { n, source_id, outcome: None };
         Ok((0..MOST_CANDIDATES).zip(ids).map(ad).collect())
     }
 
@@ -302,6 +305,7 @@ impl Promotions {
             month,
             currency: dealer.currency.clone(),
             cost: None,
+            last: None,
             left: self.left(promotion, month, due.unwrap_or(now)).await?,
         };
         let access = Access::Dealer(promotion.dealer_code.clone());
@@ -310,7 +314,7 @@ impl Promotions {
             if promoted.len() >= rules.most_per_run as usize {
                 break;
             }
-            let Some(source_id) = candidate.source_id else { continue };
+            let source_id = candidate.source_id;
             let checked =
                 self.service.check_promotion(&access, Target::from(&source_id), rules.kind, rules.exclusions()).await;
             let code = match checked {
@@ -326,7 +330,7 @@ impl Promotions {
                 Err(ServiceError::Store(error)) => return Err(error),
                 Err(refusal) => code_of(&refusal),
             };
-            skipped.push(SkippedAd { source_id: Some(source_id), code });
+            skipped.push(SkippedAd { source_id, code });
         }
         Ok(PromotionPreview { due, promoted, skipped, cost: run.cost, currency: run.currency })
     }
