@@ -49,6 +49,7 @@ mod plans_postgres;
 mod prices;
 mod problems;
 mod promotion_store;
+mod promotions;
 mod properties;
 mod quality;
 mod record;

@@ -248,11 +248,8 @@ async fn a_run_is_recorded_in_parts_and_ends_once(store: &dyn BothStores) {
     assert!(store.record_run(lease, &part(at(10), &some, AfterRun::GoOn(at(60)))).await.unwrap());
     // A worker that is killed; the next one goes on.
     let next = claim(store, at(60)).await;
-    let expected = StartedRun {
-        started: at(10),
-        month: month("2026-06"),
-        ads: vec![promoted(0), skipped(1), open(2), open(3)],
-    };
+    let expected =
+        StartedRun { started: at(10), month: month("2026-06"), ads: vec![promoted(0), skipped(1), open(2), open(3)] };
     assert_eq!((next.due, next.run), (at(10), Some(expected)));
     let done = [promoted(0), skipped(1), promoted(2)];
     assert!(store.record_run(next.lease, &part(at(10), &done, ended(at(61), Some(at(100))))).await.unwrap());
@@ -349,8 +346,7 @@ async fn the_latest_runs_are_kept(store: &dyn BothStores) {
 
 async fn a_page_of_runs_ends_at_its_most_bytes(store: &dyn BothStores) {
     let made = add(store, 1, at(0)).await;
-    let long: Vec<_> =
-        (0..1000).map(|n| RunAd { source_id: format!("{n:0>255}"), ..skipped(n) }).collect();
+    let long: Vec<_> = (0..1000).map(|n| RunAd { source_id: format!("{n:0>255}"), ..skipped(n) }).collect();
     for number in 0..30 {
         run(store, at(number), month("2026-06"), &long, at(number + 1)).await;
     }

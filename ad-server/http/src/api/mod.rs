@@ -34,6 +34,7 @@ pub mod pages;
 mod perform;
 mod prefer;
 mod problem;
+mod promotions;
 pub mod requests;
 mod respond;
 mod revisions;
@@ -57,6 +58,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use access_log::RequestFacts;
+pub use ad_parameters::selected;
 use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
@@ -76,6 +78,7 @@ pub use lists::Lists;
 pub use openapi::first_request;
 pub use pages::viewers;
 pub use prefer::Waits;
+pub use promotions::PromotionApi;
 pub use sandbox::ApiFaults;
 pub use stock::StockApi;
 
@@ -132,6 +135,8 @@ pub struct Context {
     pub record_keys: Arc<RecordKeys>,
     /// Plans whole stocks; `None`: it cannot.
     pub stock: Option<StockApi>,
+    /// Promotes ads by the clock; `None`: it cannot.
+    pub promotions: Option<PromotionApi>,
     /// Manages webhooks; `None`: there are none.
     pub webhooks: Option<Webhooks>,
     /// Whether answers over the service's own TLS tell browsers to come by https only (RFC 6797).
@@ -188,6 +193,7 @@ ad_server_base::debug_by_name!(Context);
 ///     faults: None,
 ///     record_keys: Arc::new(RecordKeys::random()?),
 ///     stock: None,
+///     promotions: None,
 ///     webhooks: None,
 ///     strict_transport: true,
 /// };

@@ -5,8 +5,8 @@ use std::{borrow::Cow, num::NonZeroU64};
 use ad_core::{
     model::{
         Action, ActionState, AdState, AdStatus, ApiVersion, CallAction, ChangeKind, ChangeOutcome, ChannelStatus,
-        DeliveryState, DisabledReason, ImageStatus, Level, Market, PlanState, RequestState, Severity, Timestamp, Via,
-        WaitingFor, WebhookProblem, WhoActs,
+        DeliveryState, DisabledReason, ImageStatus, Level, Market, PlanState, PromotionKind, RequestState, Severity,
+        Timestamp, Via, WaitingFor, WebhookProblem, Weekday, WhoActs,
     },
     violation::Code,
 };
@@ -103,7 +103,7 @@ macro_rules! named {
 
 named! {
     Action ActionState AdState AdStatus ApiVersion CallAction ChangeKind ChangeOutcome ChannelStatus DeliveryState
-    ImageStatus Level Market PlanState RequestState Severity Via WaitingFor WebhookProblem WhoActs
+    ImageStatus Level Market PlanState PromotionKind RequestState Severity Via WaitingFor WebhookProblem Weekday WhoActs
 }
 
 described! {

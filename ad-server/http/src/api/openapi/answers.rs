@@ -72,6 +72,8 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("MarketplaceCall", "CallPage", "Calls of marketplaces, newest first"),
         ("Webhook", "WebhookPage", "Webhooks, oldest first"),
         ("Delivery", "DeliveryPage", "Deliveries, newest first"),
+        ("Promotion", "PromotionPage", "Promotion schedules, newest first"),
+        ("PromotionRun", "PromotionRunPage", "Runs, latest first"),
         ("StockPlan", "StockPlanPage", "Stock plans, newest first"),
         ("PlannedChange", "PlannedChangePage", "Changes, in the order of the stock"),
     ];

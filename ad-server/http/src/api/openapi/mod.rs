@@ -13,6 +13,7 @@ mod examples;
 mod fields;
 mod operations;
 mod parameters;
+mod promotions;
 mod property_examples;
 mod responses;
 mod service;
