@@ -1,20 +1,30 @@
 //! What every store has to do with promotions by the clock (`ad_core::ports::PromotionStore`), in memory, in SQLite, and in PostgreSQL.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use ad_core::{
-    memory::MemoryStore,
+    categories,
+    memory::{CountingIds, ManualClock, MemoryDirectory, MemoryStore},
     model::{
-        AdsOrder, Amount, AskedBy, DEFAULT_PER_RUN, MOST_PROMOTIONS, MOST_RUNS, Month, Page, Promotion, PromotionKind,
-        PromotionRules, PromotionRun, RequestOrigin, RunAd, RunOutcome, Timestamp, Via, Weekday,
+        AdsOrder, Amount, AskedBy, DEFAULT_PER_RUN, Dealer, MOST_PROMOTIONS, MOST_RUNS, Market, Month, Page, Promotion,
+        PromotionKind, PromotionRules, PromotionRun, RequestOrigin, RunAd, RunOutcome, Timestamp, Via, Weekday,
     },
     ports::{
         AfterRun, ClaimedPromotion, PAGE_BYTES, PromotionLease, PromotionStore, RecordedRun, Scope, StartedRun, Store,
         StoreError,
     },
+    rulebook::Rulebook,
+    service::{Access, Promotions, Service},
     violation::Code,
 };
-use ad_server::store::{Database, DatabaseStore};
+use ad_server::{
+    api::{NoAnswer, selected},
+    store::{Database, DatabaseStore},
+};
 use ad_tests::Postgres;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -355,4 +365,55 @@ async fn a_page_of_runs_ends_at_its_most_bytes(store: &dyn BothStores) {
     assert_eq!(page.count, 30);
     assert!(!page.rows.is_empty() && page.rows.len() < 30, "{}", page.rows.len());
     assert!(bytes <= PAGE_BYTES + 100_000, "{bytes}");
+}
+
+/// 10,000 schedules of 100 dealers that are due at the same time, each for one ad.
+async fn many_due_schedules(url: &str) {
+    const DEALERS: usize = 100;
+    const EACH: usize = 100;
+    let store = Arc::new(database(url).await);
+    let codes: Vec<_> = (0..DEALERS).map(|n| format!("dealer-{n}")).collect();
+    let dealer = |code: &String| Dealer { bump: vec![Market::Primary], ..Dealer::named(code) };
+    let directory: Arc<MemoryDirectory> = Arc::new(codes.iter().map(dealer).collect());
+    let (clock, ids) = (Arc::new(ManualClock::default()), Arc::new(CountingIds::default()));
+    let service = Service::new(store.clone(), directory, Arc::new(Rulebook::default()), clock.clone(), ids.clone());
+    let promotions = Promotions::new(service.clone(), store.clone(), selected, &NoAnswer);
+    let car = categories::by_vehicle_type("car").unwrap();
+    let due = ad_core::ports::Clock::now(&*clock);
+    let of_dealer = |(number, code): (usize, String)| {
+        let (service, store, ids) = (&service, &store, &ids);
+        async move {
+            for n in 0..EACH {
+                let payload = crate::payloads::plain_car(&format!("car-{n}"), &format!("ABC{n:03}"));
+                let payload = payload.as_object().cloned().unwrap();
+                let id = ad_core::ports::Ids::next(&**ids);
+                service.create(&Access::Dealer(code.clone()), id, car, payload).await.unwrap();
+                let mut made = promotion((number * EACH + n) as u128 + 1, &code, Some(due));
+                made.rules.select = json!({"source_id": format!("car-{n}")}).as_object().cloned().unwrap();
+                made.rules.budget = None;
+                assert!(store.add_promotion(&made).await.unwrap());
+            }
+        }
+    };
+    join_all(codes.into_iter().enumerate().map(of_dealer)).await;
+    let began = Instant::now();
+    let workers = join_all((0..2).map(|_| async { while promotions.work().await.unwrap() {} }));
+    workers.await;
+    println!("{} schedules in {:.1} s", DEALERS * EACH, began.elapsed().as_secs_f64());
+    let run = store.promotion_runs(id(1), Page::default()).await.unwrap().rows.remove(0);
+    assert_eq!(run.promoted.len(), 1, "{run:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures"]
+async fn ten_thousand_due_schedules_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    many_due_schedules(&format!("sqlite://{}", folder.path().join("ads.db").display())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures"]
+async fn ten_thousand_due_schedules_on_postgresql() {
+    let Some(server) = Postgres::shared().await else { return };
+    many_due_schedules(&server.database().await).await;
 }

@@ -17,7 +17,7 @@ use ad_core::{
     },
     ports::{Clock, PromotionStore},
     rulebook::Rulebook,
-    service::{Access, PromotionError, Promotions, Service, ServiceError},
+    service::{Accepted, Access, AnswerWriter, PromotionError, Promotions, Service, ServiceError},
     violation::Code,
 };
 use futures_util::{FutureExt, future::join_all};
@@ -53,8 +53,16 @@ async fn publish(house: &House, ads: impl IntoIterator<Item = Value>) {
     }
 }
 
+struct NoAnswer;
+
+impl AnswerWriter for NoAnswer {
+    fn write(&self, _: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        Ok("{}".to_owned())
+    }
+}
+
 fn promotions_of(house: &House) -> Promotions {
-    Promotions::new(house.kit.service.clone(), house.kit.store.clone(), ad_parameters::selected)
+    Promotions::new(house.kit.service.clone(), house.kit.store.clone(), ad_parameters::selected, &NoAnswer)
 }
 
 fn origin() -> RequestOrigin {
@@ -62,6 +70,7 @@ fn origin() -> RequestOrigin {
 }
 
 /// At 08:00 in Stockholm, which is 06:00 UTC in summer.
+#[expect(clippy::needless_pass_by_value, reason = "reads better with json!")]
 fn daily(select: Value) -> Value {
     json!({"kind": "bump", "select": select, "at": "08:00"})
 }
@@ -411,7 +420,7 @@ async fn a_worker_that_is_killed_at_any_moment_promotes_nothing_twice() {
             let rulebook = Arc::new(Rulebook::default());
             let mortal =
                 Service::new(kit.store.clone(), kit.directory.clone(), rulebook, Arc::new(clock), kit.ids.clone());
-            let mortal = Promotions::new(mortal, kit.store.clone(), ad_parameters::selected);
+            let mortal = Promotions::new(mortal, kit.store.clone(), ad_parameters::selected, &NoAnswer);
             let worked = async { while mortal.work().await.unwrap() {} };
             let died = AssertUnwindSafe(worked).catch_unwind().await.is_err();
             deaths += usize::from(died);

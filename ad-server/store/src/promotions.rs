@@ -14,7 +14,6 @@ use uuid::Uuid;
 use super::{
     Columns, DatabaseStore, Link, Statement, Work, from_columns,
     lists::{codes, dealer_to_charge},
-    nul::restored,
     rows::{FromColumns, json},
     sql::promotions as sql,
     work::Isolation,
@@ -31,14 +30,16 @@ type AdColumns = (u32, String, Option<Uuid>, Option<Code>, Option<i64>);
 
 impl Columns<'_> {
     fn run_ads(&mut self) -> Result<Vec<RunAd>, StoreError> {
-        let ads: Vec<AdColumns> = self.json_or_default()?;
+        let text: Option<&str> = self.value()?;
+        let ads: Option<Vec<AdColumns>> =
+            text.map(serde_json::from_str).transpose().map_err(|error| self.faulty(&error.to_string()))?;
         let ad = |(n, source_id, request_id, code, cost): AdColumns| {
             let promoted = request_id
                 .map(|request_id| RunOutcome::Promoted { request_id, cost: cost.map(Amount::from_hundredths) });
             let outcome = promoted.or(code.map(RunOutcome::Skipped));
-            RunAd { n, source_id: restored(&source_id).into_owned(), outcome }
+            RunAd { n, source_id: self.as_written(&source_id).into_owned(), outcome }
         };
-        Ok(ads.into_iter().map(ad).collect())
+        Ok(ads.into_iter().flatten().map(ad).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ad_core::{
-    model::{AdStatus, ChangeKind, ChangeOutcome, MissingAds, Page, Timestamp},
+    model::{AdStatus, ChangeKind, ChangeOutcome, MissingAds, Page, PlanState, Timestamp},
     violation::Code,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use self::rules::{MEMBERS, Members};
-use super::{Access, Service, ServiceError};
+use super::{Access, AnswerWriter, Service, ServiceError};
 use crate::{
     fields::FieldErrors,
     model::{
@@ -34,6 +34,7 @@ pub struct Promotions {
     service: Service,
     store: Arc<dyn PromotionStore>,
     select: SelectAds,
+    answers: &'static dyn AnswerWriter,
 }
 
 /// Why a use case of promotions by the clock refused a request or failed.
@@ -71,9 +72,15 @@ impl From<StoreError> for PromotionError {
 }
 
 impl Promotions {
-    /// The use cases over a service and the schedules in its store.
-    pub fn new(service: Service, store: Arc<dyn PromotionStore>, select: SelectAds) -> Self {
-        Self { service, store, select }
+    /// The use cases over a service and the schedules in its store. Every promotion of a run is accepted under a key, so that it is
+    /// accepted once; `answers` writes what is kept under it, which nobody reads.
+    pub fn new(
+        service: Service,
+        store: Arc<dyn PromotionStore>,
+        select: SelectAds,
+        answers: &'static dyn AnswerWriter,
+    ) -> Self {
+        Self { service, store, select, answers }
     }
 
     /// Makes a schedule of what a client sends.

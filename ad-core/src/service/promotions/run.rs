@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Promotions;
@@ -13,7 +12,7 @@ use crate::{
         PromotionKind, PromotionPreview, RunAd, RunOutcome, SkippedAd, Timestamp, sum,
     },
     ports::{AfterRun, AnswerKey, ClaimedPromotion, LogEntries, PromotionLease, RecordedRun, Scope, StoreError},
-    service::{Acceptance, Accepted, Access, AnswerWriter, Incoming, Keep, ServiceError, Target, TooManyRequests},
+    service::{Acceptance, Accepted, Access, Incoming, Keep, ServiceError, Target, TooManyRequests},
     violation::Code,
 };
 
@@ -65,23 +64,10 @@ impl Run<'_> {
     }
 }
 
-/// A promotion of a run keeps no answer: only the key is needed, which only one promotion can have.
-struct NoAnswer;
-
-impl AnswerWriter for NoAnswer {
-    fn write(&self, _: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
-        Ok("{}".to_owned())
-    }
-}
-
 /// The key of a promotion: the same for every schedule that promotes the ad at the same time.
 fn key_of(promotion: &Promotion, due: Timestamp, source_id: &str) -> AnswerKey {
-    let digest = Sha256::new()
-        .chain_update(due.as_millis().to_be_bytes())
-        .chain_update(promotion.rules.kind.name())
-        .chain_update(source_id)
-        .finalize();
-    let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let what = format!("{} {source_id}", promotion.rules.kind);
+    let digest = Promotion::request_of(Uuid::nil(), due, &what).to_string();
     AnswerKey { holder: format!("promotions {}", promotion.dealer_code), digest }
 }
 
@@ -110,12 +96,11 @@ impl Promotions {
         let ClaimedPromotion { lease, promotion, due, run } = claimed;
         let dealer = self.service.dealer(&promotion.dealer_code);
         let is_new = run.is_none();
-        let (started, month, mut ads) = match run {
-            Some(run) => (run.started, run.month, run.ads),
-            None => {
-                let now = self.service.clock.now();
-                (now, Month::of(now, &dealer.time_zone()), self.candidates(&promotion).await?)
-            }
+        let (started, month, mut ads) = if let Some(run) = run {
+            (run.started, run.month, run.ads)
+        } else {
+            let now = self.service.clock.now();
+            (now, Month::of(now, &dealer.time_zone()), self.candidates(&promotion).await?)
         };
         let currency = dealer.currency.clone();
         let left = self.left(&promotion, month, due).await?;
@@ -263,7 +248,7 @@ impl Promotions {
             return earlier_or(Code::BudgetExceeded).await.map(Some);
         }
         let key = key_of(promotion, due, source_id);
-        let keep = Keep { key, fingerprint: id.to_string(), writer: &NoAnswer };
+        let keep = Keep { key, fingerprint: id.to_string(), writer: self.answers };
         let incoming = Incoming { id, keep: Some(&keep), origin: Some(&promotion.origin) };
         let made = match rules.kind {
             PromotionKind::Bump => service.bump(&access, incoming, target, rules.exclusions()).await,
@@ -274,12 +259,8 @@ impl Promotions {
             Ok(Accepted { request: Acceptance::CoalescedWith(other), ad, .. }) if other == id => {
                 return Ok(Some(promoted(&ad)));
             }
-            Ok(_) => Code::AlreadyPromoted,
+            Ok(_) | Err(ServiceError::KeyUsed(_)) => Code::AlreadyPromoted,
             Err(ServiceError::Store(error)) => return Err(error),
-            Err(ServiceError::KeyUsed(kept)) if kept.request_id != id => {
-                return Ok(Some(RunOutcome::Skipped(Code::AlreadyPromoted)));
-            }
-            Err(ServiceError::KeyUsed(_)) => Code::AlreadyPromoted,
             Err(ServiceError::TooManyRequests(TooManyRequests::OfDealer(_))) => {
                 if !is_known().await? && service.clock.now() - run.started < QUOTA_PAUSE.1 {
                     return Ok(None);

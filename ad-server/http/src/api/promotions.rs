@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ad_core::service::{PromotionError, Promotions};
+use ad_core::service::{Accepted, AnswerWriter, PromotionError, Promotions};
 use ad_parameters::{AdParameters, PageParameters};
 use poem::http::{HeaderValue, StatusCode, header};
 use tokio::sync::Notify;
@@ -12,6 +12,7 @@ use super::{
     ApiError, body::Payload, call::Call, errors::json_response, handler::ApiResult, links, lists::Turn,
     respond::PageBody,
 };
+use ad_server_store::answer::AnswerColumns;
 
 pub(super) const PATH: &str = "/v4/promotions";
 
@@ -25,6 +26,16 @@ pub struct PromotionApi {
 }
 
 ad_server_base::debug_by_name!(PromotionApi);
+
+/// What is kept of the answer to a promotion of a run: nothing but its key is needed.
+#[derive(Debug)]
+pub struct NoAnswer;
+
+impl AnswerWriter for NoAnswer {
+    fn write(&self, _: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(AnswerColumns { status: StatusCode::OK.as_u16(), headers: "[]", body: "null" }.to_string())
+    }
+}
 
 pub(super) async fn create(call: &Call<'_>, _: AdParameters, payload: Payload) -> ApiResult {
     let made = of_service(call)?.promotions.create(call.access(), &payload.object, &call.origin).await?;
