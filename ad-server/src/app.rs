@@ -11,7 +11,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use ad_core::{
     ports::{Clock, Ids},
-    service::{Service, StockPlans},
+    service::{Promotions, Service, StockPlans},
 };
 use tokio::{
     sync::{Notify, watch},
@@ -44,7 +44,7 @@ use ad_server_base::{
     values::{Period, PublicUrl},
 };
 use ad_server_http::{
-    api::{self, ApiFaults, Context, StockApi, Stopping},
+    api::{self, ApiFaults, Context, PromotionApi, StockApi, Stopping},
     console::{self, SignInLinks},
 };
 use ad_server_outside::{
@@ -54,7 +54,7 @@ use ad_server_outside::{
     webhooks::{SenderError, WebhookKeyError},
 };
 use ad_server_store::{Database, OpenError};
-use ad_server_work::stock_plans::PlanWorker;
+use ad_server_work::{promotions::PromotionWorker, stock_plans::PlanWorker};
 
 /// Why the service cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -177,6 +177,10 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let plans = StockPlans::new(service.clone(), store.clone(), settings.plan_limits());
     let worker = PlanWorker { plans: plans.clone(), due: Arc::clone(&due) };
     background.workers.push(tokio::spawn(worker.run(stopped.clone())));
+    let promotions = Promotions::new(service.clone(), store.clone(), api::selected, &api::NoAnswer);
+    let promotions_due = Arc::new(Notify::new());
+    let worker = PromotionWorker { promotions: promotions.clone(), due: Arc::clone(&promotions_due) };
+    background.workers.push(tokio::spawn(worker.run(stopped.clone())));
     let context = Context {
         service,
         store,
@@ -192,6 +196,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
         faults: sandbox.is_some().then(ApiFaults::default),
         record_keys: Arc::clone(webhooks.vault.record_keys()),
         stock: Some(StockApi::new(plans, due, settings.stock_bytes.bytes() as u64)),
+        promotions: Some(PromotionApi { promotions, due: promotions_due }),
         webhooks: Some(webhooks),
         strict_transport: settings.strict_transport_security,
     };

@@ -50,6 +50,8 @@ mod plan_store;
 mod plans_postgres;
 mod prices;
 mod problems;
+mod promotion_store;
+mod promotions;
 mod properties;
 mod quality;
 mod record;

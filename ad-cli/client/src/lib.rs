@@ -19,6 +19,7 @@ mod outcome;
 mod pace;
 mod pages;
 mod plans;
+mod promotions;
 mod record;
 mod sse;
 mod stock_body;
@@ -31,8 +32,8 @@ pub use ad_core::{
     model::{
         Account, AdFilter, AdOrder, AdQuery, AdStatus, Amount, AppliedPrice, ChangeQuery, Charge, ChargeQuery,
         DeliveryState, Included, LogQuery, MarketplaceCall, PlanOptions, PlanState, PlannedChange, PriceHistory,
-        PricePeriod, Quality, QualitySummary, Reduction, RequestStatus, RevisionEntry, StatusReport, StockPlan,
-        Summary, ValueChange,
+        PricePeriod, Promotion, PromotionPreview, PromotionRun, Quality, QualitySummary, Reduction, RequestStatus,
+        RevisionEntry, StatusReport, StockPlan, Summary, ValueChange,
     },
     service::Target,
 };
@@ -49,6 +50,7 @@ pub use models::{
 };
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use plans::{BulkChange, Selection, StockPlans};
+pub use promotions::{PromotionFields, Promotions, selecting};
 pub use record::{RecordError, RecordKeys, RecordedAd, RecordedRows, VerifiedRecord};
 pub use stock_body::{BodyStream, StockBody, StockFormat};
 pub use transport::Exchange;
@@ -183,6 +185,11 @@ impl Client {
     /// A dealer's whole stock, compared before anything changes.
     pub fn stock_plans(&self) -> StockPlans<'_> {
         StockPlans::new(&self.transport)
+    }
+
+    /// Promotions by the clock.
+    pub fn promotions(&self) -> Promotions<'_> {
+        Promotions::new(&self.transport)
     }
 
     /// Vehicle types' attributes, and their allowed values.

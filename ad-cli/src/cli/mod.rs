@@ -145,6 +145,8 @@ enum Command {
     /// Give ads pole position: first in search results for 3 days
     #[command(after_help = actions::POLE_POSITION_HELP)]
     PolePosition(actions::ActionArgs),
+    /// Promote ads by the clock, within a budget
+    Promotions(commands::promotions::PromotionsArgs),
     /// Retry an ad's failed steps
     Retry(actions::RetryArgs),
     /// Show the log of an ad
@@ -209,6 +211,7 @@ impl Command {
             Self::PolePosition(args) => actions::pole_position(context, &args).await,
             Self::Account(args) => commands::account::account(context, &args).await,
             Self::Budget(args) => commands::account::budget(context, &args).await,
+            Self::Promotions(args) => commands::promotions::run(context, &args).await,
             Self::Retry(args) => actions::retry(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
             Self::Events(args) => commands::events::run(context, &args).await,

@@ -11,7 +11,13 @@ mod queries;
 mod table;
 mod values;
 
-use ad_core::{fields::FieldErrors, synonyms::names::Names, violation::Violation};
+use ad_core::{
+    fields::FieldErrors,
+    model::{AdFilter, AdQuery},
+    synonyms::names::Names,
+    violation::Violation,
+};
+use serde_json::{Map, Value};
 
 pub use self::{
     queries::{AdParameters, ApplyParameters, EventParameters, EventsAfter, PageParameters, WebhookParameters},
@@ -56,6 +62,23 @@ pub trait FromParameters: Sized {
 pub trait ToParameters {
     /// The names and values of which [`parse`](FromParameters::parse) makes this query; what is the default is left out.
     fn parameters(&self) -> Vec<(&'static str, String)>;
+}
+
+/// The conditions of a selection, whose members are named and checked as the parameters of a list. A member that is `null` counts as left
+/// out.
+///
+/// # Errors
+/// All errors, by member.
+pub fn selected(select: &Map<String, Value>) -> Result<Vec<AdFilter>, FieldErrors> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let sent = select.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+        let value = match value {
+            Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
+            value => text(value),
+        };
+        (name.clone(), value)
+    });
+    Ok(AdQuery::parse(SELECT_PARAMETERS, &sent.collect::<Vec<_>>())?.filters)
 }
 
 /// Adds to the errors of a query the parameters that an operator's names have for unknown ones.

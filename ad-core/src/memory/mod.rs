@@ -53,6 +53,7 @@ mod kit;
 mod marketplace;
 mod media;
 mod plans;
+mod promotions;
 mod slots;
 mod store;
 

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{accounts::AccountRows, filter, plans::PlanRow, slots::SlotRow};
+use super::{accounts::AccountRows, filter, plans::PlanRow, promotions::PromotionRow, slots::SlotRow};
 use crate::{
     categories::Category,
     lock::locked,
@@ -60,6 +60,8 @@ pub(super) struct Tables {
     pub(super) accounts: AccountRows,
     /// Slots that requests have taken, and ads that wait for one.
     pub(super) slots: HashMap<Uuid, SlotRow>,
+    /// Schedules of promotions, oldest first.
+    pub(super) promotions: Vec<PromotionRow>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Watches that commits of log entries wake.

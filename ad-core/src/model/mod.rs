@@ -18,6 +18,7 @@
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`Included`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Amount`], [`Tariff`], [`Charge`] | what promotions cost, and what a dealer may spend |
+//! | [`Promotion`], [`PromotionRules`], [`PromotionRun`] | promotions by the clock |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
 mod account;
@@ -34,6 +35,7 @@ pub(crate) mod names;
 mod photo;
 mod plan;
 mod price;
+mod promotion;
 mod quality;
 mod query;
 mod request;
@@ -67,6 +69,12 @@ pub use plan::{
     ScoreChange, StockPlan,
 };
 pub use price::{AppliedPrice, EarlierPrices, MOST_EARLIER_PRICES, Price, PriceHistory, PricePeriod, Reduction};
+pub(crate) use promotion::sum;
+pub use promotion::{
+    AdsOrder, DEFAULT_PER_RUN, LastDay, MOST_CANDIDATES, MOST_PER_RUN, MOST_PROMOTIONS, MOST_RUNS, NotADay,
+    NotATimeOfDay, NotAnOrder, PreviewedAd, PromotedAd, Promotion, PromotionPreview, PromotionRules, PromotionRun,
+    RunAd, RunOutcome, SkippedAd, TimeOfDay, Weekday,
+};
 pub use quality::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
 };

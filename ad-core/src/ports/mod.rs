@@ -8,6 +8,7 @@ mod marketplace;
 mod media;
 mod photos;
 mod plans;
+mod promotions;
 mod registry;
 mod slots;
 mod store;
@@ -30,6 +31,7 @@ pub use plans::{
     AdOfStock, ApplyStart, ChangeRequest, ClaimedPlan, NewChange, PlanLease, PlanResult, PlanScope, PlanStore,
     RecordedOutcome,
 };
+pub use promotions::{AfterRun, ClaimedPromotion, PromotionLease, PromotionStore, RecordedRun, StartedRun};
 pub use registry::{VehicleId, VehicleRegistry};
 pub use slots::{SlotRequest, SlotStore};
 pub use store::{

@@ -8,6 +8,7 @@ pub mod import;
 mod incoming;
 mod plans;
 mod promote;
+mod promotions;
 mod quality;
 mod read;
 mod record;
@@ -37,6 +38,7 @@ pub use accounts::parse_own_budget;
 pub use create::{CreatePath, Validated};
 pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
 pub use plans::{BulkChange, PlanLimits, PlanWriter, StockPlanError, StockPlans};
+pub use promotions::{PromotionError, Promotions, SelectAds};
 pub use record::AdRecord;
 pub use revisions::NotRecorded;
 

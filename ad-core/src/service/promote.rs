@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use super::{Accepted, Access, Denial, Incoming, Service, ServiceError, Target, category_of, write::Decision};
 use crate::{
     lock::locked,
-    model::{Action, AdState, Exclusions, Market, POLE_POSITION, Plan},
-    ports::StoredAd,
+    model::{Action, Ad, AdState, Amount, Exclusions, Market, POLE_POSITION, Plan, PromotionKind},
+    ports::{LogEntries, StoredAd},
     violation::Code,
 };
 
@@ -23,35 +23,7 @@ impl Service {
         target: Target<'_>,
         exclude: Exclusions,
     ) -> Result<Accepted, ServiceError> {
-        self.promote(access, incoming.into(), target, "bump", |stored| {
-            let category = category_of(&stored.ad)?;
-            let mut refusals = showing(stored, "bump");
-            if exclude.primary && exclude.secondary {
-                refusals.push(Denial::new(Code::NotAllowed, "At most one marketplace can be excluded"));
-            }
-            if !category.registered && (exclude.primary || exclude.secondary) {
-                let text = "Marketplaces can be excluded for registered vehicles only";
-                refusals.push(Denial::new(Code::NotAllowed, text));
-            }
-            let permitted = &self.dealer(&stored.ad.dealer_code).bump;
-            let mut markets = category.markets();
-            markets.retain(|market| permitted.contains(market));
-            if markets.is_empty() {
-                let text = "Dealer has no permission to bump ads on any marketplace of this ad";
-                refusals.push(Denial::new(Code::PromotionNotPermitted, text));
-            }
-            markets.retain(|market| match market {
-                Market::Primary => !exclude.primary,
-                Market::Secondary => !exclude.secondary,
-            });
-            if markets.is_empty() && refusals.is_empty() {
-                let text = "Dealer has no permission to bump ads on the marketplace that is left";
-                refusals.push(Denial::new(Code::PromotionNotPermitted, text));
-            }
-            allowed(refusals)?;
-            Ok(Decision::of(Some(Plan { actions: vec![Action::Bump], markets })).coalescing())
-        })
-        .await
+        self.promote(access, incoming.into(), target, "bump", |stored| self.bump_of(stored, exclude)).await
     }
 
     /// Gives an ad pole position for three days ('Endpoints' rule 5).
@@ -65,28 +37,112 @@ impl Service {
         incoming: impl Into<Incoming<'_>> + Send,
         target: Target<'_>,
     ) -> Result<Accepted, ServiceError> {
-        self.promote(access, incoming.into(), target, "give pole position", |stored| {
-            let now = self.clock.now();
-            let mut refusals = showing(stored, "give pole position");
-            if !category_of(&stored.ad)?.registered {
-                refusals.push(Denial::new(Code::NotAllowed, "Pole position is for registered vehicles only"));
+        self.promote(access, incoming.into(), target, "give pole position", |stored| self.pole_position_of(stored))
+            .await
+    }
+
+    /// Checks a promotion as [`bump`](Self::bump) and [`pole_position`](Self::pole_position) do, except for quotas, and stores nothing.
+    ///
+    /// # Errors
+    /// Those of the promotion.
+    pub async fn check_promotion(
+        &self,
+        access: &Access,
+        target: Target<'_>,
+        kind: PromotionKind,
+        exclude: Exclusions,
+    ) -> Result<Ad, ServiceError> {
+        let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+        let decision = match kind {
+            PromotionKind::Bump => self.bump_of(&stored, exclude)?,
+            PromotionKind::PolePosition => self.pole_position_of(&stored)?,
+        };
+        if let Some(refusal) = decision.refusal {
+            return Err(refusal);
+        }
+        let markets = decision.plan.map_or_else(Vec::new, |plan| plan.markets);
+        let is_listed = markets.iter().any(|market| stored.ad.listing(*market).is_some());
+        if !is_listed && !self.store.has_unfinished(stored.ad.id).await? {
+            return Err(Denial::new(Code::AdNotPublished, "Ad is not published").into());
+        }
+        if self.directory.suspended(&stored.ad.dealer_code).is_some() {
+            return Err(
+                Denial::new(Code::DealerSuspended, "The operator of the service has suspended the dealer").into()
+            );
+        }
+        Ok(stored.ad)
+    }
+
+    /// What a promotion of an ad costs by its dealer's tariff: its price on each marketplace; `None`: it has no price.
+    pub(super) fn cost_of(&self, ad: &Ad, kind: PromotionKind, exclude: Exclusions) -> Option<Amount> {
+        let dealer = self.dealer(&ad.dealer_code);
+        let price = dealer.tariff.as_ref()?.price(kind)?;
+        let count = match kind {
+            PromotionKind::PolePosition => 1,
+            PromotionKind::Bump => {
+                let permitted = |market: &Market| {
+                    let is_excluded = match market {
+                        Market::Primary => exclude.primary,
+                        Market::Secondary => exclude.secondary,
+                    };
+                    dealer.bump.contains(market) && !is_excluded
+                };
+                ad.category()?.markets().into_iter().filter(permitted).count()
             }
-            let active = stored.pole_position_until.filter(|until| *until > now).map(|until| {
-                Denial::new(Code::PolePositionActive, format!("Ad already has pole position until {until}"))
-            });
-            if !refusals.is_empty() {
-                refusals.extend(active);
-                return Err(ServiceError::Refused(refusals));
-            }
-            let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
-            Ok(Decision {
-                // Recorded as requested now, so that a repeated request is not charged twice.
-                pole_position_until: Some(now + POLE_POSITION),
-                refusal: active.map(ServiceError::from),
-                ..Decision::of(Some(plan)).coalescing()
-            })
+        };
+        Some(price.times(u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+
+    fn bump_of(&self, stored: &StoredAd, exclude: Exclusions) -> Result<Decision, ServiceError> {
+        let category = category_of(&stored.ad)?;
+        let mut refusals = showing(stored, "bump");
+        if exclude.primary && exclude.secondary {
+            refusals.push(Denial::new(Code::NotAllowed, "At most one marketplace can be excluded"));
+        }
+        if !category.registered && (exclude.primary || exclude.secondary) {
+            let text = "Marketplaces can be excluded for registered vehicles only";
+            refusals.push(Denial::new(Code::NotAllowed, text));
+        }
+        let permitted = &self.dealer(&stored.ad.dealer_code).bump;
+        let mut markets = category.markets();
+        markets.retain(|market| permitted.contains(market));
+        if markets.is_empty() {
+            let text = "Dealer has no permission to bump ads on any marketplace of this ad";
+            refusals.push(Denial::new(Code::PromotionNotPermitted, text));
+        }
+        markets.retain(|market| match market {
+            Market::Primary => !exclude.primary,
+            Market::Secondary => !exclude.secondary,
+        });
+        if markets.is_empty() && refusals.is_empty() {
+            let text = "Dealer has no permission to bump ads on the marketplace that is left";
+            refusals.push(Denial::new(Code::PromotionNotPermitted, text));
+        }
+        allowed(refusals)?;
+        Ok(Decision::of(Some(Plan { actions: vec![Action::Bump], markets })).coalescing())
+    }
+
+    fn pole_position_of(&self, stored: &StoredAd) -> Result<Decision, ServiceError> {
+        let now = self.clock.now();
+        let mut refusals = showing(stored, "give pole position");
+        if !category_of(&stored.ad)?.registered {
+            refusals.push(Denial::new(Code::NotAllowed, "Pole position is for registered vehicles only"));
+        }
+        let active = stored
+            .pole_position_until
+            .filter(|until| *until > now)
+            .map(|until| Denial::new(Code::PolePositionActive, format!("Ad already has pole position until {until}")));
+        if !refusals.is_empty() {
+            refusals.extend(active);
+            return Err(ServiceError::Refused(refusals));
+        }
+        let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
+        Ok(Decision {
+            // Recorded as requested now, so that a repeated request is not charged twice.
+            pole_position_until: Some(now + POLE_POSITION),
+            refusal: active.map(ServiceError::from),
+            ..Decision::of(Some(plan)).coalescing()
         })
-        .await
     }
 
     /// Accepts a promotion, unless no marketplace of it lists the ad (decision 24): the ad has no listing there, and no

@@ -158,6 +158,12 @@ codes! {
     BudgetExceeded "budget_exceeded": "Budget exceeded",
         "The promotion costs more than what is left of the dealer's budget of the month. The message names both amounts.",
         "Wait for the next month, raise the dealer's own limit with `PUT /v4/account/budget`, or ask the operator for a higher budget.";
+    AlreadyPromoted "already_promoted": "Already promoted",
+        "Another schedule promotes the ad at the same time, or the same promotion of the ad is not finished.",
+        "Nothing needs to be done: the ad is promoted once, and costs once. Select the ad in one schedule.";
+    TooManyPromotions "too_many_promotions": "Too many schedules",
+        "The dealer has the maximum number of promotion schedules.",
+        "Delete a schedule with `DELETE /v4/promotions/{id}`, or select more ads in one.";
     QuotaExceeded "quota_exceeded": "Quota exceeded",
         "The dealer has reached the quota of ads, image bytes, unfinished requests, idempotency keys or webhooks that the operator has set.",
         "Delete ads or webhooks, wait until requests are finished, or ask the operator of the service for a higher quota.";

@@ -36,6 +36,7 @@ mod lists;
 mod plans;
 mod programs;
 mod promote;
+mod promotions;
 mod quality;
 mod record;
 mod reference;

@@ -64,6 +64,16 @@ impl Database {
             let changes = |after| sql::ExportPlannedChanges { plan, dealer_code, after, limit: page }.into();
             self.export_by_number(page, changes, &mut take).await?;
         }
+        let mut promotions = Vec::<i64>::new();
+        for row in &self.read(sql::ExportPromotions { dealer_code }).await? {
+            let mut columns = Columns::of(row);
+            promotions.push(columns.value()?);
+            take(&columns.text()?)?;
+        }
+        for promotion in promotions {
+            let runs = |after| sql::ExportPromotionRuns { promotion, after, limit: page }.into();
+            self.export_by_number(page, runs, &mut take).await?;
+        }
         Ok(())
     }
 

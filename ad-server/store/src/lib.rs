@@ -54,6 +54,7 @@ mod options;
 mod photos;
 mod plans;
 mod postgres;
+mod promotions;
 mod quality;
 mod queue;
 mod retention;

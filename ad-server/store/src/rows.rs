@@ -176,6 +176,14 @@ impl<'r> Columns<'r> {
         }))
     }
 
+    /// A text as it was written, of one that stands as it is stored in JSON that the database has composed.
+    pub fn as_written<'t>(&self, stored: &'t str) -> Cow<'t, str> {
+        match self.row {
+            Row::Sqlite(_) => Cow::Borrowed(stored),
+            Row::Postgres(_) => nul::restored(stored),
+        }
+    }
+
     pub fn text(&mut self) -> Result<Cow<'r, str>, StoreError> {
         self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
     }
@@ -294,7 +302,7 @@ impl<'r> Columns<'r> {
         Ok(log_entries(self.maybe_json()?))
     }
 
-    fn faulty(&self, what: &str) -> StoreError {
+    pub fn faulty(&self, what: &str) -> StoreError {
         let column = match self.row {
             Row::Sqlite(row) => sqlx::Column::name(row.column(self.next - 1)),
             Row::Postgres(row) => sqlx::Column::name(row.column(self.next - 1)),

@@ -6,6 +6,7 @@
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`webhook_worker`] | sends events to the endpoints of integrators |
 //! | [`stock_plans`] | applies stock plans |
+//! | [`promotions`] | runs the schedules of promotions that are due |
 //! | [`photos`] | examines images of published ads and makes their renditions |
 //! | [`cleanup`] | removes what is kept for a limited time |
 //! | [`retention`] | erases what is older than its retention time |
@@ -15,6 +16,7 @@ pub mod cleanup;
 pub mod operators;
 pub mod periodic;
 pub mod photos;
+pub mod promotions;
 pub mod retention;
 pub mod stock_plans;
 pub mod webhook_worker;

@@ -70,6 +70,9 @@ impl World {
         if operation.path.starts_with("/v4/stock/plans") {
             self.plan_id = self.plan().await;
         }
+        if operation.path.starts_with("/v4/promotions") {
+            self.promotion_id = self.promotion().await;
+        }
         if operation.path.contains("{event_id}") {
             self.event_id = self.delivered_event().await;
         }
@@ -91,6 +94,7 @@ impl World {
         };
         let may_be_missing = operation.path.contains("{source_id}")
             || operation.path.contains("{plan_id}")
+            || operation.path.contains("{promotion_id}")
             || operation.path.starts_with("/v4/vehicles");
         let is_list = operation.id.starts_with("list_") && !may_be_missing;
         let must_succeed = is_list && query_is_valid && caller == Caller::Dealer && method == Method::GET;
@@ -137,6 +141,12 @@ impl World {
             let value = if odd { odd_text(&mut self.rng) } else { self.plan_id.clone() };
             let value = if value.is_empty() { "0".to_owned() } else { value };
             path = path.replace("{plan_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
+        }
+        if path.contains("{promotion_id}") {
+            let odd = mood == Mood::Any && self.rng.u8(..4) == 0;
+            let value = if odd { odd_text(&mut self.rng) } else { self.promotion_id.clone() };
+            let value = if value.is_empty() { "0".to_owned() } else { value };
+            path = path.replace("{promotion_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
         }
         if path.contains("{revision}") {
             let odd = mood == Mood::Any && self.rng.u8(..4) == 0;

@@ -42,6 +42,7 @@ pub(super) struct World {
     /// Id of an existing webhook.
     pub(super) webhook_id: String,
     pub(super) plan_id: String,
+    pub(super) promotion_id: String,
     /// An event that the webhook has a delivery of.
     pub(super) event_id: String,
     images: ImageHost,
@@ -76,6 +77,7 @@ impl World {
             request_id: String::new(),
             webhook_id: String::new(),
             plan_id: String::new(),
+            promotion_id: String::new(),
             event_id: String::new(),
             images,
             clients,
@@ -148,6 +150,22 @@ impl World {
                 id(&client.post("/v4/webhooks", &json!({"url": "https://example.com/hook"})).await.expect(201)).unwrap()
             }
         }
+    }
+
+    /// The id of a promotion schedule. Those that were made before are deleted when there are many.
+    pub(super) async fn promotion(&self) -> String {
+        let (client, path) = (&self.clients[0].1, "/v4/promotions");
+        let list = client.get(&format!("{path}?limit=500")).await.expect(200);
+        let ids: Vec<_> = list["results"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+        if ids.len() > 80 {
+            for id in &ids {
+                client.delete(&format!("{path}/{id}")).await.expect(200);
+            }
+        } else if let Some(id) = ids.first() {
+            return (*id).to_owned();
+        }
+        let made = client.post(path, self.contract.example("PromotionInput")).await.expect(201);
+        made["id"].as_str().unwrap().to_owned()
     }
 
     /// The id of a stock plan that is ready. Those that were made before end, because a dealer has a few of them only.

@@ -27,6 +27,7 @@ pub(super) mod photos;
 pub(super) mod price;
 pub(super) mod prices;
 pub(super) mod profiles;
+pub(super) mod promotions;
 pub(super) mod quality;
 pub(super) mod record;
 mod rejects;

@@ -325,7 +325,8 @@ impl Server {
 
     /// Counts the promotions of a call, before they are ordered: those that the service rejects count as well.
     fn take_promotions(&self, call: &Map<String, Value>) -> Result<(), String> {
-        let ads = call.get("source_ids").and_then(Value::as_array).map_or(0, Vec::len);
+        let of_schedule = call.get("most_per_run").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let ads = call.get("source_ids").and_then(Value::as_array).map_or(of_schedule.unwrap_or(0), Vec::len);
         let mut left = locked(&self.left);
         match u32::try_from(ads).ok().and_then(|ads| left.checked_sub(ads)) {
             Some(rest) => *left = rest,

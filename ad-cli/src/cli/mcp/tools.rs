@@ -164,6 +164,13 @@ pub(super) const TOOLS: &[Tool] = &[
         .note("A price is for one marketplace. `left` is what promotions may still cost this month; null without a limit."),
     Tool::new("charges", &["account", "charges"], Reads, AllBut(&["all"])).about("List what promotions have cost")
         .note("The newest first; 50 charges unless `limit` says otherwise."),
+    Tool::new("promotions", &["promotions", "list"], Reads, Only(&["limit", "offset"])).about("List the promotion schedules")
+        .note("A schedule bumps ads, or gives them pole position, at a time of day, by itself."),
+    Tool::new("promotion", &["promotions", "show"], Reads, Only(&["id"])).about("Show a promotion schedule"),
+    Tool::new("promotion_preview", &["promotions", "preview"], Reads, Only(&["id"])).about("Show what the next run of a promotion schedule would do now")
+        .note("Returns the ads that it would promote, those that it would skip with the reasons, and the cost. Nothing is ordered."),
+    Tool::new("promotion_runs", &["promotions", "runs"], Reads, Only(&["id", "limit", "offset"])).about("Show what the latest runs of a promotion schedule did")
+        .note("Returns the promoted ads with their requests, the skipped ads with the reasons, and the cost of each run, latest first."),
     Tool::new("fields", &["fields"], Reads, Only(&["type", "search", "required"])).note("Without `type`, returns the vehicle types."),
     Tool::new("values", &["values"], Reads, Only(&["type", "attribute", "search"]))
         .note("Without `attribute`, returns the fields with allowed values. The models of a brand: tool `models`."),
@@ -222,4 +229,13 @@ pub(super) const TOOLS: &[Tool] = &[
         .note("Each bump is charged. The ad must be visible, and the dealer needs permission to bump.").described(ADS),
     Tool::new("pole_position", &["pole-position"], Charges, ACT).always(&["--yes"])
         .note("Each pole position is charged. Registered vehicles only. Takes source ids only, no plates.").described(ADS),
+    Tool::new("add_promotion", &["promotions", "add"], Charges, AllBut(&["yes"])).always(&["--yes"]).about("Add a promotion schedule").requires("most_per_run")
+        .note("Each promotion of each run is charged, until the schedule is paused or removed; give a `budget` or `until`. It counts as `most_per_run` \
+            promotions. An ad passes all filters of `select`, which are those of the tool `list`, each as FILTER=VALUE.")
+        .described(&[
+            ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"), ("most_per_run", "Maximum number of ads of a run"),
+        ]),
+    Tool::new("pause_promotion", &["promotions", "pause"], Charges, Only(&["id"])).about("Pause a promotion schedule"),
+    Tool::new("remove_promotion", &["promotions", "remove"], Charges, Only(&["id", "dry_run"])).always(&["--yes"]).about("Remove a promotion schedule")
+        .note("Its runs are removed, too. What it has ordered stays ordered."),
 ];

@@ -16,7 +16,7 @@ use ad_core::model::{ChangeOutcome, DEFAULT_LIMIT, MAX_LIMIT, Page};
 use ad_parameters::{CHANGE_PARAMETERS, FromParameters, PLAN_PARAMETERS};
 use uuid::Uuid;
 
-pub(crate) use self::select::SelectArgs;
+pub(crate) use self::select::{SelectArgs, filter};
 use self::show::Excerpt;
 use crate::{
     ApplyParameters, ChangeQuery, Client, PlanOptions, PlanState, StockPlan, StockPlans,

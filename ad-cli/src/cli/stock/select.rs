@@ -26,7 +26,7 @@ pub(crate) struct SelectArgs {
 }
 
 /// Parses `FILTER=VALUE`. Filters may be written as parameters or as options.
-fn filter(text: &str) -> Result<(String, String), &'static str> {
+pub(crate) fn filter(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("expected FILTER=VALUE, such as status=live")?;
     let known = SELECT_PARAMETERS.iter().find(|known| option(known.name) == option(name));
     Ok((known.map_or(name, |known| known.name).to_owned(), value.to_owned()))

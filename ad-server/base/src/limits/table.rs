@@ -7,8 +7,8 @@ use std::time::Duration;
 use ad_core::{
     categories::ad_fields::MOST_IMAGES,
     model::{
-        DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES, MOST_REVISIONS,
-        MOST_UNFINISHED, MOST_UNFINISHED_PLANS,
+        DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_CANDIDATES, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES,
+        MOST_PER_RUN, MOST_PROMOTIONS, MOST_REVISIONS, MOST_RUNS, MOST_UNFINISHED, MOST_UNFINISHED_PLANS,
     },
     ports::PAGE_BYTES,
     rulebook::size::{MOST_BYTES, MOST_LEVELS},
@@ -215,6 +215,11 @@ limits! {
     "Unfinished plans", "{}" [Number(MOST_UNFINISHED_PLANS as usize)], "", "dealer", "storage", "{error}" 409 TooManyPlans;
     "Time until a ready plan is applied; time after its end", "{}; {}" [Setting("stock_plans_ready"), Setting("stock_plans_kept")], "`stock_plans_ready`, `stock_plans_kept`", "plan", "storage", "the plan expires; it is removed";
     "Kinds of errors in a plan; errors of a change", "50; 20" [], "", "plan", "no answer larger than its request", "the rest are left out";
+}
+"Promotion schedules" {
+    "Schedules", "{}" [Number(MOST_PROMOTIONS as usize)], "", "dealer", "storage", "{error}" 409 TooManyPromotions;
+    "Ads that a run promotes; ads that it looks at", "{}; {}" [Number(MOST_PER_RUN as usize), Number(MOST_CANDIDATES as usize)], "`most_per_run` of the schedule, 100 if absent", "run", "time of a run", "the rest have their turn in a later run";
+    "Runs", "the latest {}" [Number(MOST_RUNS as usize)], "", "schedule", "storage", "the oldest are removed";
 }
 "Images" {
     "Size", "{}" [Bytes(IMAGE_BYTES)], "", "image", "memory", "the image fails";

@@ -9,7 +9,8 @@ use ad_core::{
     ports::StoreError,
     rulebook::versions::Refusal,
     service::{
-        NotRecorded as WhyNotRecorded, ServiceError, StockPlanError, TooManyRequests as UnfinishedLimit, UsedBy,
+        NotRecorded as WhyNotRecorded, PromotionError, ServiceError, StockPlanError,
+        TooManyRequests as UnfinishedLimit, UsedBy,
     },
     violation::Code,
 };
@@ -52,6 +53,9 @@ pub enum ApiError {
     /// A use case of stock plans refused the request.
     #[error(transparent)]
     Plan(StockPlanError),
+    /// A use case of promotions by the clock refused the request.
+    #[error(transparent)]
+    Promotion(PromotionError),
     /// The body is not a JSON object.
     #[error("{0}")]
     BadBody(String),
@@ -160,6 +164,19 @@ impl From<StockPlanError> for ApiError {
     }
 }
 
+impl From<PromotionError> for ApiError {
+    fn from(error: PromotionError) -> Self {
+        match error {
+            PromotionError::Service(error) => Self::Service(error),
+            PromotionError::NotFound => {
+                let text = "No promotion schedule in the token's scope has this id. GET /v4/promotions lists them.";
+                Self::NotFound(text.to_owned())
+            }
+            error => Self::Promotion(error),
+        }
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::Service(error.into())
@@ -240,6 +257,7 @@ impl ApiError {
             Self::Service(TooManyRequests(UnfinishedLimit::OfAd { .. })) => row(Code::TooManyRequestsOfAd, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
             Self::Service(TooManyRequests(UnfinishedLimit::OfDealer(_))) => row(Code::QuotaExceeded, StatusCode::TOO_MANY_REQUESTS).after(QUEUE_RETRY_AFTER),
             Self::Plan(error) => row(error.code().unwrap_or(Code::InternalError), StatusCode::CONFLICT),
+            Self::Promotion(error) => row(error.code().unwrap_or(Code::InternalError), StatusCode::CONFLICT),
             Self::Service(Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)))
             | Self::InvalidToken(TokenError::RevocationUnknown)
             | Self::NoMemory(_)

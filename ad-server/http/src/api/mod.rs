@@ -35,6 +35,7 @@ pub mod pages;
 mod perform;
 mod prefer;
 mod problem;
+mod promotions;
 pub mod requests;
 mod respond;
 mod revisions;
@@ -58,6 +59,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use access_log::RequestFacts;
+pub use ad_parameters::selected;
 use ad_server_access::auth::{Caller, TokenError};
 pub use ad_server_base::stopping::Stopping;
 use ad_server_base::{
@@ -77,6 +79,7 @@ pub use lists::Lists;
 pub use openapi::first_request;
 pub use pages::viewers;
 pub use prefer::Waits;
+pub use promotions::{NoAnswer, PromotionApi};
 pub use sandbox::ApiFaults;
 pub use stock::StockApi;
 
@@ -133,6 +136,8 @@ pub struct Context {
     pub record_keys: Arc<RecordKeys>,
     /// Plans whole stocks; `None`: it cannot.
     pub stock: Option<StockApi>,
+    /// Promotes ads by the clock; `None`: it cannot.
+    pub promotions: Option<PromotionApi>,
     /// Manages webhooks; `None`: there are none.
     pub webhooks: Option<Webhooks>,
     /// Whether answers over the service's own TLS tell browsers to come by https only (RFC 6797).
@@ -189,6 +194,7 @@ ad_server_base::debug_by_name!(Context);
 ///     faults: None,
 ///     record_keys: Arc::new(RecordKeys::random()?),
 ///     stock: None,
+///     promotions: None,
 ///     webhooks: None,
 ///     strict_transport: true,
 /// };

@@ -18,7 +18,7 @@ use poem::http::{HeaderValue, Method};
 use super::{
     account, ads, events,
     handler::{Handler, accepts, run},
-    headers, lookups, me, requests, revisions, stock, summary, webhooks, writes,
+    headers, lookups, me, promotions, requests, revisions, stock, summary, webhooks, writes,
 };
 use ad_server_access::auth::Permission;
 
@@ -61,6 +61,10 @@ pub(crate) enum Act {
     PlanStock,
     /// Reads or changes stock plans.
     Plan,
+    /// Makes a schedule of promotions.
+    CreatePromotion,
+    /// Reads or changes schedules of promotions.
+    Promotion,
     Other,
 }
 
@@ -249,6 +253,20 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Makes the changes: updates first, then creates, then removals. Each is an ordinary request with `plan_id`. An ad that has changed since the plan was made is left, with outcome `conflict`. A plan that is or was applied is answered as it is, so the request may be repeated." },
     Operation { act: Act::Plan, method: Method::DELETE, path: "/v4/stock/plans/:plan_id", on: ONCE, permission: WRITE, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(stock::cancel)), answer: ("The plan", "StockPlan"), id: "cancel_stock_plan", summary: "Cancel a stock plan",
         doc: "Changes that were made stay, and no further ones are made. A plan that has ended is answered as it is." },
+    Operation { act: Act::CreatePromotion, method: Method::POST, path: promotions::PATH, on: ONCE, permission: PROMOTE, parameters: &[], body: TakenBody::ObjectOf("PromotionInput"), handler: Handler::InTurn(run!(promotions::create)), answer: ("The schedule", "Promotion"), id: "create_promotion", summary: "Create a promotion schedule",
+        doc: "Promotes the selected ads on some days of the week at a time of day. Charges apply to each promotion. A run that was missed happens once, later. A local time that does not exist on a day is the first minute after the gap; one that occurs twice is the first." },
+    Operation { act: Act::Promotion, method: Method::GET, path: promotions::PATH, on: ONCE, permission: READ, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(promotions::list)), answer: ("A page of schedules", "PromotionPage"), id: "list_promotions", summary: "List promotion schedules",
+        doc: "The schedules of the token's scope, newest first." },
+    Operation { act: Act::Promotion, method: Method::GET, path: "/v4/promotions/:promotion_id", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(promotions::read)), answer: ("The schedule", "Promotion"), id: "read_promotion", summary: "Read a promotion schedule",
+        doc: "With the time of the next run." },
+    Operation { act: Act::Promotion, method: Method::PATCH, path: "/v4/promotions/:promotion_id", on: ONCE, permission: PROMOTE, parameters: &[], body: TakenBody::ObjectOf("PromotionPatch"), handler: Handler::InTurn(run!(promotions::change)), answer: ("The schedule", "Promotion"), id: "patch_promotion", summary: "Update or pause a promotion schedule",
+        doc: "Omitted fields are unchanged, and `null` clears one. `paused` pauses and resumes. A run that is under way goes on." },
+    Operation { act: Act::Promotion, method: Method::DELETE, path: "/v4/promotions/:promotion_id", on: ONCE, permission: PROMOTE, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(promotions::delete)), answer: ("The schedule", "Promotion"), id: "delete_promotion", summary: "Delete a promotion schedule",
+        doc: "Deletes the schedule with its runs. What it has ordered stays ordered." },
+    Operation { act: Act::Promotion, method: Method::GET, path: "/v4/promotions/:promotion_id/runs", on: ONCE, permission: READ, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::List(run!(promotions::runs)), answer: ("A page of runs", "PromotionRunPage"), id: "list_promotion_runs", summary: "List the runs of a promotion schedule",
+        doc: "What the latest runs did, latest first: the ads that they promoted, with the requests, and those that they skipped, with the reasons." },
+    Operation { act: Act::Promotion, method: Method::POST, path: "/v4/promotions/:promotion_id/preview", on: ONCE, permission: READ, parameters: &[], body: NOTHING, handler: Handler::InTurn(run!(promotions::preview)), answer: ("What the next run would do", "PromotionPreview"), id: "preview_promotion", summary: "Preview the next run of a promotion schedule",
+        doc: "Which ads the next run would promote if it were now, in which order, which ones it would skip and why, and what that would cost. Nothing is ordered." },
     Operation { act: Act::CreateWebhook, method: Method::POST, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: &[], body: TakenBody::ObjectOf("WebhookInput"), handler: Handler::InTurn(run!(webhooks::create)), answer: ("The webhook, with its secret", "NewWebhook"), id: "create_webhook", summary: "Create a webhook",
         doc: "Events from now on are sent to `url`. The answer has the `secret` that signs them; it is shown this once." },
     Operation { act: Act::Other, method: Method::GET, path: "/v4/webhooks", on: ONCE, permission: WEBHOOKS, parameters: PAGE_PARAMETERS, body: NOTHING, handler: Handler::InTurn(run!(webhooks::list)), answer: ("A page of webhooks", "WebhookPage"), id: "list_webhooks", summary: "List webhooks",

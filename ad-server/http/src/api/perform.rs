@@ -148,6 +148,7 @@ impl Context {
     fn has(&self, operation: &Operation) -> bool {
         match operation.act {
             Act::PlanStock | Act::Plan => self.stock.is_some(),
+            Act::CreatePromotion | Act::Promotion => self.promotions.is_some(),
             _ => operation.permission != Some(Permission::Webhooks) || self.webhooks.is_some(),
         }
     }

@@ -257,6 +257,37 @@ statements! {
             'body', CAST(body AS JSON)) AS TEXT) END
         FROM stock_changes WHERE plan = :plan AND n >= :after ORDER BY n LIMIT :limit";
 
+    /// Its promotion schedules, oldest first: number and the schedule.
+    ExportPromotions<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT seq, json_object(
+            'kind', 'promotion', 'id', id, 'rules', json(rules), 'paused', json(iif(paused, 'true', 'false')), 'created', created,
+            'asked_by', asked_by, 'next_run', next_run, 'last_run', last_run)
+        FROM promotions WHERE dealer_code = :dealer_code ORDER BY seq"
+    postgres "
+        SELECT seq, CAST(json_build_object(
+            'kind', 'promotion', 'id', id, 'rules', CAST(rules AS JSON), 'paused', paused, 'created', created,
+            'asked_by', asked_by, 'next_run', next_run, 'last_run', last_run) AS TEXT)
+        FROM promotions WHERE dealer_code = :dealer_code ORDER BY seq";
+
+    /// The runs of one of these schedules, oldest first: the time and the run with its ads, each as number, source id, request, code and
+    /// cost in hundredths.
+    ExportPromotionRuns { promotion: i64, after: i64, limit: u32 }
+    sqlite "
+        SELECT due, json_object(
+            'kind', 'promotion_run', 'promotion', (SELECT id FROM promotions WHERE seq = :promotion), 'due', due, 'started', started,
+            'ended', ended, 'cost', cost, 'currency', currency, 'ads', json((
+                SELECT json_group_array(json_array(n, source_id, request_id, code, ad.cost) ORDER BY n) FROM promotion_ads AS ad
+                WHERE ad.promotion = run.promotion AND ad.due = run.due)))
+        FROM promotion_runs AS run WHERE promotion = :promotion AND due > :after ORDER BY due LIMIT :limit"
+    postgres "
+        SELECT due, CAST(json_build_object(
+            'kind', 'promotion_run', 'promotion', (SELECT id FROM promotions WHERE seq = :promotion), 'due', due, 'started', started,
+            'ended', ended, 'cost', cost, 'currency', currency, 'ads', coalesce((
+                SELECT json_agg(json_build_array(n, source_id, request_id, code, ad.cost) ORDER BY n) FROM promotion_ads AS ad
+                WHERE ad.promotion = run.promotion AND ad.due = run.due), '[]')) AS TEXT)
+        FROM promotion_runs AS run WHERE promotion = :promotion AND due > :after ORDER BY due LIMIT :limit";
+
     /// Answers about some ads that are kept for idempotency keys.
     ExportAnswers { ads: Vec<i64> }
     sqlite "

@@ -16,6 +16,7 @@ pub mod listings;
 pub(super) mod operators;
 pub(super) mod photos;
 pub(super) mod plans;
+pub(super) mod promotions;
 pub(super) mod queue;
 pub(super) mod retention;
 pub(super) mod slots;

@@ -19,6 +19,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::operators::all(),
         sql::photos::all(),
         sql::plans::all(),
+        sql::promotions::all(),
         sql::queue::all(),
         sql::retention::all(),
         sql::slots::all(),

@@ -3,6 +3,7 @@
 mod events;
 mod guide;
 mod http;
+mod promotions;
 mod quality;
 mod record;
 mod requests;
@@ -17,5 +18,5 @@ use super::rule::Rule;
 pub(super) fn rules() -> Vec<Rule> {
     let before = [tags::rules(), writes::rules(), requests::rules(), http::rules()];
     let since = [events::rules(), webhooks::rules(), status::rules(), quality::rules(), record::rules()];
-    before.into_iter().chain(since).chain([stock::rules()]).flatten().collect()
+    before.into_iter().chain(since).chain([stock::rules(), promotions::rules()]).flatten().collect()
 }

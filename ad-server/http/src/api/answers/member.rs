@@ -6,7 +6,7 @@ use ad_core::{
     model::{
         Action, ActionState, AdState, AdStatus, Amount, ApiVersion, CallAction, ChangeKind, ChangeOutcome,
         ChannelStatus, ChargeState, DeliveryState, DisabledReason, ImageStatus, Level, Market, Month, PlanState,
-        PromotionKind, RequestState, Severity, Timestamp, Via, WaitingFor, WebhookProblem, WhoActs,
+        PromotionKind, RequestState, Severity, Timestamp, Via, WaitingFor, WebhookProblem, Weekday, WhoActs,
     },
     violation::Code,
 };
@@ -103,7 +103,7 @@ macro_rules! named {
 
 named! {
     Action ActionState AdState AdStatus ApiVersion CallAction ChangeKind ChangeOutcome ChannelStatus ChargeState DeliveryState
-    ImageStatus Level Market PlanState PromotionKind RequestState Severity Via WaitingFor WebhookProblem WhoActs
+    ImageStatus Level Market PlanState PromotionKind RequestState Severity Via WaitingFor WebhookProblem Weekday WhoActs
 }
 
 described! {

@@ -5,6 +5,7 @@
 mod account;
 mod ads;
 mod member;
+mod promotions;
 mod requests;
 mod stock;
 mod token;
@@ -48,7 +49,8 @@ macro_rules! answers {
 pub(super) use answers;
 
 /// Bodies of requests, which have no other members.
-const BODIES: &[&str] = &["OwnBudget", "WebhookInput", "WebhookPatch", "WebhookReplay"];
+const BODIES: &[&str] =
+    &["OwnBudget", "PromotionInput", "PromotionPatch", "WebhookInput", "WebhookPatch", "WebhookReplay"];
 
 /// Types that leave members without a value out; in all others those are `null`.
 const SPARSE: &[&str] = &["ChangeError", "FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
@@ -78,6 +80,11 @@ pub(super) fn schemas() -> Map<String, Value> {
         ads::QualitySummary,
         ads::Revision,
         ads::Warning,
+        promotions::Promotion,
+        promotions::PromotionInput,
+        promotions::PromotionPatch,
+        promotions::PromotionPreview,
+        promotions::PromotionRun,
         requests::AdStatus,
         requests::EventPage,
         requests::RequestStatus,
@@ -108,6 +115,9 @@ pub(super) fn schemas() -> Map<String, Value> {
     schemas["PlannedDealer"]["properties"]["cost"]["example"] = json!(0);
     // Other findings are a list.
     schemas["QualitySummary"]["properties"]["findings"]["example"] = json!(2);
+    for name in ["Promotion", "PromotionInput", "PromotionPatch"] {
+        schemas[name]["properties"]["select"]["additionalProperties"] = json!(true);
+    }
     for body in BODIES {
         schemas[*body]["additionalProperties"] = json!(false);
     }

@@ -73,6 +73,8 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("Webhook", "WebhookPage", "Webhooks, oldest first"),
         ("Delivery", "DeliveryPage", "Deliveries, newest first"),
         ("Charge", "ChargePage", "Charges, newest first"),
+        ("Promotion", "PromotionPage", "Promotion schedules, newest first"),
+        ("PromotionRun", "PromotionRunPage", "Runs, latest first"),
         ("StockPlan", "StockPlanPage", "Stock plans, newest first"),
         ("PlannedChange", "PlannedChangePage", "Changes, in the order of the stock"),
     ];

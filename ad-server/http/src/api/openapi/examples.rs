@@ -31,7 +31,7 @@ use uuid::Uuid;
 use super::{
     account,
     bodies::{BodyKind, Group},
-    first, name_of, stock,
+    first, name_of, promotions, stock,
 };
 use crate::api::{
     ApiError, Limits, MAX_BODY,
@@ -121,6 +121,9 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("SignedRecord".to_owned(), "A published ad", signed_record(rulebook));
     put("Summary".to_owned(), "Two ads", summary());
     put("EventPage".to_owned(), "A published ad", events());
+    for (name, summary, value) in promotions::examples() {
+        put(name.to_owned(), summary, value);
+    }
     for (name, summary, value) in stock::examples(rulebook).into_iter().chain(account::examples()) {
         put(name.to_owned(), summary, value);
     }

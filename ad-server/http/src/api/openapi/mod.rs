@@ -14,6 +14,7 @@ mod examples;
 mod fields;
 mod operations;
 mod parameters;
+mod promotions;
 mod property_examples;
 mod responses;
 mod service;

@@ -72,6 +72,7 @@ pub(super) fn of_path(path: &str) -> Vec<Value> {
         ("webhook_id", "`id` of the webhook", uuid(), None),
         ("event_id", "`id` of the event", text(), None),
         ("plan_id", "`id` of the plan", uuid(), None),
+        ("promotion_id", "`id` of the schedule", uuid(), None),
     ];
     let in_path = all.into_iter().filter(|(name, ..)| path.contains(&format!("{{{name}}}")));
     let parameter = |(name, description, schema, example): (_, _, _, Option<&str>)| {

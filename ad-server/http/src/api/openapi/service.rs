@@ -8,7 +8,7 @@ use super::{
     descriptions::needs,
     examples,
     parameters::{self, IF_NONE_MATCH, query},
-    reference, referring, responses, stock,
+    promotions, reference, referring, responses, stock,
     webhooks::EVENT,
 };
 use crate::api::operations::{Act, BasePath, Operation, TakenBody};
@@ -23,6 +23,7 @@ const TAGS: &[(&str, &str, &str)] = &[
     ("summary", "summary", "Numbers of ads"),
     ("account", "account", "What promotions cost"),
     ("stock", "stock", "The whole stock at once"),
+    ("promotions", "promotions", "Promotions by the clock"),
     ("webhooks", super::webhooks::TAG, "Events sent to your own address"),
 ];
 
@@ -111,6 +112,7 @@ fn describe(operation: &Operation, path: &str, examples: &Map<String, Value>) ->
     }
     let address = path
         .replace("{plan_id}", &stock::PLAN.to_string())
+        .replace("{promotion_id}", &promotions::PROMOTION.to_string())
         .replace("{webhook_id}", WEBHOOK)
         .replace("{event_id}", EVENT)
         .replace("{request_id}", REQUEST);
@@ -147,7 +149,7 @@ fn answers(operation: &Operation) -> Value {
     let mut answers = responses::others(operation);
     let is_applied = operation.act == Act::Plan && operation.path.ends_with("/apply");
     let status = match operation.act {
-        Act::CreateWebhook => "201",
+        Act::CreateWebhook | Act::CreatePromotion => "201",
         Act::PlanStock => "202",
         _ if is_applied => "202",
         _ => "200",
@@ -160,6 +162,13 @@ fn answers(operation: &Operation) -> Value {
     }
     if operation.act == Act::CreateWebhook {
         success["headers"]["Location"] = json!({"required": true, "description": "Address of the webhook", "schema": {"type": "string", "format": "uri"}});
+    }
+    if operation.act == Act::CreatePromotion {
+        success["headers"]["Location"] = json!({"required": true, "description": "Address of the schedule", "schema": {"type": "string", "format": "uri"}});
+        answers.insert(
+            "409".to_owned(),
+            responses::error("The dealer has a hundred schedules", &reference("Detail"), &["TooManyPromotions"]),
+        );
     }
     if operation.act == Act::PlanStock {
         success["headers"]["Location"] = json!({"required": true, "description": "Address of the plan", "schema": {"type": "string", "format": "uri"}});
@@ -184,7 +193,10 @@ fn answers(operation: &Operation) -> Value {
         [only] => reference(only),
         several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
     };
-    let wrong = if is_about_webhooks || operation.act == Act::SetBudget {
+    let is_promotion = matches!(operation.act, Act::CreatePromotion | Act::Promotion) && operation.takes_body();
+    let wrong = if is_promotion {
+        responses::error("Invalid fields or parameters, or a body that is no JSON object", &schemas, wrong)
+    } else if is_about_webhooks || operation.act == Act::SetBudget {
         responses::error("Invalid fields or parameters, or a violated rule", &schemas, wrong)
     } else if operation.act == Act::PlanStock {
         responses::error(
@@ -202,6 +214,9 @@ fn answers(operation: &Operation) -> Value {
     let detail = |description, example: &str| responses::error(description, &reference("Detail"), &[example]);
     if operation.path.contains(":plan_id") {
         answers.insert("404".to_owned(), detail("No such plan in the token's scope", "NoSuchPlan"));
+    }
+    if operation.path.contains(":promotion_id") {
+        answers.insert("404".to_owned(), detail("No such schedule in the token's scope", "NoSuchPromotion"));
     }
     if operation.act == Act::PlanStock {
         let refused = |description| responses::error(description, &reference("StockPlan"), &["RefusedPlan"]);

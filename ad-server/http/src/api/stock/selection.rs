@@ -2,11 +2,11 @@
 
 use ad_core::{
     fields::FieldErrors,
-    model::{AdFilter, AdQuery},
+    model::AdFilter,
     service::{BulkChange, ServiceError},
     violation::{Expected, Violation, nearest},
 };
-use ad_parameters::{FromParameters, SELECT_PARAMETERS};
+use ad_parameters::selected;
 use serde_json::{Map, Value};
 
 const SELECT: &str = "select";
@@ -41,7 +41,7 @@ impl Selection {
             }
         };
         let (select, change) = (part(SELECT), part(CHANGE));
-        let filters = select.and_then(|select| filters(select).map_err(|wrong| errors.put(SELECT, wrong)).ok());
+        let filters = select.and_then(|select| selected(select).map_err(|wrong| errors.put(SELECT, wrong)).ok());
         let change =
             change.and_then(|change| BulkChange::parse(change).map_err(|wrong| errors.put(CHANGE, wrong)).ok());
         match (filters, change) {
@@ -49,19 +49,6 @@ impl Selection {
             _ => Err(ServiceError::Invalid(errors)),
         }
     }
-}
-
-/// The filters that the members of `select` are: named and checked as the parameters of a list.
-fn filters(select: &Map<String, Value>) -> Result<Vec<AdFilter>, FieldErrors> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let sent = select.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| {
-        let value = match value {
-            Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
-            value => text(value),
-        };
-        (name.clone(), value)
-    });
-    Ok(AdQuery::parse(SELECT_PARAMETERS, &sent.collect::<Vec<_>>())?.filters)
 }
 
 #[cfg(test)]

@@ -1,0 +1,303 @@
+//! `ad-cli promotions`: promotions by the clock.
+
+use ad_core::model::{
+    AdsOrder, Amount, DEFAULT_LIMIT, LastDay, MAX_LIMIT, MOST_PER_RUN, Page, PromotionKind, TimeOfDay, Weekday,
+};
+use ad_parameters::{FromParameters, SELECT_PARAMETERS};
+use clap::{
+    Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use uuid::Uuid;
+
+use crate::{
+    AdQuery, PromotionFields,
+    cli::stock::filter,
+    selecting,
+    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
+};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A schedule bumps ads, or gives them pole position, at a time of day, by itself. Charges apply to each promotion; with a budget, a schedule \
+orders no more than that in a calendar month. A run that was missed happens later, once.
+
+Examples:
+  ad-cli promotions add bump --select status=live --at 08:00 --most-per-run 5
+  ad-cli promotions preview 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90
+  ad-cli promotions runs 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90")]
+pub(crate) struct PromotionsArgs {
+    #[command(subcommand)]
+    command: PromotionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum PromotionCommand {
+    /// Add a schedule
+    Add(Box<AddArgs>),
+    /// List the schedules
+    List(PageArgs),
+    /// Show a schedule
+    Show(IdArgs),
+    /// Show what the next run would do now, and what it would cost
+    Preview(IdArgs),
+    /// Show what the latest runs did
+    Runs {
+        #[command(flatten)]
+        schedule: IdArgs,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Pause a schedule
+    Pause(IdArgs),
+    /// Resume a paused schedule
+    Resume {
+        #[command(flatten)]
+        schedule: IdArgs,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
+    },
+    /// Remove a schedule with its runs
+    #[command(after_help = "What the schedule has ordered stays ordered.")]
+    Remove {
+        #[command(flatten)]
+        schedule: IdArgs,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The filters of --select are those of `ad-cli list`; of several, an ad passes all. A time that does not exist on a day, when the clock is set \
+forward, is the first minute after the gap; one that occurs twice is the first.
+
+On a terminal, the schedule has to be confirmed; elsewhere, --yes is required.
+
+Examples:
+  ad-cli promotions add bump --select source_id=car-1 --at 08:00 --weekdays mon,thu
+  ad-cli promotions add bump --select status=live --at 18:30 --most-per-run 5 --budget 1500
+  ad-cli promotions add pole_position --select category_id=1020 --at 07:00 --weekdays fri --until 2026-12-31 --yes")]
+struct AddArgs {
+    /// What is ordered
+    #[arg(value_parser = names(PromotionKind::NAMES, PromotionKind::from_name))]
+    kind: PromotionKind,
+    /// Promote the ads that pass this filter of `list`, such as status=live
+    #[arg(long, value_name = "FILTER=VALUE", value_parser = filter, required = true)]
+    select: Vec<(String, String)>,
+    /// Time of day, such as 08:00
+    #[arg(long, value_name = "HH:MM")]
+    at: TimeOfDay,
+    /// Only on these days [default: every day]
+    #[arg(long, value_name = "DAY,…", value_delimiter = ',', value_parser = names(Weekday::NAMES, Weekday::from_name))]
+    weekdays: Option<Vec<Weekday>>,
+    /// Time zone, such as Europe/Stockholm [default: that of the dealer]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<String>,
+    /// Last day, such as 2026-12-31
+    #[arg(long, value_name = "DATE")]
+    until: Option<LastDay>,
+    /// Maximum number of ads of a run [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PER_RUN)))]
+    most_per_run: Option<u32>,
+    /// Order of the ads [default: updated]
+    #[arg(long, value_parser = names(AdsOrder::NAMES, |name| name.parse::<AdsOrder>().ok()), allow_hyphen_values = true)]
+    order: Option<AdsOrder>,
+    /// Most that the runs may cost in a calendar month
+    #[arg(long, value_name = "AMOUNT")]
+    budget: Option<Amount>,
+    /// Exclude a marketplace; bumps of registered vehicles only
+    #[arg(long, value_name = "MARKETPLACE", value_parser = ["primary", "secondary"])]
+    exclude: Option<String>,
+    /// Dealer of the ads, with a token of a group
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct IdArgs {
+    /// Id of the schedule
+    id: Uuid,
+}
+
+#[derive(Debug, clap::Args)]
+struct PageArgs {
+    /// Page size, 1 to 500
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
+    limit: u32,
+    /// Rows to skip
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+}
+
+impl PageArgs {
+    fn page(&self) -> Page {
+        Page { limit: self.limit, offset: self.offset }
+    }
+}
+
+/// Parses one of these names.
+fn names<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    find: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| find(&name).ok_or("unknown name"))
+}
+
+/// The fields of a schedule, in the order for people.
+const MEMBERS: &[&str] = &[
+    "id",
+    "kind",
+    "select",
+    "order",
+    "most_per_run",
+    "weekdays",
+    "at",
+    "zone",
+    "until",
+    "budget",
+    "exclude_primary",
+    "exclude_secondary",
+    "paused",
+    "next_run",
+    "last_run",
+    "dealer_code",
+    "created",
+    "asked_by",
+];
+
+const PREVIEW: &[&str] = &["due", "promoted", "skipped", "cost", "currency"];
+
+const COLUMNS: &[Column] = &[
+    Column::new("ID", "id"),
+    Column::new("KIND", "kind"),
+    Column::new("SELECT", "select").wrapped(),
+    Column::new("AT", "at"),
+    Column::new("DAYS", "weekdays").shown(|days| match days.as_array() {
+        Some(days) => days.iter().map(plain).collect::<Vec<_>>().join(" ").into(),
+        None => "every day".into(),
+    }),
+    Column::new("NEXT RUN", "next_run").shown(ad_table::minute),
+    Column::new("PAUSED", "paused").shown(|paused| match paused.as_bool() {
+        Some(true) => Cell::toned("yes", Tone::Warning),
+        _ => Cell::default(),
+    }),
+    Column::new("ZONE", "zone").for_programs(),
+    Column::new("BUDGET", "budget").for_programs(),
+    Column::new("LAST RUN", "last_run").for_programs(),
+    Column::new("DEALER", "dealer_code").for_programs(),
+];
+
+const RUNS: &[Column] = &[
+    Column::new("DUE", "due").shown(ad_table::minute),
+    Column::new("STARTED", "started").shown(ad_table::minute).for_programs(),
+    Column::new("ENDED", "ended").shown(ad_table::minute).for_programs(),
+    Column::new("PROMOTED", "promoted").shown(|ads| ads.as_array().map_or(0, Vec::len).to_string().into()),
+    Column::new("SKIPPED", "skipped")
+        .shown(|ads| {
+            let reason = |ad: &serde_json::Value| format!("{} ({})", plain(&ad["source_id"]), plain(&ad["code"]));
+            ads.as_array().into_iter().flatten().map(reason).collect::<Vec<_>>().join(", ").into()
+        })
+        .wrapped(),
+    Column::new("COST", "cost"),
+    Column::new("CURRENCY", "currency"),
+];
+
+pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), Failure> {
+    let (client, out) = (context.client()?, context.out);
+    let promotions = client.promotions();
+    match &args.command {
+        PromotionCommand::Add(args) => add(context, args).await?,
+        PromotionCommand::List(page) => {
+            let page = promotions.list(page.page()).await?.body;
+            out.table(COLUMNS, &page.results)?;
+            note_rest(context, page.results.len(), page.count, "schedules");
+        }
+        PromotionCommand::Show(IdArgs { id }) => {
+            out.record_in(&promotions.read(*id).await?.body, MEMBERS)?;
+        }
+        PromotionCommand::Preview(IdArgs { id }) => {
+            out.record_in(&promotions.preview(*id).await?.body, PREVIEW)?;
+            out.note("nothing was ordered");
+        }
+        PromotionCommand::Runs { schedule, page } => {
+            let page = promotions.runs(schedule.id, page.page()).await?.body;
+            out.table(RUNS, &page.results)?;
+            note_rest(context, page.results.len(), page.count, "runs");
+        }
+        PromotionCommand::Pause(IdArgs { id }) => {
+            let pause = PromotionFields { paused: Some(true), ..PromotionFields::default() };
+            out.check_names(MEMBERS.iter().copied())?;
+            out.record_in(&promotions.update(*id, &pause).await?.body, MEMBERS)?;
+        }
+        PromotionCommand::Resume { schedule: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
+            out.check_names(MEMBERS.iter().copied())?;
+            if *dry_run {
+                out.note(&format!("schedule {id} would be resumed; nothing was changed (--dry-run)"));
+                return Ok(());
+            }
+            confirm(context, &format!("Resume schedule {id}? Charges apply to each promotion."), *yes).await?;
+            let resume = PromotionFields { paused: Some(false), ..PromotionFields::default() };
+            out.record_in(&promotions.update(*id, &resume).await?.body, MEMBERS)?;
+        }
+        PromotionCommand::Remove { schedule: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
+            if *dry_run {
+                promotions.read(*id).await?;
+                out.note(&format!("schedule {id} would be removed; nothing was changed (--dry-run)"));
+                return Ok(());
+            }
+            confirm(context, &format!("Remove schedule {id}? Its runs are removed, too."), *yes).await?;
+            promotions.delete(*id).await?;
+            out.note(&format!("schedule {id} is removed"));
+        }
+    }
+    Ok(())
+}
+
+async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
+    let out = context.out;
+    out.check_names(MEMBERS.iter().copied())?;
+    let query = AdQuery::parse(SELECT_PARAMETERS, &args.select).map_err(|errors| {
+        let named = |(name, message)| format!("{}: {name}: {message}", out.argument("select"));
+        Failure::usage(errors.flatten().into_iter().map(named).collect::<Vec<_>>().join("\n       "))
+    })?;
+    let excludes = |market: &str| (args.exclude.as_deref() == Some(market)).then_some(true);
+    let fields = PromotionFields {
+        kind: Some(args.kind),
+        select: Some(selecting(query.filters)),
+        order: args.order,
+        most_per_run: args.most_per_run,
+        weekdays: args.weekdays.clone(),
+        at: Some(args.at),
+        zone: args.zone.clone(),
+        until: args.until,
+        budget: args.budget,
+        exclude_primary: excludes("primary"),
+        exclude_secondary: excludes("secondary"),
+        paused: None,
+        dealer_code: args.dealer_code.clone(),
+    };
+    if args.confirm.dry_run {
+        out.note("the schedule would be added; nothing was changed (--dry-run)");
+        return Ok(());
+    }
+    confirm(context, "Add the schedule? Charges apply to each promotion.", args.confirm.yes).await?;
+    let client = context.client()?;
+    let made = client.promotions().create(&fields).await?.body;
+    out.record_in(&made, MEMBERS)?;
+    out.note(&format!("to see what the next run would do: ad-cli promotions preview {}", made.id));
+    Ok(())
+}
+
+fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {
+    match shown as u64 {
+        0 => context.out.note(&format!("no {what}")),
+        shown if shown < count => {
+            let (shown, count) = (grouped(shown), grouped(count));
+            context.out.note(&format!("{shown} of {count} {what}; use --limit and --offset for the others"));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,243 @@
+//! Use cases of promotions by the clock (extensions E9.4): make a schedule, read, change and remove it, see what it did and what it is
+//! going to do. A worker runs them.
+
+mod rules;
+mod run;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use self::rules::{MEMBERS, Members};
+use super::{Access, AnswerWriter, Service, ServiceError};
+use crate::{
+    fields::FieldErrors,
+    model::{
+        AdFilter, AskedBy, MOST_PROMOTIONS, Page, Promotion, PromotionPreview, PromotionRules, PromotionRun,
+        RequestOrigin,
+    },
+    ports::{PageOf, PromotionStore, StoreError},
+    violation::{Code, Violation},
+};
+
+/// Reads `select` of a schedule: the conditions by the names of the parameters of a list, or their errors.
+pub type SelectAds = fn(&Map<String, Value>) -> Result<Vec<AdFilter>, FieldErrors>;
+
+/// Maximum number of attempts of a change whose schedule is changed concurrently.
+const ATTEMPTS: usize = 20;
+
+/// The use cases of promotions by the clock.
+#[derive(Clone, derive_more::Debug)]
+#[debug("Promotions {{ .. }}")]
+pub struct Promotions {
+    service: Service,
+    store: Arc<dyn PromotionStore>,
+    select: SelectAds,
+    answers: &'static dyn AnswerWriter,
+}
+
+/// Why a use case of promotions by the clock refused a request or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PromotionError {
+    /// There is no such schedule in the token's scope.
+    #[error("Not found.")]
+    NotFound,
+    /// The dealer has the maximum number of schedules.
+    #[error("{dealer_code} has {MOST_PROMOTIONS} promotion schedules, which is the maximum. Delete one of them.")]
+    TooMany {
+        /// The dealer.
+        dealer_code: String,
+    },
+    /// As other use cases.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
+impl PromotionError {
+    /// Its code; `None` for errors of other use cases, which have their own.
+    pub const fn code(&self) -> Option<Code> {
+        match self {
+            Self::NotFound => Some(Code::NotFound),
+            Self::TooMany { .. } => Some(Code::TooManyPromotions),
+            Self::Service(_) => None,
+        }
+    }
+}
+
+impl From<StoreError> for PromotionError {
+    fn from(error: StoreError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+impl Promotions {
+    /// The use cases over a service and the schedules in its store. Every promotion of a run is accepted under a key, so that it is
+    /// accepted once; `answers` writes what is kept under it, which nobody reads.
+    pub fn new(
+        service: Service,
+        store: Arc<dyn PromotionStore>,
+        select: SelectAds,
+        answers: &'static dyn AnswerWriter,
+    ) -> Self {
+        Self { service, store, select, answers }
+    }
+
+    /// Makes a schedule of what a client sends.
+    ///
+    /// # Errors
+    /// [`ServiceError::Invalid`] with all errors; [`PromotionError::TooMany`].
+    pub async fn create(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, PromotionError> {
+        let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
+        let mut members = Members::new(sent, &known);
+        let named = members.text("dealer_code", "north-cars");
+        let dealer_code = self.dealer_of(access, named, &mut members.errors);
+        let paused = members.flag("paused");
+        let service = &self.service;
+        let now = service.clock.now();
+        let zone = service.dealer(dealer_code.as_deref().unwrap_or_default()).zone.clone();
+        let rules = members.rules(self.select, &zone, now, None).map_err(ServiceError::Invalid)?;
+        let mut promotion = Promotion {
+            id: service.ids.next(),
+            dealer_code: dealer_code.unwrap_or_default(),
+            rules,
+            paused,
+            next_run: None,
+            last_run: None,
+            created: now,
+            asked_by: AskedBy { token: origin.asked_by.clone(), label: None },
+            revision: 0,
+            origin: RequestOrigin { plan_id: None, trace: None, ..origin.clone() },
+        };
+        promotion.next_run = promotion.run_after(now);
+        if self.store.add_promotion(&promotion).await? {
+            self.promotion(access, promotion.id).await
+        } else {
+            Err(PromotionError::TooMany { dealer_code: promotion.dealer_code })
+        }
+    }
+
+    /// The dealer of a new schedule.
+    fn dealer_of(&self, access: &Access, named: Option<&str>, errors: &mut FieldErrors) -> Option<String> {
+        let codes = self.service.dealer_codes(access);
+        let mut refuse = |code, text: String| errors.push("dealer_code", Violation::stated(code, text));
+        match (named, access) {
+            (Some(code), _) if codes.iter().any(|known| known == code) => return Some(code.to_owned()),
+            (Some(code), Access::Dealer(own)) => refuse(
+                Code::NotAllowed,
+                format!("\"{code}\" is outside the token's scope; leave dealer_code out, or send \"{own}\"."),
+            ),
+            (Some(code), _) => {
+                refuse(Code::InvalidChoice, format!("\"{code}\" is not a dealer of the token's group."));
+            }
+            (None, Access::Dealer(own)) => return Some(own.clone()),
+            (None, _) => {
+                refuse(Code::Required, "Say whose ads are promoted: the token is one of a dealer group.".to_owned());
+            }
+        }
+        None
+    }
+
+    /// A schedule.
+    ///
+    /// # Errors
+    /// [`PromotionError::NotFound`].
+    pub async fn promotion(&self, access: &Access, id: Uuid) -> Result<Promotion, PromotionError> {
+        let scoped = self.service.scoped(access);
+        self.store.promotion(scoped.scope(), id).await?.ok_or(PromotionError::NotFound)
+    }
+
+    /// A page of the schedules of a token's scope, newest first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn promotions(&self, access: &Access, page: Page) -> Result<PageOf<Promotion>, PromotionError> {
+        let scoped = self.service.scoped(access);
+        Ok(self.store.promotions(scoped.scope(), page).await?)
+    }
+
+    /// Changes the members of a schedule that are sent; `null` clears one. A run that is under way, or was missed, is done first.
+    ///
+    /// # Errors
+    /// [`PromotionError::NotFound`]; [`ServiceError::Invalid`] with all errors.
+    pub async fn change(
+        &self,
+        access: &Access,
+        id: Uuid,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, PromotionError> {
+        for _ in 0..ATTEMPTS {
+            let current = self.promotion(access, id).await?;
+            let now = self.service.clock.now();
+            let (rules, paused) = self.changed(&current, sent)?;
+            let mut changed = Promotion { rules, paused, ..current.clone() };
+            changed.asked_by = AskedBy { token: origin.asked_by.clone(), label: None };
+            changed.origin = RequestOrigin { plan_id: None, trace: None, ..origin.clone() };
+            changed.next_run = match current.next_run {
+                Some(due) if due <= now && !paused => Some(due),
+                _ => changed.run_after(now),
+            };
+            if self.store.change_promotion(&changed).await? {
+                return self.promotion(access, id).await;
+            }
+        }
+        Err(StoreError::Unavailable("the schedule is being changed by many at once".into()).into())
+    }
+
+    /// What a schedule says after a change, and whether it is paused.
+    fn changed(&self, current: &Promotion, sent: &Map<String, Value>) -> Result<(PromotionRules, bool), ServiceError> {
+        let unreadable = |error: serde_json::Error| ServiceError::Store(StoreError::Faulty(error.into()));
+        let Value::Object(mut merged) = serde_json::to_value(&current.rules).map_err(unreadable)? else {
+            return Err(ServiceError::NotFound);
+        };
+        merged.insert("paused".to_owned(), current.paused.into());
+        for (name, value) in sent {
+            merged.insert(name.clone(), value.clone());
+        }
+        if merged.get("dealer_code").and_then(Value::as_str) == Some(&current.dealer_code) {
+            merged.remove("dealer_code");
+        }
+        let mut members = Members::new(&merged, &MEMBERS);
+        if merged.contains_key("dealer_code") {
+            let text = "The dealer cannot be changed. Make another schedule.";
+            members.errors.replace("dealer_code", Violation::stated(Code::Immutable, text));
+        }
+        let paused = members.flag("paused");
+        let zone = &self.service.dealer(&current.dealer_code).zone;
+        let rules = members.rules(self.select, zone, self.service.clock.now(), Some(sent));
+        Ok((rules.map_err(ServiceError::Invalid)?, paused))
+    }
+
+    /// Removes a schedule with its runs, and returns it. What it has ordered stays ordered.
+    ///
+    /// # Errors
+    /// [`PromotionError::NotFound`].
+    pub async fn remove(&self, access: &Access, id: Uuid) -> Result<Promotion, PromotionError> {
+        let promotion = self.promotion(access, id).await?;
+        if self.store.remove_promotion(id).await? { Ok(promotion) } else { Err(PromotionError::NotFound) }
+    }
+
+    /// A page of the runs of a schedule, latest first.
+    ///
+    /// # Errors
+    /// [`PromotionError::NotFound`].
+    pub async fn runs(&self, access: &Access, id: Uuid, page: Page) -> Result<PageOf<PromotionRun>, PromotionError> {
+        self.promotion(access, id).await?;
+        Ok(self.store.promotion_runs(id, page).await?)
+    }
+
+    /// What the next run of a schedule would do now. Nothing is ordered.
+    ///
+    /// # Errors
+    /// [`PromotionError::NotFound`].
+    pub async fn preview(&self, access: &Access, id: Uuid) -> Result<PromotionPreview, PromotionError> {
+        let promotion = self.promotion(access, id).await?;
+        Ok(self.previewed(&promotion).await?)
+    }
+}
