@@ -291,13 +291,23 @@ statements! {
         WHERE seq = :plan AND state = 'applying'
             AND NOT EXISTS (SELECT 1 FROM stock_changes WHERE stock_changes.plan = :plan AND phase < 3)";
 
-    /// The requests of changes whose numbers are after a given one and whose phase is at least the given one: the number, the outcome by
-    /// now, and why it failed. A request's log entries stand one behind the other in the ad's log; 20 is `ad_core::model::REQUEST_ENTRIES`.
-    RequestsOfChanges { id: Uuid, phase: i64, after: i64, limit: u32 }
+    /// The requests of changes whose numbers are after a given one: of those that were accepted, or of all without a final outcome. The
+    /// number, the outcome by now, and why it failed. A request's log entries stand one behind the other in the ad's log; 20 is
+    /// `ad_core::model::REQUEST_ENTRIES`. The accepted ones, which are few, are found by their phase.
+    RequestsOfChanges { id: Uuid, open: bool, after: i64, limit: u32 }
     sqlite "
-        WITH changes AS MATERIALIZED (
-            SELECT n, request_id FROM stock_changes
-            WHERE plan = (SELECT seq FROM stock_plans WHERE id = :id) AND phase >= :phase AND n > :after ORDER BY n LIMIT :limit
+        WITH plan AS MATERIALIZED (
+            SELECT seq FROM stock_plans WHERE id = :id
+        ), changes AS MATERIALIZED (
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE NOT :open AND plan = (SELECT seq FROM plan) AND phase = 3 AND n > :after ORDER BY n LIMIT :limit
+            ) AS accepted
+            UNION ALL
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE :open AND plan = (SELECT seq FROM plan) AND phase IS NOT NULL AND n > :after ORDER BY n LIMIT :limit
+            ) AS unsettled
         ), found AS (
             SELECT changes.n, EXISTS (SELECT 1 FROM requests WHERE requests.id = changes.request_id) AS is_queued, last.ad,
                 (SELECT min(coalesce(entry.code, '')) FROM log AS entry
@@ -309,9 +319,18 @@ statements! {
             nullif(code, '')
         FROM found ORDER BY n"
     postgres "
-        WITH changes AS MATERIALIZED (
-            SELECT n, request_id FROM stock_changes
-            WHERE plan = (SELECT seq FROM stock_plans WHERE id = :id) AND phase >= :phase AND n > :after ORDER BY n LIMIT :limit
+        WITH plan AS MATERIALIZED (
+            SELECT seq FROM stock_plans WHERE id = :id
+        ), changes AS MATERIALIZED (
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE NOT :open AND plan = (SELECT seq FROM plan) AND phase = 3 AND n > :after ORDER BY n LIMIT :limit
+            ) AS accepted
+            UNION ALL
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE :open AND plan = (SELECT seq FROM plan) AND phase IS NOT NULL AND n > :after ORDER BY n LIMIT :limit
+            ) AS unsettled
         ), found AS (
             SELECT changes.n, EXISTS (SELECT 1 FROM requests WHERE requests.id = changes.request_id) AS is_queued, last.ad,
                 (SELECT min(coalesce(entry.code, '')) FROM log AS entry
