@@ -45,7 +45,7 @@ statements! {
     both "SELECT EXISTS (SELECT 1 FROM stock_plans WHERE id = :id AND lease = :lease AND state = 'computing')";
 
     /// Adds changes to a plan that is computed, given as JSON arrays of their columns, and makes it due later. Source ids, which may have
-    /// any character, are texts of their own; empty ones are none.
+    /// any character, are texts of their own; empty ones are none. With JSON, PostgreSQL would parse a change for each of its columns.
     AppendChanges { id: Uuid, lease: i64, changes: String, source_ids: Vec<String>, due: Timestamp }
     sqlite "
         INSERT INTO stock_changes (plan, n, line, dealer_code, source_id, kind, phase, revision, request_id, details, body)
@@ -63,7 +63,7 @@ statements! {
             SELECT seq, CAST(change.value ->> 0 AS BIGINT), CAST(change.value ->> 1 AS BIGINT), change.value ->> 2,
                 nullif((:source_ids)[change.number], ''), change.value ->> 3, CAST(change.value ->> 4 AS BIGINT),
                 CAST(change.value ->> 5 AS BIGINT), CAST(change.value ->> 6 AS UUID), change.value ->> 7, change.value ->> 8
-            FROM computed CROSS JOIN json_array_elements(CAST(:changes AS JSON)) WITH ORDINALITY AS change (value, number)
+            FROM computed CROSS JOIN jsonb_array_elements(CAST(:changes AS JSONB)) WITH ORDINALITY AS change (value, number)
         )
         SELECT seq FROM computed";
 
