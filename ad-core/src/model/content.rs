@@ -120,6 +120,13 @@ impl Content {
         })
     }
 
+    /// Whether it is stored as exactly these fields. That they are other fields is not said: their order or spelling may differ. Unlike a
+    /// comparison of fields, it needs not parse the stored text.
+    pub(crate) fn is_stored_as(&self, fields: &Map<String, Value>) -> bool {
+        let text = self.text.as_deref().map(RawValue::get);
+        text.is_some_and(|text| serde_json::to_string(fields).is_ok_and(|fields| fields == text))
+    }
+
     /// Converts it into its fields.
     pub fn into_fields(mut self) -> Map<String, Value> {
         self.fields();

@@ -281,6 +281,13 @@ impl StockPlan {
         matches!(self.state, PlanState::Computing | PlanState::Applying) || self.unfinished() > 0
     }
 
+    /// Number of changes that have an outcome.
+    pub fn made(&self) -> u64 {
+        let made =
+            |OutcomeCounts { accepted, done, failed, conflict }: OutcomeCounts| accepted + done + failed + conflict;
+        self.dealers.iter().map(|dealer| made(dealer.outcomes)).sum()
+    }
+
     /// Number of changes whose requests are not finished.
     pub fn unfinished(&self) -> u64 {
         self.dealers.iter().map(|dealer| dealer.outcomes.accepted).sum()

@@ -94,6 +94,9 @@ pub(super) fn follows_the_mileage(
 /// The stored `is_new_vehicle`, if it is locked and was probably derived from the mileage: then a payload without both does not clear it.
 /// Whether it was derived can be told by the mileage, also by one that was cleared; who does not see that one gives `sees_cleared: false`.
 pub(crate) fn locked_newness(category: &Category, stored: &Content, sees_cleared: bool) -> Option<bool> {
+    if !category.has_rule(rules::LOCK) {
+        return None;
+    }
     let is_new = stored.get("category_fields.condition.is_new_vehicle")?.as_bool()?;
     let mileage = stored.get("category_fields.condition.mileage.value").and_then(Value::as_f64);
     let was_zero = match (mileage, stored.cleared_mileage()) {
@@ -101,7 +104,7 @@ pub(crate) fn locked_newness(category: &Category, stored: &Content, sees_cleared
         (None, Some(cleared)) => Some(cleared == ClearedMileage::Zero),
         (None, None) => (!sees_cleared).then_some(is_new),
     };
-    (category.has_rule(rules::LOCK) && was_zero == Some(is_new)).then_some(is_new)
+    (was_zero == Some(is_new)).then_some(is_new)
 }
 
 /// Removes the derived `is_new_vehicle`, so that it is derived again.

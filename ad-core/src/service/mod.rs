@@ -338,12 +338,14 @@ impl Service {
     }
 
     /// Runs work on an ad of the given size, by the port for long computations if the ad is large.
-    fn computed<T: Send>(&self, dealer_code: &str, bytes: usize, work: impl Fn() -> T + Send + Sync) -> T {
-        let mut result = None;
-        if let Some(compute) = self.compute.as_ref().filter(|_| bytes >= LARGE) {
-            compute.run(dealer_code, &mut || result = Some(work()));
-        }
-        result.unwrap_or_else(work)
+    fn computed<T: Send>(&self, dealer_code: &str, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+        let Some(compute) = self.compute.as_ref().filter(|_| bytes >= LARGE) else { return work() };
+        let (mut work, mut result) = (Some(work), None);
+        let mut run = || result = result.take().or_else(|| work.take().map(|work| work()));
+        compute.run(dealer_code, &mut run);
+        // A port that has not run it leaves it to its caller.
+        run();
+        result.expect("it is run once")
     }
 
     /// Checks that a dealer, or a holder of keys, may have one more.

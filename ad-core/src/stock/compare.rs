@@ -130,7 +130,8 @@ impl StockComparison<'_> {
         };
         check_possible(ad, existing.is_deleted, category)?;
         let sent = SentFields::of(&payload);
-        if category.heading == Heading::Forbidden && payload.get(TITLE) == ad.content.get(TITLE) {
+        let has_title = payload.contains_key(TITLE);
+        if has_title && category.heading == Heading::Forbidden && payload.get(TITLE) == ad.content.get(TITLE) {
             // An update may send back the title that it has read.
             payload.remove(TITLE);
         }
@@ -142,6 +143,10 @@ impl StockComparison<'_> {
             && let Some(is_new) = locked_newness(category, &ad.content, self.dealer.is_some())
         {
             put(&mut wanted, IS_NEW, is_new.into());
+        }
+        // Most ads are as they were sent before, and then their stored fields need not be parsed.
+        if !existing.is_deleted && ad.content.is_stored_as(&wanted) {
+            return Ok(StockChange::of(ChangeKind::Unchanged));
         }
         PatchSearch { rulebook: self.rulebook, write, existing, sent, wanted, unknown_currencies }.change()
     }

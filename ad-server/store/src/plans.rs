@@ -351,8 +351,8 @@ impl PlanStore for DatabaseStore {
         after: Option<u32>,
         limit: u32,
     ) -> Result<Vec<ChangeRequest>, StoreError> {
-        let (phase, after) = (if open { 0 } else { 3 }, after.map_or(-1, i64::from));
-        Columns::all(&self.database().read(sql::RequestsOfChanges { id: plan, phase, after, limit }).await?)
+        let after = after.map_or(-1, i64::from);
+        Columns::all(&self.database().read(sql::RequestsOfChanges { id: plan, open, after, limit }).await?)
     }
 
     async fn remove_plan(&self, lease: PlanLease, at_most: u32) -> Result<bool, StoreError> {

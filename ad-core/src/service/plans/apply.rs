@@ -19,14 +19,22 @@ use crate::{
 
 /// How long a worker has a plan. What it does meanwhile is bounded, and shorter. After a `kill -9`, another goes on when it is over.
 const LEASE: Duration = Duration::from_secs(15);
-/// Changes that are made before others have their turn.
-const BATCH: u32 = 64;
-/// Changes that are made at the same time.
-const AT_ONCE: usize = 16;
-/// Requests of a dealer that may be due before changes wait, so that its own requests are executed soon.
-const MOST_DUE: u32 = 64;
-/// How long changes wait when that many are due.
-const PAUSE: Duration = Duration::from_millis(25);
+/// How fast changes are made.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// Changes that are made at the same time.
+    at_once: usize,
+    /// Requests of a dealer that may be due before changes wait, so that its own requests are executed soon; also the number of changes
+    /// that are made before others have their turn.
+    most_due: u32,
+    /// How long changes wait when that many are due.
+    pause: Duration,
+}
+
+/// The first changes of a plan are made as fast as a client would send them, and so is all of a plan of few changes.
+const FIRST: (u64, Pace) = (512, Pace { at_once: 16, most_due: 64, pause: Duration::from_millis(25) });
+/// The others leave the database and the processors to the requests of clients.
+const STEADY: Pace = Pace { at_once: 4, most_due: 16, pause: Duration::from_millis(5) };
 /// How long changes wait when the quota of the dealer's requests is used up.
 const QUOTA_PAUSE: Duration = Duration::from_secs(2);
 /// Changes whose requests are looked at together.
@@ -42,6 +50,15 @@ enum Made {
     Recorded(RecordedOutcome),
     /// It stays open until the dealer has fewer unfinished requests.
     Later,
+}
+
+/// What has become of the requests of some changes.
+struct EndedRequests {
+    outcomes: Vec<RecordedOutcome>,
+    /// The last of these changes.
+    last: u32,
+    /// Whether some of them are left without a final outcome.
+    has_left: bool,
 }
 
 impl StockPlans {
@@ -90,15 +107,16 @@ impl StockPlans {
     async fn apply_some(&self, claimed: &ClaimedPlan) -> Result<(), StoreError> {
         let (lease, plan) = (claimed.lease, claimed.lease.plan);
         let origin = RequestOrigin { plan_id: Some(plan), ..claimed.origin.clone() };
-        let mut open = self.store.open_changes(plan, BATCH).await?;
-        let is_busy = self.keep_to_pace(&mut open).await?;
+        let pace = if claimed.plan.made() < FIRST.0 { FIRST.1 } else { STEADY };
+        let mut open = self.store.open_changes(plan, pace.most_due).await?;
+        let is_busy = self.keep_to_pace(pace, &mut open).await?;
         let mut outcomes = Vec::new();
-        let mut pause = if is_busy { PAUSE } else { Duration::ZERO };
+        let mut pause = if is_busy { pace.pause } else { Duration::ZERO };
         let make = |change| {
             let origin = &origin;
             async move { self.service.make(plan, origin, change).await }
         };
-        let mut changes = stream::iter(open).map(make).buffer_unordered(AT_ONCE);
+        let mut changes = stream::iter(open).map(make).buffer_unordered(pace.at_once);
         let mut failed = None;
         while let Some(made) = changes.next().await {
             match made {
@@ -108,28 +126,29 @@ impl StockPlans {
             }
         }
         drop(changes);
+        match self.ended(plan, None, false).await {
+            Ok(ended) => outcomes.extend(ended.into_iter().flat_map(|ended| ended.outcomes)),
+            Err(error) => failed = Some(error),
+        }
         // What was made is recorded, also if something else failed.
         let expires = self.service.clock.now() + self.limits.kept;
         let state = self.store.record_outcomes(lease, &outcomes, expires).await?;
         if let Some(error) = failed {
             return Err(error);
         }
-        if state == PlanState::Applying {
-            self.record_ended(lease, None, false).await?;
-            return self.store.release_plan(lease, self.service.clock.now() + pause).await;
-        }
-        self.store.release_plan(lease, self.service.clock.now()).await
+        let pause = if state == PlanState::Applying { pause } else { Duration::ZERO };
+        self.store.release_plan(lease, self.service.clock.now() + pause).await
     }
 
     /// Takes out the changes of dealers of whom many requests are due. Returns whether there are such dealers.
-    async fn keep_to_pace(&self, open: &mut Vec<OpenChange>) -> Result<bool, StoreError> {
+    async fn keep_to_pace(&self, pace: Pace, open: &mut Vec<OpenChange>) -> Result<bool, StoreError> {
         let mut dealers: Vec<_> = open.iter().map(|change| change.dealer_code.clone()).collect();
         dealers.sort_unstable();
         dealers.dedup();
         let all = open.len();
         for dealer_code in dealers {
-            let due = self.store.due_requests(&dealer_code, self.service.clock.now(), MOST_DUE).await?;
-            let mut room = MOST_DUE - due.min(MOST_DUE);
+            let due = self.store.due_requests(&dealer_code, self.service.clock.now(), pace.most_due).await?;
+            let mut room = pace.most_due - due.min(pace.most_due);
             open.retain(|change| {
                 if change.dealer_code != dealer_code {
                     return true;
@@ -149,9 +168,13 @@ impl StockPlans {
         let expires = plan.expires.unwrap_or(now);
         let (mut after, mut left) = (None, false);
         if is_cancelled || plan.unfinished() > 0 {
-            while let Some((last, has_left)) = self.record_ended(lease, after, is_cancelled).await? {
-                after = Some(last);
-                left |= has_left;
+            while let Some(ended) = self.ended(lease.plan, after, is_cancelled).await? {
+                after = Some(ended.last);
+                left |= ended.has_left;
+                if !ended.outcomes.is_empty() {
+                    let expires = self.service.clock.now() + self.limits.kept;
+                    self.store.record_outcomes(lease, &ended.outcomes, expires).await?;
+                }
             }
         }
         // The older the end of the plan, the longer what is left takes.
@@ -160,19 +183,13 @@ impl StockPlans {
         self.store.release_plan(lease, due).await
     }
 
-    /// Records the requests that have ended of the next changes after a number. Returns the last of these changes, and whether some of
-    /// them are left without a final outcome; `None` at the end.
-    async fn record_ended(
-        &self,
-        lease: PlanLease,
-        after: Option<u32>,
-        open: bool,
-    ) -> Result<Option<(u32, bool)>, StoreError> {
-        let requests = self.store.requests_of_changes(lease.plan, open, after, FOLLOWED).await?;
+    /// What has become of the requests of the next changes after a number; `None` at the end.
+    async fn ended(&self, plan: Uuid, after: Option<u32>, open: bool) -> Result<Option<EndedRequests>, StoreError> {
+        let requests = self.store.requests_of_changes(plan, open, after, FOLLOWED).await?;
         let Some(last) = requests.last().map(|request| request.n) else { return Ok(None) };
         let is_left = |outcome| outcome == Some(ChangeOutcome::Accepted);
-        let left = requests.iter().any(|request| is_left(request.outcome));
-        let outcomes: Vec<_> = requests
+        let has_left = requests.iter().any(|request| is_left(request.outcome));
+        let outcomes = requests
             .iter()
             .filter(|request| open || !is_left(request.outcome))
             .filter_map(|request| {
@@ -180,11 +197,7 @@ impl StockPlans {
                 Some(RecordedOutcome { n: request.n, outcome, code: request.code, has_request: true })
             })
             .collect();
-        if !outcomes.is_empty() {
-            let expires = self.service.clock.now() + self.limits.kept;
-            self.store.record_outcomes(lease, &outcomes, expires).await?;
-        }
-        Ok(Some((last, left)))
+        Ok(Some(EndedRequests { outcomes, last, has_left }))
     }
 }
 

@@ -330,6 +330,7 @@ impl PlanWriter {
         // It is not known yet, or it would not have been read.
         let _ = self.named.add(0, Some(dealer_code), source_id);
         self.with_dealer(dealer_code, None).await?;
-        self.add_compared(None, dealer_code, source_id.clone(), Some(stored), change, &HashMap::new()).await
+        let revision = Some(stored.tag.revision);
+        self.add_compared(None, dealer_code, source_id.clone(), revision, change, &HashMap::new()).await
     }
 }

@@ -2,6 +2,8 @@
 
 mod apply;
 mod bulk;
+mod comparing;
+mod reasons;
 mod write;
 
 use std::{sync::Arc, time::Duration};

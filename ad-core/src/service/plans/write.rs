@@ -1,26 +1,23 @@
-//! Computes a plan of a stock: payloads are compared with the stored ads in batches while they come in. Every plan is written here.
+//! Writes a plan from its first payload to its end: its changes, counts and state. Payloads are compared while they come in.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-    time::Duration,
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Map, Value};
+
+use super::{
+    StockPlanError, StockPlans,
+    comparing::{Pending, ReadBatch},
+    reasons::{Reasons, change_errors},
 };
-
-use serde_json::{Map, Value, json};
-
-use super::{StockPlanError, StockPlans};
 use crate::{
-    categories::{self, Category},
     fields::FieldErrors,
     model::{
-        AdState, ChangeCounts, ChangeDetails, ChangeError, ChangeKind, Dealer, MissingAds, PlanError, PlanState,
-        PlannedChange, PlannedDealer, StockPlan, Timestamp, ValueChange, json_bytes, plate,
+        ChangeCounts, ChangeDetails, ChangeKind, MissingAds, PlanError, PlanState, PlannedChange, PlannedDealer,
+        StockPlan, Timestamp, json_bytes,
     },
-    ports::{NewChange, PlanLease, PlanResult, Scope, StoreError, StoredAd},
-    service::{Access, LARGE},
-    stock::{
-        AbsentAd, ExistingAd, Guard, MissingPolicy, NamedAds, StockChange, StockComparison, StockRefusal, is_nameable,
-    },
+    ports::{NewChange, PlanLease, PlanResult, Scope, StoreError},
+    service::Access,
+    stock::{Guard, NamedAds, StockComparison, StockRefusal},
     violation::{Code, Violation},
 };
 
@@ -30,12 +27,6 @@ const LEASE: Duration = Duration::from_mins(2);
 pub(super) const BATCH: usize = 100;
 /// Bytes of payloads, or of changes, that are in memory at most, but for the last one of them.
 const BATCH_BYTES: usize = 1024 * 1024;
-/// Ads that are read together in the search for missing ones.
-const STOCK_PAGE: u32 = 1000;
-/// Maximum number of kinds of errors that a plan lists.
-const MOST_ERRORS: usize = 50;
-/// Bytes of the values of a changed field that a plan shows.
-const MOST_VALUE_BYTES: usize = 16 * 1024;
 
 /// Makes a plan of payloads that are added one by one, or of [selected ads](Self::add_selected). Bounded in memory: of the whole stock it
 /// keeps source ids and counts.
@@ -44,7 +35,7 @@ const MOST_VALUE_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct PlanWriter {
     pub(super) plans: StockPlans,
-    plan: StockPlan,
+    pub(super) plan: StockPlan,
     lease: PlanLease,
     due: Timestamp,
     /// Whose ads they may be.
@@ -54,84 +45,16 @@ pub struct PlanWriter {
     pub(super) ads: u64,
     /// Whether the ads are selected, and not sent.
     pub(super) selects: bool,
-    valid: u64,
+    pub(super) valid: u64,
     batch: Vec<Pending>,
     batch_bytes: usize,
+    /// The batch before, whose ads were read.
+    pub(super) read: Option<ReadBatch>,
     changes: Vec<NewChange>,
     change_bytes: usize,
     next: u32,
     dealers: BTreeMap<String, ChangeCounts>,
-    errors: Reasons,
-}
-
-/// A payload that is to be compared.
-#[derive(Debug)]
-struct Pending {
-    line: u64,
-    dealer: Arc<Dealer>,
-    source_id: String,
-    payload: Map<String, Value>,
-}
-
-/// The reasons for which ads are invalid, counted.
-#[derive(Debug, Default)]
-struct Reasons {
-    by_kind: HashMap<(Code, String), usize>,
-    listed: Vec<PlanError>,
-}
-
-impl Reasons {
-    /// Counts the errors of an ad. Items of lists count as one field.
-    fn add(&mut self, line: Option<u64>, errors: &[ChangeError]) {
-        let mut seen = HashSet::new();
-        for error in errors {
-            let names = error.pointer.split('/').map(|name| if name.parse::<u64>().is_ok() { "*" } else { name });
-            let key = (error.code, names.collect::<Vec<_>>().join("/"));
-            if !seen.insert(key.clone()) {
-                continue;
-            }
-            match self.by_kind.get(&key) {
-                Some(place) => self.listed[*place].count += 1,
-                None if self.listed.len() < MOST_ERRORS => {
-                    let ChangeError { pointer, code, detail, .. } = error.clone();
-                    self.by_kind.insert(key, self.listed.len());
-                    self.listed.push(PlanError { code, pointer: Some(pointer), line, detail, count: 1 });
-                }
-                None => {}
-            }
-        }
-    }
-
-    fn into_list(self) -> Vec<PlanError> {
-        let mut listed = self.listed;
-        listed.sort_by_key(|error| std::cmp::Reverse(error.count));
-        listed
-    }
-}
-
-/// A JSON Pointer to a field.
-fn pointer(path: &[String]) -> String {
-    path.iter().fold(String::new(), |pointer, name| pointer + "/" + &name.replace('~', "~0").replace('/', "~1"))
-}
-
-fn change_errors(errors: &FieldErrors) -> Vec<ChangeError> {
-    let error = |(path, violation): (Vec<String>, &Violation)| ChangeError {
-        pointer: pointer(&path),
-        code: violation.code().unwrap_or(Code::Unknown),
-        detail: violation.texts().join(" "),
-        suggestion: violation.suggestions().first().map(|text| (*text).to_owned()),
-        rule: violation.rule().map(str::to_owned),
-    };
-    errors.located().into_iter().take(ChangeError::MOST).map(error).collect()
-}
-
-/// A value as a plan shows it: a very long one by its beginning.
-fn shown(value: Value) -> Value {
-    if json_bytes(&value) <= MOST_VALUE_BYTES {
-        return value;
-    }
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    format!("{}…", &text[..text.floor_char_boundary(MOST_VALUE_BYTES)]).into()
+    pub(super) errors: Reasons,
 }
 
 impl PlanWriter {
@@ -147,6 +70,7 @@ impl PlanWriter {
             valid: 0,
             batch: Vec::new(),
             batch_bytes: 0,
+            read: None,
             changes: Vec::new(),
             change_bytes: 0,
             next: 0,
@@ -206,7 +130,7 @@ impl PlanWriter {
         self.batch.push(Pending { line, dealer, source_id, payload });
         self.batch_bytes += bytes;
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
-            self.compare_batch().await?;
+            self.read_batch().await?;
         }
         Ok(())
     }
@@ -228,7 +152,8 @@ impl PlanWriter {
     /// # Errors
     /// [`StockPlanError::Ended`] when the plan is refused because they are none, or was cancelled; those of the store.
     pub async fn check(&mut self) -> Result<(), StockPlanError> {
-        self.compare_batch().await?;
+        self.read_batch().await?;
+        self.compare_read().await?;
         self.store_changes().await?;
         let (code, wrong) = if self.selects {
             if self.ads > 0 {
@@ -321,59 +246,6 @@ impl PlanWriter {
         }
     }
 
-    /// Lists an ad as invalid.
-    async fn invalid(
-        &mut self,
-        line: Option<u64>,
-        dealer_code: Option<String>,
-        source_id: Option<String>,
-        change: StockChange,
-    ) -> Result<(), StockPlanError> {
-        let errors = change.obstacle.map(|obstacle| change_errors(&obstacle.errors())).unwrap_or_default();
-        self.invalid_for(line, dealer_code, source_id, errors).await
-    }
-
-    async fn invalid_for(
-        &mut self,
-        line: Option<u64>,
-        dealer_code: Option<String>,
-        source_id: Option<String>,
-        errors: Vec<ChangeError>,
-    ) -> Result<(), StockPlanError> {
-        // Of a plan for one dealer, its payloads count as that dealer's.
-        let dealer_code = dealer_code.or_else(|| self.plan.options.dealer_code.clone());
-        if let Some(dealer_code) = &dealer_code {
-            self.with_dealer(dealer_code, line).await?;
-        }
-        self.errors.add(line, &errors);
-        let details = ChangeDetails { errors, ..ChangeDetails::default() };
-        let change = NewPlanned { line, dealer_code, source_id, kind: ChangeKind::Invalid, revision: None };
-        self.push(change, details, None).await
-    }
-
-    /// Compares the payloads of the batch with the stored ads.
-    async fn compare_batch(&mut self) -> Result<(), StockPlanError> {
-        self.batch_bytes = 0;
-        let mut by_dealer = BTreeMap::<String, Vec<Pending>>::new();
-        for pending in std::mem::take(&mut self.batch) {
-            by_dealer.entry(pending.dealer.code.clone()).or_default().push(pending);
-        }
-        self.keep_lease().await?;
-        for (dealer_code, batch) in by_dealer {
-            let ids: Vec<_> = batch.iter().map(|pending| pending.source_id.clone()).collect();
-            let stored = self.plans.store.ads_of_stock(&dealer_code, &ids).await?;
-            let stored: HashMap<_, _> =
-                stored.into_iter().map(|stored| (stored.ad.source_id.clone(), stored)).collect();
-            let changes = self.compared(&batch, &stored);
-            let plates = self.plates(&dealer_code, &changes).await?;
-            for (Pending { line, source_id, .. }, change) in batch.into_iter().zip(changes) {
-                let stored = stored.get(&source_id);
-                self.add_compared(Some(line), &dealer_code, source_id, stored, change, &plates).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// Keeps the plan from being taken for abandoned while nothing changes.
     pub(super) async fn keep_lease(&mut self) -> Result<(), StockPlanError> {
         if self.plans.service.clock.now() + LEASE / 2 >= self.due {
@@ -382,118 +254,18 @@ impl PlanWriter {
         Ok(())
     }
 
-    /// The changes for these payloads of one dealer, in their order.
-    fn compared(&self, batch: &[Pending], stored: &HashMap<String, StoredAd>) -> Vec<StockChange> {
-        let rulebook = self.plans.service.rulebook();
-        let compare = |Pending { dealer, source_id, payload, .. }: &Pending| {
-            let existing = stored.get(source_id).map(|stored| ExistingAd {
-                ad: &stored.ad,
-                is_deleted: stored.intent == AdState::Deleted,
-                failed_images: &stored.publication.failed_images,
-            });
-            StockComparison { rulebook, dealer: Some(dealer) }.change(payload.clone(), existing)
-        };
-        // Hundreds of ads take longer than a large one.
-        let bytes = LARGE;
-        let dealer_code = batch.first().map_or("", |pending| pending.dealer.code.as_str());
-        self.plans.service.computed(dealer_code, bytes, || batch.iter().map(compare).collect())
+    /// The payloads that were added since the last call.
+    pub(super) fn take_batch(&mut self) -> Vec<Pending> {
+        self.batch_bytes = 0;
+        std::mem::take(&mut self.batch)
     }
 
-    /// The ads that have the registration numbers of new ones.
-    async fn plates(
-        &self,
-        dealer_code: &str,
-        changes: &[StockChange],
-    ) -> Result<HashMap<String, String>, StockPlanError> {
-        let plates: Vec<_> = changes.iter().filter_map(new_plate).collect();
-        if plates.is_empty() {
-            return Ok(HashMap::new());
-        }
-        Ok(self.plans.store.ads_with_plates(dealer_code, &plates).await?.into_iter().collect())
-    }
-
-    pub(super) async fn add_compared(
-        &mut self,
-        line: Option<u64>,
-        dealer_code: &str,
-        source_id: String,
-        stored: Option<&StoredAd>,
-        change: StockChange,
-        plates: &HashMap<String, String>,
-    ) -> Result<(), StockPlanError> {
-        if change.kind == ChangeKind::Invalid {
-            return self.invalid(line, Some(dealer_code.to_owned()), Some(source_id), change).await;
-        }
-        self.valid += 1;
-        if change.kind == ChangeKind::Unchanged {
-            self.count(dealer_code, ChangeKind::Unchanged);
-            return Ok(());
-        }
-        let links_to = new_plate(&change).and_then(|plate| plates.get(&plate).cloned());
-        let StockChange { kind, fields, warnings, quality, body, .. } = change;
-        let fields = fields.into_iter().map(|field| ValueChange {
-            pointer: format!("/{}", field.path.replace('.', "/")),
-            from: shown(field.from),
-            to: shown(field.to),
-        });
-        let details = ChangeDetails { fields: fields.collect(), links_to, errors: Vec::new(), warnings, quality };
-        let (dealer_code, source_id) = (Some(dealer_code.to_owned()), Some(source_id));
-        let revision = stored.map(|stored| stored.tag.revision);
-        self.push(NewPlanned { line, dealer_code, source_id, kind, revision }, details, body).await
-    }
-
-    /// Adds the removals of a dealer's ads that no payload names.
-    async fn remove_missing(&mut self, dealer_code: &str) -> Result<(), StockPlanError> {
-        let mut behind = String::new();
-        loop {
-            let page = self.plans.store.stock_behind(dealer_code, &behind, STOCK_PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            behind.clone_from(&last.source_id);
-            let is_missing = |source_id: &str, category_id: u16, is_deleted: bool| {
-                !is_deleted
-                    && !self.named.may_name(dealer_code, source_id)
-                    && is_nameable(categories::by_id(category_id))
-            };
-            let missing = page.iter().filter(|ad| is_missing(&ad.source_id, ad.category_id, ad.is_deleted));
-            let missing: Vec<_> = missing.map(|ad| ad.source_id.clone()).collect();
-            for ids in missing.chunks(BATCH) {
-                let stored = self.plans.store.ads_of_stock(dealer_code, ids).await?;
-                let stored: HashMap<_, _> =
-                    stored.into_iter().map(|stored| (stored.ad.source_id.clone(), stored)).collect();
-                for stored in ids.iter().filter_map(|id| stored.get(id)) {
-                    self.remove(stored).await?;
-                }
-            }
-        }
-    }
-
-    /// Adds the removal of an ad, if there is one.
-    async fn remove(&mut self, stored: &StoredAd) -> Result<(), StockPlanError> {
-        let types = self.plan.options.vehicle_types.as_ref();
-        let types: Option<Vec<&'static str>> = types
-            .map(|types| types.iter().filter_map(|name| categories::by_vehicle_type(name)?.vehicle_type).collect());
-        let policy = MissingPolicy { missing: self.plan.options.missing, vehicle_types: types.as_deref() };
-        let category: Option<&'static Category> = stored.ad.category();
-        let is_deleted = stored.intent == AdState::Deleted;
-        let absent = AbsentAd { category, is_deleted, is_visible: stored.ad.content.visible() };
-        let Some(kind) = policy.removal(absent) else { return Ok(()) };
-        let (mut details, mut body) = (ChangeDetails::default(), None);
-        if kind == ChangeKind::Hide {
-            let hidden = ValueChange { pointer: "/visible".to_owned(), from: true.into(), to: false.into() };
-            details.fields.push(hidden);
-            body = json!({"visible": false}).as_object().cloned();
-        }
-        let (dealer_code, source_id) = (Some(stored.ad.dealer_code.clone()), Some(stored.ad.source_id.clone()));
-        let revision = Some(stored.tag.revision);
-        self.push(NewPlanned { line: None, dealer_code, source_id, kind, revision }, details, body).await
-    }
-
-    fn count(&mut self, dealer_code: &str, kind: ChangeKind) {
+    pub(super) fn count(&mut self, dealer_code: &str, kind: ChangeKind) {
         self.dealers.entry(dealer_code.to_owned()).or_default().add(kind);
     }
 
     /// Adds a change, and stores those that were added when they are many.
-    async fn push(
+    pub(super) async fn push(
         &mut self,
         new: NewPlanned,
         details: ChangeDetails,
@@ -503,8 +275,7 @@ impl PlanWriter {
         if let Some(dealer_code) = &dealer_code {
             self.count(dealer_code, kind);
         }
-        self.change_bytes += body.as_ref().map_or(0, |body| serde_json::to_string(body).map_or(0, |text| text.len()));
-        self.change_bytes += serde_json::to_string(&details).map_or(0, |text| text.len());
+        self.change_bytes += body.as_ref().map_or(0, json_bytes) + json_bytes(&details);
         let n = self.next;
         self.next += 1;
         let (outcome, code, request_id) = (None, None, None);
@@ -530,17 +301,10 @@ impl PlanWriter {
 }
 
 /// What is known of a change before it has a number.
-struct NewPlanned {
-    line: Option<u64>,
-    dealer_code: Option<String>,
-    source_id: Option<String>,
-    kind: ChangeKind,
-    revision: Option<i64>,
-}
-
-/// The registration number of a new ad, as it is stored.
-fn new_plate(change: &StockChange) -> Option<String> {
-    let payload = change.body.as_ref().filter(|_| change.kind == ChangeKind::Create)?;
-    let sent = payload.get("category_fields")?.get("registration_number")?.as_str()?;
-    Some(plate(sent))
+pub(super) struct NewPlanned {
+    pub(super) line: Option<u64>,
+    pub(super) dealer_code: Option<String>,
+    pub(super) source_id: Option<String>,
+    pub(super) kind: ChangeKind,
+    pub(super) revision: Option<i64>,
 }

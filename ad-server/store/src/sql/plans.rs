@@ -45,7 +45,7 @@ statements! {
     both "SELECT EXISTS (SELECT 1 FROM stock_plans WHERE id = :id AND lease = :lease AND state = 'computing')";
 
     /// Adds changes to a plan that is computed, given as JSON arrays of their columns, and makes it due later. Source ids, which may have
-    /// any character, are texts of their own; empty ones are none.
+    /// any character, are texts of their own; empty ones are none. With JSON, PostgreSQL would parse a change for each of its columns.
     AppendChanges { id: Uuid, lease: i64, changes: String, source_ids: Vec<String>, due: Timestamp }
     sqlite "
         INSERT INTO stock_changes (plan, n, line, dealer_code, source_id, kind, phase, revision, request_id, details, body)
@@ -63,7 +63,7 @@ statements! {
             SELECT seq, CAST(change.value ->> 0 AS BIGINT), CAST(change.value ->> 1 AS BIGINT), change.value ->> 2,
                 nullif((:source_ids)[change.number], ''), change.value ->> 3, CAST(change.value ->> 4 AS BIGINT),
                 CAST(change.value ->> 5 AS BIGINT), CAST(change.value ->> 6 AS UUID), change.value ->> 7, change.value ->> 8
-            FROM computed CROSS JOIN json_array_elements(CAST(:changes AS JSON)) WITH ORDINALITY AS change (value, number)
+            FROM computed CROSS JOIN jsonb_array_elements(CAST(:changes AS JSONB)) WITH ORDINALITY AS change (value, number)
         )
         SELECT seq FROM computed";
 
@@ -291,13 +291,23 @@ statements! {
         WHERE seq = :plan AND state = 'applying'
             AND NOT EXISTS (SELECT 1 FROM stock_changes WHERE stock_changes.plan = :plan AND phase < 3)";
 
-    /// The requests of changes whose numbers are after a given one and whose phase is at least the given one: the number, the outcome by
-    /// now, and why it failed. A request's log entries stand one behind the other in the ad's log; 20 is `ad_core::model::REQUEST_ENTRIES`.
-    RequestsOfChanges { id: Uuid, phase: i64, after: i64, limit: u32 }
+    /// The requests of changes whose numbers are after a given one: of those that were accepted, or of all without a final outcome. The
+    /// number, the outcome by now, and why it failed. A request's log entries stand one behind the other in the ad's log; 20 is
+    /// `ad_core::model::REQUEST_ENTRIES`. The accepted ones, which are few, are found by their phase.
+    RequestsOfChanges { id: Uuid, open: bool, after: i64, limit: u32 }
     sqlite "
-        WITH changes AS MATERIALIZED (
-            SELECT n, request_id FROM stock_changes
-            WHERE plan = (SELECT seq FROM stock_plans WHERE id = :id) AND phase >= :phase AND n > :after ORDER BY n LIMIT :limit
+        WITH plan AS MATERIALIZED (
+            SELECT seq FROM stock_plans WHERE id = :id
+        ), changes AS MATERIALIZED (
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE NOT :open AND plan = (SELECT seq FROM plan) AND phase = 3 AND n > :after ORDER BY n LIMIT :limit
+            ) AS accepted
+            UNION ALL
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE :open AND plan = (SELECT seq FROM plan) AND phase IS NOT NULL AND n > :after ORDER BY n LIMIT :limit
+            ) AS unsettled
         ), found AS (
             SELECT changes.n, EXISTS (SELECT 1 FROM requests WHERE requests.id = changes.request_id) AS is_queued, last.ad,
                 (SELECT min(coalesce(entry.code, '')) FROM log AS entry
@@ -309,9 +319,18 @@ statements! {
             nullif(code, '')
         FROM found ORDER BY n"
     postgres "
-        WITH changes AS MATERIALIZED (
-            SELECT n, request_id FROM stock_changes
-            WHERE plan = (SELECT seq FROM stock_plans WHERE id = :id) AND phase >= :phase AND n > :after ORDER BY n LIMIT :limit
+        WITH plan AS MATERIALIZED (
+            SELECT seq FROM stock_plans WHERE id = :id
+        ), changes AS MATERIALIZED (
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE NOT :open AND plan = (SELECT seq FROM plan) AND phase = 3 AND n > :after ORDER BY n LIMIT :limit
+            ) AS accepted
+            UNION ALL
+            SELECT n, request_id FROM (
+                SELECT n, request_id FROM stock_changes
+                WHERE :open AND plan = (SELECT seq FROM plan) AND phase IS NOT NULL AND n > :after ORDER BY n LIMIT :limit
+            ) AS unsettled
         ), found AS (
             SELECT changes.n, EXISTS (SELECT 1 FROM requests WHERE requests.id = changes.request_id) AS is_queued, last.ad,
                 (SELECT min(coalesce(entry.code, '')) FROM log AS entry

@@ -6,7 +6,10 @@ use ad_core::{
     violation::Code,
 };
 use poem::http::StatusCode;
-use tokio::sync::oneshot;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 
 use super::{
     payloads::{Payloads, StockPayload},
@@ -15,6 +18,11 @@ use super::{
 };
 use crate::api::ApiError;
 use ad_server_base::limits::FairPermit;
+
+/// Payloads that are parsed together, unless they are large, while those before are compared.
+const PART: usize = 100;
+/// An estimate of the bytes of a part, but for its last payload.
+const PART_BYTES: usize = 1024 * 1024;
 
 /// The payloads of a body.
 pub(super) struct StockStream {
@@ -26,6 +34,17 @@ pub(super) struct StockStream {
 impl StockStream {
     pub(super) fn new(body: StockBody) -> Self {
         Self { body, payloads: Payloads::new(), is_ended: false }
+    }
+
+    /// The next payloads; none at the end of the body.
+    async fn part(&mut self) -> Result<Vec<StockPayload>, Broken> {
+        let (mut part, mut bytes) = (Vec::with_capacity(PART), 0);
+        while part.len() < PART && bytes < PART_BYTES {
+            let Some(payload) = self.next().await? else { break };
+            bytes += payload.bytes;
+            part.push(payload);
+        }
+        Ok(part)
     }
 
     /// The next payload; `None` at the end of the body.
@@ -66,22 +85,23 @@ impl Computing {
     /// Reads the body, and makes the plan. Tells when the body has been read and is a stock. Returns the plan, and the status that says
     /// what has become of it.
     pub(super) async fn run(
-        mut self,
+        self,
         options: PlanOptions,
         received: oneshot::Sender<StockPlan>,
     ) -> Result<(StatusCode, StockPlan), ApiError> {
-        let first = self.stream.next().await;
+        let Self { plans, access, mut stream, _slot } = self;
+        let first = stream.next().await;
         let selection = match &first {
-            Ok(Some(payload)) if Selection::is_one(&payload.object) => Some(self.selection(payload).await?),
+            Ok(Some(payload)) if Selection::is_one(&payload.object) => Some(selection(payload, &mut stream).await?),
             _ => None,
         };
         let mut writer = match selection {
-            Some(_) => self.plans.begin_selected(&self.access, options).await?,
-            None => self.plans.begin(&self.access, options).await?,
+            Some(_) => plans.begin_selected(&access, options).await?,
+            None => plans.begin(&access, options).await?,
         };
         let added = match selection {
             Some(Selection { filters, change }) => writer.add_selected(&filters, &change).await.map_err(Stop::from),
-            None => self.add_stock(&mut writer, first).await,
+            None => add_stock(&mut writer, first, stream).await,
         };
         let checked = match added {
             Ok(()) => writer.check().await.map_err(Stop::from),
@@ -107,26 +127,46 @@ impl Computing {
             Err(error) => Err(error.into()),
         }
     }
+}
 
-    /// The selection that the body is.
-    async fn selection(&mut self, first: &StockPayload) -> Result<Selection, ApiError> {
-        let selection = Selection::parse(&first.object)?;
-        if matches!(self.stream.next().await, Ok(None)) {
-            return Ok(selection);
-        }
-        Err(ApiError::BadBody("A selection stands alone in the body: send nothing behind it.".to_owned()))
+/// The selection that the body is.
+async fn selection(first: &StockPayload, stream: &mut StockStream) -> Result<Selection, ApiError> {
+    let selection = Selection::parse(&first.object)?;
+    if matches!(stream.next().await, Ok(None)) {
+        return Ok(selection);
     }
+    Err(ApiError::BadBody("A selection stands alone in the body: send nothing behind it.".to_owned()))
+}
 
-    async fn add_stock(
-        &mut self,
-        writer: &mut PlanWriter,
-        first: Result<Option<StockPayload>, Broken>,
-    ) -> Result<(), Stop> {
-        let mut next = first?;
-        while let Some(StockPayload { line, bytes, object }) = next {
+/// Adds the payloads of a body. The next ones are received and parsed meanwhile, in a task that ends with this.
+async fn add_stock(
+    writer: &mut PlanWriter,
+    first: Result<Option<StockPayload>, Broken>,
+    mut stream: StockStream,
+) -> Result<(), Stop> {
+    let Some(StockPayload { line, bytes, object }) = first? else { return Ok(()) };
+    writer.add(line, bytes, object).await?;
+    let (sender, mut parts) = mpsc::channel(1);
+    let mut reader = JoinSet::new();
+    reader.spawn(async move {
+        loop {
+            let part = stream.part().await;
+            let is_last = !part.as_ref().is_ok_and(|part| !part.is_empty());
+            if sender.send(part).await.is_err() || is_last {
+                return;
+            }
+        }
+    });
+    while let Some(part) = parts.recv().await {
+        let part = part?;
+        if part.is_empty() {
+            return Ok(());
+        }
+        for StockPayload { line, bytes, object } in part {
             writer.add(line, bytes, object).await?;
-            next = self.stream.next().await?;
         }
-        Ok(())
     }
+    // The task has panicked, and what has come is not the whole stock.
+    let text = "The service could not read the body to its end.";
+    Err(Stop::Broken((StatusCode::INTERNAL_SERVER_ERROR, PlanError::of_body(Code::IncompleteBody, None, text))))
 }
