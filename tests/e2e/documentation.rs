@@ -70,7 +70,7 @@ async fn openapi_documents_are_small() {
     let client = server.client.with_token(None);
     let size = async |query: &str| client.get(&format!("/openapi.json{query}")).await.bytes.len();
     let whole = size("").await;
-    assert!(whole <= 930_000, "{whole} bytes");
+    assert!(whole <= 985_000, "{whole} bytes");
     for (vehicle_type, _) in ad_core::categories::typed() {
         let own = size(&format!("?tag={vehicle_type}")).await;
         assert!(own < 175_000, "{vehicle_type}: {own} bytes");
@@ -165,7 +165,7 @@ async fn a_tag_has_a_document_of_its_own_and_both_dialects_say_the_same() {
     let client = server.client.with_token(None);
     let mut operations = 0;
     for tag in whole.document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()) {
-        if ["lookups", "requests", "events", "token", "summary", "stock", "webhooks"].contains(&tag) {
+        if ["lookups", "requests", "events", "token", "summary", "stock", "promotions", "webhooks"].contains(&tag) {
             continue;
         }
         let part = Contract::new(client.get(&format!("/openapi.json?tag={tag}")).await.expect(200));

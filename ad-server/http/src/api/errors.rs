@@ -172,7 +172,7 @@ impl From<PromotionError> for ApiError {
                 let text = "No promotion schedule in the token's scope has this id. GET /v4/promotions lists them.";
                 Self::NotFound(text.to_owned())
             }
-            error => Self::Promotion(error),
+            error @ PromotionError::TooMany { .. } => Self::Promotion(error),
         }
     }
 }

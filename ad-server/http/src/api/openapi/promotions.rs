@@ -45,9 +45,7 @@ fn promotion() -> Value {
         "created": examples::now(), "asked_by": {"token": "5f0c6b3e", "label": "Stock system"}})
 }
 
-fn cost() -> Option<Amount> {
-    Some(Amount::from_hundredths(2950))
-}
+const COST: Option<Amount> = Some(Amount::from_hundredths(2950));
 
 fn skipped() -> SkippedAd {
     SkippedAd { source_id: "car-1002".to_owned(), code: Code::AdHidden }
@@ -60,9 +58,9 @@ fn run() -> PromotionRun {
         due: due(),
         started: due(),
         ended: Some(due()),
-        promoted: vec![PromotedAd { source_id, request_id, cost: cost() }],
+        promoted: vec![PromotedAd { source_id, request_id, cost: COST }],
         skipped: vec![skipped()],
-        cost: cost(),
+        cost: COST,
         currency: "SEK".to_owned(),
     }
 }
@@ -70,9 +68,9 @@ fn run() -> PromotionRun {
 fn preview() -> PromotionPreview {
     PromotionPreview {
         due: Some(due()),
-        promoted: vec![PreviewedAd { source_id: "car-1001".to_owned(), cost: cost() }],
+        promoted: vec![PreviewedAd { source_id: "car-1001".to_owned(), cost: COST }],
         skipped: vec![skipped()],
-        cost: cost(),
+        cost: COST,
         currency: "SEK".to_owned(),
     }
 }
