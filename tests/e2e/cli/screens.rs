@@ -140,6 +140,9 @@ const SETUP: &[&str] = &["profiles", "logout --profile nobody", "config", "whoam
 
 /// Commands that print long lines for programs, ask, open other programs or take ids that differ from run to run.
 const HELPS: &[&str] = &[
+    "account --help",
+    "account charges --help",
+    "budget --help",
     "calls --help",
     "completions --help",
     "doctor --help",
@@ -151,6 +154,14 @@ const HELPS: &[&str] = &[
     "man --help",
     "new --help",
     "open --help",
+    "promotions add --help",
+    "promotions list --help",
+    "promotions pause --help",
+    "promotions preview --help",
+    "promotions remove --help",
+    "promotions resume --help",
+    "promotions runs --help",
+    "promotions show --help",
     "record --help",
     "record keys --help",
     "record verify --help",

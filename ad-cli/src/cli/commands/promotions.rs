@@ -68,7 +68,7 @@ enum PromotionCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "ad-cli promotions add [OPTIONS] <KIND>\n           --select <FILTER=VALUE> --at <HH:MM>", after_help = "\
 The filters of --select are those of `ad-cli list`; of several, an ad passes all. A time that does not exist on a day, when the clock is set \
 forward, is the first minute after the gap; one that occurs twice is the first.
 

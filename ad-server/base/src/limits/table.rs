@@ -218,7 +218,7 @@ limits! {
 }
 "Promotion schedules" {
     "Schedules", "{}" [Number(MOST_PROMOTIONS as usize)], "", "dealer", "storage", "{error}" 409 TooManyPromotions;
-    "Ads that a run promotes; ads that it looks at", "{}; {}" [Number(MOST_PER_RUN as usize), Number(MOST_CANDIDATES as usize)], "`most_per_run` of the schedule, 100 if absent", "run", "time of a run", "the rest have their turn in a later run";
+    "Ads that a run promotes; ads that it looks at", "{}; {}" [Number(MOST_PER_RUN as usize), Number(MOST_CANDIDATES as usize)], "each schedule has its own, 100 if absent", "run", "time of a run", "the rest have their turn in a later run";
     "Runs", "the latest {}" [Number(MOST_RUNS as usize)], "", "schedule", "storage", "the oldest are removed";
 }
 "Images" {

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::examples::{self, DEALER, REQUEST};
 
+/// Id of a token.
+const TOKEN: &str = "01905b1c-6a52-7000-8000-000000000008";
+
 /// Examples by name, with what they are of.
 pub(super) fn examples() -> [(&'static str, &'static str, Value); 4] {
     let account = account();
@@ -21,10 +24,13 @@ pub(super) fn examples() -> [(&'static str, &'static str, Value); 4] {
 fn account() -> Account {
     let whole = |amount: i64| Amount::from_hundredths(amount * 100);
     let price = Amount::from_hundredths(2950);
-    let tariff = Tariff { bump: Some(price), pole_position: Some(whole(199)), slots: None, budget: Some(whole(1500)) };
+    let tariff =
+        Tariff { bump: Some(price), pole_position: Some(whole(199)), slots: Some(40), budget: Some(whole(1500)) };
     let dealer = Dealer { tariff: Some(tariff), ..Dealer::named(DEALER) };
     let charges = MonthlyCharges { spent: price, bumps: 1, own: Some(whole(1000)), ..MonthlyCharges::default() };
-    Account::new(&dealer, Month::of(examples::now(), &dealer.time_zone()), &charges)
+    let mut account = Account::new(&dealer, Month::of(examples::now(), &dealer.time_zone()), &charges);
+    account.slots.used = Some(17);
+    account
 }
 
 pub(super) fn charge() -> Charge {
@@ -39,6 +45,6 @@ pub(super) fn charge() -> Charge {
         amount: Amount::from_hundredths(2950),
         currency: "SEK".to_owned(),
         state: ChargeState::Charged,
-        asked_by: None,
+        asked_by: Some(TOKEN.to_owned()),
     }
 }
