@@ -154,8 +154,8 @@ async fn no_budget_is_exceeded(options: Options) {
     })
     .await;
     let charges = client.get(&format!("{CHARGES}?state=charged&limit=500")).await.expect(200);
-    let charged = charges["count"].as_i64().unwrap();
-    assert!(charged <= 30 && budget["spent"] == charged * 10, "{budget} {charged}");
+    let paid_bumps = charges["count"].as_i64().unwrap();
+    assert!(paid_bumps <= 30 && budget["spent"] == paid_bumps * 10, "{budget} {paid_bumps}");
     // Each confirmed bump has one charge, and each charge a confirmed bump.
     let mut confirmed = 0;
     for ad in &ads {
@@ -167,7 +167,7 @@ async fn no_budget_is_exceeded(options: Options) {
             confirmed += 1;
         }
     }
-    assert_eq!(confirmed, charged);
+    assert_eq!(confirmed, paid_bumps);
 }
 
 #[tokio::test]

@@ -68,7 +68,9 @@ enum PromotionCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "ad-cli promotions add [OPTIONS] <KIND>\n           --select <FILTER=VALUE> --at <HH:MM>", after_help = "\
+#[command(
+    override_usage = "ad-cli promotions add [OPTIONS] <KIND>\n           --select <FILTER=VALUE> --at <HH:MM>",
+    after_help = "\
 The filters of --select are those of `ad-cli list`; of several, an ad passes all. A time that does not exist on a day, when the clock is set \
 forward, is the first minute after the gap; one that occurs twice is the first.
 
@@ -77,7 +79,8 @@ On a terminal, the schedule has to be confirmed; elsewhere, --yes is required.
 Examples:
   ad-cli promotions add bump --select source_id=car-1 --at 08:00 --weekdays mon,thu
   ad-cli promotions add bump --select status=live --at 18:30 --most-per-run 5 --budget 1500
-  ad-cli promotions add pole_position --select category_id=1020 --at 07:00 --weekdays fri --until 2026-12-31 --yes")]
+  ad-cli promotions add pole_position --select category_id=1020 --at 07:00 --weekdays fri --until 2026-12-31 --yes"
+)]
 struct AddArgs {
     /// What is ordered
     #[arg(value_parser = names(PromotionKind::NAMES, PromotionKind::from_name))]

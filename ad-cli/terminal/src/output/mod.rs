@@ -42,7 +42,7 @@ pub use styled::Styled;
 pub use table::wrapped;
 
 /// The form of an answer: a table that fits the terminal, a table of all columns, one JSON value (an array of rows), a row on each line,
-/// columns with a header, whose texts are [guarded](ad_files::guard) against spreadsheets.
+/// columns with a header, whose texts are [guarded](ad_core::csv_guard) against spreadsheets.
 #[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
