@@ -63,6 +63,10 @@ async fn an_account_shows_what_promotions_cost() {
     let charge = &charges["results"][0];
     assert_eq!(charge["id"], format!("{}:bump:secondary", charge["request_id"].as_str().unwrap()));
 
+    let events = client.get("/v4/events?types=ad.bump.done").await.expect(200);
+    let costs: Vec<_> = events["events"].as_array().unwrap().iter().map(|event| event.get("cost").cloned()).collect();
+    assert_eq!(costs, [None, Some(json!({"amount": 59, "currency": "SEK"}))]);
+
     let refused = client.send(Method::POST, "/v4/car/c/bump", None).await.expect(400);
     assert_eq!(
         refused[0],
@@ -217,4 +221,19 @@ async fn dealers_and_operators_see_the_charges_at_the_command_line() {
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()[1]["source_id"], "=c");
     let shown = server.command(&["dealers", "show", "north-cars"]).await;
     assert!(shown.contains("BUDGET PER MONTH"), "{shown}");
+
+    // The charges belong to what is held of the dealer, and stay without the ad.
+    client.put(BUDGET, &json!({"own": 70})).await.expect(200);
+    server.command(&["export", "--dealer-code", "north-cars", "--output", "north.ndjson"]).await;
+    let exported = std::fs::read_to_string(server.dir().join("north.ndjson")).unwrap();
+    let rows: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_kind = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).collect::<Vec<_>>();
+    assert_eq!((of_kind("charge").len(), &of_kind("own_budget")[0]["own"]), (2, &json!(7000)));
+    assert_eq!(of_kind("charge")[0]["amount"], 2950);
+    client.delete("/v4/ad/%3Dc").await.expect(200);
+    client.ended("%3Dc", "delete", None).await;
+    server.command(&["erase", "--dealer-code", "north-cars", "--source-id", "=c", "--yes"]).await;
+    let charges = client.get(CHARGES).await.expect(200);
+    assert_eq!((&charges["count"], &charges["results"][0]["source_id"]), (&json!(2), &Value::Null));
+    assert_eq!(self::account(client).await["budget"]["spent"], 59);
 }

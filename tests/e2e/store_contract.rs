@@ -1549,6 +1549,7 @@ async fn events_are_in_one_order_and_go_on_after_each(store: &dyn Store) {
             marketplace_ad_id: None,
             offer_id: Some("s-1".to_owned()),
             plan_id: None,
+            cost: None,
             entry: end.entries[0].clone(),
         }
     );

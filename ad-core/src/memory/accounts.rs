@@ -9,7 +9,8 @@ use super::store::{MemoryStore, Tables, page_of};
 use crate::{
     lock::locked,
     model::{
-        Amount, Charge, ChargeQuery, ChargeState, Market, Month, MonthlyCharges, PromotionKind, Request, Timestamp,
+        ActionState, Amount, Charge, ChargeQuery, ChargeState, LogEntry, Market, Month, MonthlyCharges, PromotionCost,
+        PromotionKind, Request, Timestamp,
     },
     ports::{AccountStore, IdempotencyKey, PageOf, Reservation, Scope, StoreError},
 };
@@ -71,6 +72,18 @@ impl AccountRows {
             };
             self.charges.push((wanted.month, charge));
         }
+    }
+
+    /// What the promotion cost whose end an entry reports.
+    pub(super) fn cost_of(&self, entry: &LogEntry) -> Option<PromotionCost> {
+        if entry.state != ActionState::Done || PromotionKind::of(entry.action).is_none() {
+            return None;
+        }
+        let paid = |charge: &&Charge| charge.request_id == entry.request_id && charge.state == ChargeState::Charged;
+        let mut charges = self.charges.iter().map(|(_, charge)| charge).filter(paid);
+        let first = charges.next()?;
+        let amount = charges.fold(first.amount, |sum, charge| sum + charge.amount);
+        Some(PromotionCost { amount, currency: first.currency.clone() })
     }
 
     /// Ends the reservations of a request.

@@ -2,9 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
+    account::Amount,
     epoch::EPOCH_SHIFT,
     log::{Action, ActionState, LogEntry},
 };
@@ -73,6 +75,15 @@ impl FromStr for EventId {
     }
 }
 
+/// What a promotion cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromotionCost {
+    /// The amount.
+    pub amount: Amount,
+    /// ISO 4217 code of the amount.
+    pub currency: String,
+}
+
 /// A log entry with the ad that it is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
@@ -92,6 +103,8 @@ pub struct Event {
     pub offer_id: Option<String>,
     /// The stock plan that the request is of.
     pub plan_id: Option<Uuid>,
+    /// What a confirmed promotion cost, on all marketplaces.
+    pub cost: Option<PromotionCost>,
     /// The log entry that the event reports.
     pub entry: LogEntry,
 }

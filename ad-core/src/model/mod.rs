@@ -58,7 +58,9 @@ pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most, split_path};
 pub use dealer::{Address, DEFAULT_CURRENCY, DEFAULT_ZONE, Dealer};
 pub(crate) use epoch::EPOCH_SHIFT;
-pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
+pub use event::{
+    Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, PromotionCost, UnknownEventType,
+};
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;

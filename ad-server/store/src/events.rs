@@ -5,7 +5,7 @@
 //! these are committed, and no other entry will ever come among them.
 
 use ad_core::{
-    model::{Action, ActionState, Event, EventPage, EventPosition, EventQuery},
+    model::{Action, ActionState, Amount, Event, EventPage, EventPosition, EventQuery, PromotionCost},
     ports::{PAGE_BYTES, Scope, StoreError},
 };
 
@@ -49,7 +49,7 @@ impl Database {
 // The columns that `after` reads of an event.
 from_columns! {
     EventPosition { transaction, ad, sequence }
-    Event { position, ad_id, source_id, dealer_code, category_id: number, marketplace_ad_id, offer_id, plan_id, entry }
+    Event { position, ad_id, source_id, dealer_code, category_id: number, marketplace_ad_id, offer_id, plan_id, cost: cost, entry }
 }
 
 /// The events after a position, with the number of those that were looked at and the last of them. It reads the part of an index
@@ -76,15 +76,34 @@ pub(super) fn after(dialect: Dialect, scope: Scope<'_>, query: &EventQuery) -> S
 )
 SELECT (SELECT count(*) FROM looked_at), last.transaction_id, last.ad, last.n, CAST(octet_length(log.message) AS BIGINT),
     log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id, ads.offer_id, log.plan_id,
+    {amount}, {currency},
     log.request_id, log.created, log.action, log.state, log.message, log.code
 FROM (SELECT * FROM looked_at ORDER BY transaction_id DESC, ad DESC, n DESC LIMIT 1) AS last
     LEFT JOIN matching ON true
     LEFT JOIN {entry}
     LEFT JOIN {ad}
 ORDER BY matching.transaction_id, matching.ad, matching.n",
+        amount = of_charges("CAST(sum(amount) AS BIGINT)"),
+        currency = of_charges("max(currency)"),
         entry = join_one(dialect, "log", "log.ad = matching.ad AND log.n = matching.n"),
         ad = join_one(dialect, "ads", "ads.seq = matching.ad"),
     ))
+}
+
+/// Something of the charges of a confirmed promotion, if its end is the entry.
+fn of_charges(what: &str) -> String {
+    format!(
+        "CASE WHEN log.state = 'done' AND log.action IN ('bump', 'boost') THEN (
+        SELECT {what} FROM charges WHERE charges.request_id = log.request_id AND charges.state = 'charged') END"
+    )
+}
+
+impl Columns<'_> {
+    fn cost(&mut self) -> Result<Option<PromotionCost>, StoreError> {
+        let (amount, currency): (Option<i64>, Option<String>) = (self.read()?, self.read()?);
+        let cost = |(amount, currency)| PromotionCost { amount: Amount::from_hundredths(amount), currency };
+        Ok(amount.zip(currency).map(cost))
+    }
 }
 
 /// A join with the row of a table that meets a condition. With LIMIT, PostgreSQL looks up each row, also by a plan that was made while the

@@ -74,7 +74,9 @@ impl Database {
             let runs = |after| sql::ExportPromotionRuns { promotion, after, limit: page }.into();
             self.export_by_number(page, runs, &mut take).await?;
         }
-        Ok(())
+        self.export_all(&sql::ExportOwnBudget { dealer_code }.into(), &mut take).await?;
+        let charges = |after| sql::ExportCharges { dealer_code, after, limit: page }.into();
+        self.export_by_number(page, charges, &mut take).await
     }
 
     async fn export_ads<E: From<StoreError>>(

@@ -32,7 +32,7 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
         "ad-cli price ABC123 329900",
         &["price", "update", "edit", "restore", "hide", "show", "sold", "delete", "retry", "wait"],
     ),
-    ("Promote ads", "ad-cli bump ABC123 --dry-run", &["bump", "pole-position", "promotions"]),
+    ("Promote ads", "ad-cli bump ABC123 --dry-run", &["bump", "pole-position", "promotions", "account", "budget"]),
     ("Create ads", "ad-cli new car > car.json", &["new", "template", "validate", "photos", "create", "import"]),
     ("Keep a whole stock", "ad-cli sync plan stock.ndjson", &["sync", "stock", "export", "migrate-v4"]),
     ("Look up fields and values", "ad-cli values car body_type", &["fields", "values", "models"]),

@@ -1,7 +1,7 @@
 //! Events as JSON, for the API and webhooks.
 
 use ad_core::{
-    model::{Event, Timestamp},
+    model::{Event, PromotionCost, Timestamp},
     violation::Code,
 };
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub struct EventView<'e> {
     marketplace_ad_id: Option<&'e str>,
     offer_id: Option<&'e str>,
     plan_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<&'e PromotionCost>,
 }
 
 impl<'e> EventView<'e> {
@@ -56,6 +58,7 @@ impl<'e> EventView<'e> {
             marketplace_ad_id: event.marketplace_ad_id.as_deref(),
             offer_id: event.offer_id.as_deref(),
             plan_id: event.plan_id,
+            cost: event.cost.as_ref(),
         }
     }
 }
@@ -71,7 +74,7 @@ fn message(external_message: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use ad_core::{
-        model::{Action, ActionState, EventPosition, LogEntry},
+        model::{Action, ActionState, Amount, EventPosition, LogEntry},
         service::Access,
     };
     use serde_json::json;
@@ -93,6 +96,7 @@ mod tests {
             marketplace_ad_id: Some("p-1".to_owned()),
             offer_id: None,
             plan_id: Some(Uuid::from_u128(3)),
+            cost: None,
             entry: LogEntry { code: Some(Code::ImageFailed), ..entry },
         };
         assert_eq!(
@@ -117,6 +121,8 @@ mod tests {
                 "plan_id": "00000000-0000-0000-0000-000000000003",
             })
         );
+        event.cost = Some(PromotionCost { amount: Amount::from_hundredths(5950), currency: "SEK".to_owned() });
+        assert_eq!(json!(EventView::new(&event, &scope))["cost"], json!({"amount": 59.5, "currency": "SEK"}));
         for (external_message, text) in [(json!("Ad created"), "Ad created"), (json!(["a", 1]), "[\"a\",1]")] {
             event.entry.external_message = external_message;
             assert_eq!(EventView::new(&event, &scope).message, text);

@@ -257,6 +257,28 @@ statements! {
             'body', CAST(body AS JSON)) AS TEXT) END
         FROM stock_changes WHERE plan = :plan AND n >= :after ORDER BY n LIMIT :limit";
 
+    /// The limit that it has set itself, in hundredths.
+    ExportOwnBudget<'a> { dealer_code: &'a str }
+    sqlite "
+        SELECT json_object('kind', 'own_budget', 'own', own, 'changed', changed)
+        FROM own_budgets WHERE dealer_code = :dealer_code"
+    postgres "
+        SELECT CAST(json_build_object('kind', 'own_budget', 'own', own, 'changed', changed) AS TEXT)
+        FROM own_budgets WHERE dealer_code = :dealer_code";
+
+    /// What its promotions cost, oldest first: number and the charge, with its amount in hundredths.
+    ExportCharges<'a> { dealer_code: &'a str, after: i64, limit: u32 }
+    sqlite "
+        SELECT seq, json_object(
+            'kind', 'charge', 'request_id', request_id, 'marketplace', marketplace, 'source_id', source_id, 'promotion', kind,
+            'amount', amount, 'currency', currency, 'month', month, 'at', at, 'state', state, 'asked_by', asked_by)
+        FROM charges WHERE dealer_code = :dealer_code AND seq > :after ORDER BY seq LIMIT :limit"
+    postgres "
+        SELECT seq, CAST(json_build_object(
+            'kind', 'charge', 'request_id', request_id, 'marketplace', marketplace, 'source_id', source_id, 'promotion', kind,
+            'amount', amount, 'currency', currency, 'month', month, 'at', at, 'state', state, 'asked_by', asked_by) AS TEXT)
+        FROM charges WHERE dealer_code = :dealer_code AND seq > :after ORDER BY seq LIMIT :limit";
+
     /// Its promotion schedules, oldest first: number and the schedule.
     ExportPromotions<'a> { dealer_code: &'a str }
     sqlite "

@@ -106,6 +106,11 @@ pub(super) fn schemas() -> Map<String, Value> {
             required.retain(|member| member != "problem");
         }
     }
+    if let Some(required) = schemas["Event"]["required"].as_array_mut() {
+        required.retain(|member| member != "cost");
+    }
+    // No event of the examples is a promotion.
+    schemas["PromotionCost"]["properties"]["currency"]["example"] = json!("SEK");
     // `null` is a value of its own, and nothing else is sent for it.
     schemas["OwnBudget"]["required"] = json!(["own"]);
     schemas["OwnBudget"]["properties"]["own"]["nullable"] = json!(true);

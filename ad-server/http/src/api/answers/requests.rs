@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, num::NonZeroU64};
 
 use ad_core::{
-    model::{self, Action, ActionState, AdState, Market, RequestState, Timestamp, WaitingFor, WhoActs},
+    model::{self, Action, ActionState, AdState, Amount, Market, RequestState, Timestamp, WaitingFor, WhoActs},
     violation::Code,
 };
 use uuid::Uuid;
@@ -102,5 +102,11 @@ answers! {
         marketplace_ad_id: Option<String> => "Id on the primary marketplace at the time of reading",
         offer_id: Option<String> => "Id on the secondary marketplace at the time of reading",
         plan_id: Option<Uuid> => "The stock plan that the request is of; `null` if it is of none",
+        cost: Option<PromotionCost> => "What a confirmed promotion cost on all marketplaces; only there for one that was charged",
+    }
+
+    PromotionCost = model::PromotionCost {
+        amount: Of<Amount>,
+        currency: String => "ISO 4217 code of the amount",
     }
 }

@@ -376,6 +376,7 @@ fn events() -> Value {
         marketplace_ad_id: Some("P1001".to_owned()),
         offer_id: Some("S1001".to_owned()),
         plan_id: None,
+        cost: None,
         entry: log().remove(3),
     };
     let scope = CursorScope::of(&Access::Dealer(DEALER.to_owned()));

@@ -20,7 +20,7 @@ pub(super) fn examples() -> Vec<(&'static str, &'static str, Value)> {
         "weekdays": ["mon", "thu"], "at": "08:00", "zone": "Europe/Stockholm", "budget": 1500});
     vec![
         ("PromotionInput", "The five cars that were left alone for longest, twice a week", input),
-        ("PromotionPatch", "Pause it", json!({"paused": true})),
+        ("PromotionPatch", "Another time of day", json!({"at": "09:30"})),
         ("Promotion", "Cars, twice a week", promotion()),
         ("PromotionPage", "One schedule", examples::page(&json!([promotion()]))),
         ("PromotionRunPage", "A run that skipped an ad", examples::page(&json!([run()]))),
