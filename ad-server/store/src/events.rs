@@ -76,33 +76,30 @@ pub(super) fn after(dialect: Dialect, scope: Scope<'_>, query: &EventQuery) -> S
 )
 SELECT (SELECT count(*) FROM looked_at), last.transaction_id, last.ad, last.n, CAST(octet_length(log.message) AS BIGINT),
     log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id, ads.offer_id, log.plan_id,
-    {amount}, {currency},
+    {COST},
     log.request_id, log.created, log.action, log.state, log.message, log.code
 FROM (SELECT * FROM looked_at ORDER BY transaction_id DESC, ad DESC, n DESC LIMIT 1) AS last
     LEFT JOIN matching ON true
     LEFT JOIN {entry}
     LEFT JOIN {ad}
 ORDER BY matching.transaction_id, matching.ad, matching.n",
-        amount = of_charges("CAST(sum(amount) AS BIGINT)"),
-        currency = of_charges("max(currency)"),
         entry = join_one(dialect, "log", "log.ad = matching.ad AND log.n = matching.n"),
         ad = join_one(dialect, "ads", "ads.seq = matching.ad"),
     ))
 }
 
-/// Something of the charges of a confirmed promotion, if its end is the entry.
-fn of_charges(what: &str) -> String {
-    format!(
-        "CASE WHEN log.state = 'done' AND log.action IN ('bump', 'boost') THEN (
-        SELECT {what} FROM charges WHERE charges.request_id = log.request_id AND charges.state = 'charged') END"
-    )
-}
+/// What a confirmed promotion cost, if its end is the entry: hundredths and currency.
+pub(super) const COST: &str = "CASE WHEN log.state = 'done' AND log.action IN ('bump', 'boost') THEN (
+        SELECT sum(amount) || ' ' || max(currency) FROM charges
+        WHERE charges.request_id = log.request_id AND charges.state = 'charged') END";
 
 impl Columns<'_> {
     fn cost(&mut self) -> Result<Option<PromotionCost>, StoreError> {
-        let (amount, currency): (Option<i64>, Option<String>) = (self.read()?, self.read()?);
-        let cost = |(amount, currency)| PromotionCost { amount: Amount::from_hundredths(amount), currency };
-        Ok(amount.zip(currency).map(cost))
+        let Some(cost): Option<String> = self.read()? else { return Ok(None) };
+        let (amount, currency) = cost.split_once(' ').unwrap_or_default();
+        let amount =
+            amount.parse().map_err(|error| StoreError::Faulty(format!("the cost {cost:?}: {error}").into()))?;
+        Ok(Some(PromotionCost { amount: Amount::from_hundredths(amount), currency: currency.to_owned() }))
     }
 }
 

@@ -9,6 +9,7 @@ use ad_core::{
 
 use super::{
     Columns, Database, Statement,
+    events::COST,
     lists::{codes, dealer_to_charge},
     statement::{Dialect, Values},
 };
@@ -87,7 +88,7 @@ pub(super) fn newest(dialect: Dialect, scope: Scope<'_>, limit: u32) -> Statemen
     ORDER BY own.transaction_id DESC, own.ad DESC, own.n DESC LIMIT {limit}
 )
 SELECT log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id, ads.offer_id,
-    log.plan_id, log.request_id, log.created, log.action, log.state, log.message, log.code
+    log.plan_id, {COST}, log.request_id, log.created, log.action, log.state, log.message, log.code
 FROM newest CROSS JOIN log CROSS JOIN ads
 WHERE log.ad = newest.ad AND log.n = newest.n AND ads.seq = newest.ad
 ORDER BY newest.transaction_id DESC, newest.ad DESC, newest.n DESC"

@@ -198,7 +198,11 @@ statements! {
     sqlite "
         SELECT deliveries.seq, deliveries.event_id, deliveries.created, deliveries.tries, deliveries.attempts, deliveries.ad,
             log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id,
-            ads.offer_id, log.plan_id, log.request_id, log.created, log.action, log.state, log.message, log.code
+            ads.offer_id, log.plan_id,
+            CASE WHEN log.state = 'done' AND log.action IN ('bump', 'boost') THEN (
+                SELECT sum(amount) || ' ' || max(currency) FROM charges
+                WHERE charges.request_id = log.request_id AND charges.state = 'charged') END,
+            log.request_id, log.created, log.action, log.state, log.message, log.code
         FROM deliveries LEFT JOIN log ON log.ad = deliveries.ad AND log.n = deliveries.n LEFT JOIN ads ON ads.seq = deliveries.ad
         WHERE deliveries.webhook = :webhook AND deliveries.state = 'pending' AND deliveries.next_attempt <= :now
             AND deliveries.seq NOT IN (SELECT value FROM json_each(:in_flight))
@@ -206,7 +210,11 @@ statements! {
     postgres "
         SELECT deliveries.seq, deliveries.event_id, deliveries.created, deliveries.tries, deliveries.attempts, deliveries.ad,
             log.transaction_id, log.ad, log.n, ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.marketplace_ad_id,
-            ads.offer_id, log.plan_id, log.request_id, log.created, log.action, log.state, log.message, log.code
+            ads.offer_id, log.plan_id,
+            CASE WHEN log.state = 'done' AND log.action IN ('bump', 'boost') THEN (
+                SELECT sum(amount) || ' ' || max(currency) FROM charges
+                WHERE charges.request_id = log.request_id AND charges.state = 'charged') END,
+            log.request_id, log.created, log.action, log.state, log.message, log.code
         FROM deliveries
             LEFT JOIN LATERAL (SELECT * FROM log WHERE log.ad = deliveries.ad AND log.n = deliveries.n LIMIT 1) AS log ON TRUE
             LEFT JOIN LATERAL (SELECT * FROM ads WHERE ads.seq = deliveries.ad LIMIT 1) AS ads ON TRUE
