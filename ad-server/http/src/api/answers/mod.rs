@@ -109,8 +109,13 @@ pub(super) fn schemas() -> Map<String, Value> {
     if let Some(required) = schemas["Event"]["required"].as_array_mut() {
         required.retain(|member| member != "cost");
     }
-    // No event of the examples is a promotion.
+    // No event of the examples is a promotion, and other properties of these names are numbers.
     schemas["PromotionCost"]["properties"]["currency"]["example"] = json!("SEK");
+    schemas["Event"]["properties"]["cost"] = json!({"allOf": [{"$ref": "#/components/schemas/PromotionCost"}],
+        "description": "What a confirmed promotion cost on all marketplaces; only there for one that was charged",
+        "example": {"amount": 59, "currency": "SEK"}});
+    schemas["Account"]["properties"]["budget"]["example"] =
+        json!({"most": 1500, "own": 1000, "spent": 29.5, "reserved": 0, "left": 970.5});
     // `null` is a value of its own, and nothing else is sent for it.
     schemas["OwnBudget"]["required"] = json!(["own"]);
     schemas["OwnBudget"]["properties"]["own"]["nullable"] = json!(true);

@@ -102,7 +102,7 @@ answers! {
         marketplace_ad_id: Option<String> => "Id on the primary marketplace at the time of reading",
         offer_id: Option<String> => "Id on the secondary marketplace at the time of reading",
         plan_id: Option<Uuid> => "The stock plan that the request is of; `null` if it is of none",
-        cost: Option<PromotionCost> => "What a confirmed promotion cost on all marketplaces; only there for one that was charged",
+        cost: Option<PromotionCost>,
     }
 
     PromotionCost = model::PromotionCost {

@@ -118,7 +118,9 @@ fn of_every_category() -> Map<String, Value> {
         ("PreviousPage", link_to("previous")),
         (
             "Accounts",
-            json!({"oneOf": [reference("Account"), {"type": "array", "items": reference("Account")}]}),
+            // Some generators import a schema twice that is named twice here.
+            json!({"oneOf": [reference("Account"), {"type": "array", "description": "Of a group: an `Account` for each dealer",
+                "items": {"type": "object", "additionalProperties": true}}]}),
         ),
         ("LookupEntries", json!({"type": "array", "items": reference("LookupEntry")})),
         (
