@@ -621,7 +621,7 @@ impl Store for MemoryStore {
                 marketplace_ad_id: marketplace_ad_id.clone(),
                 offer_id: offer_id.clone(),
                 plan_id: tables.plan_of(entry.request_id),
-                cost: tables.accounts.cost_of(entry),
+                cost: tables.accounts.cost_of(entry).map(Box::new),
                 entry: entry.clone(),
             }
         };

@@ -103,8 +103,8 @@ pub struct Event {
     pub offer_id: Option<String>,
     /// The stock plan that the request is of.
     pub plan_id: Option<Uuid>,
-    /// What a confirmed promotion cost, on all marketplaces.
-    pub cost: Option<PromotionCost>,
+    /// What a confirmed promotion cost, on all marketplaces; in a box, because few events have it.
+    pub cost: Option<Box<PromotionCost>>,
     /// The log entry that the event reports.
     pub entry: LogEntry,
 }

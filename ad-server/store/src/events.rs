@@ -94,12 +94,13 @@ pub(super) const COST: &str = "CASE WHEN log.state = 'done' AND log.action IN ('
         WHERE charges.request_id = log.request_id AND charges.state = 'charged') END";
 
 impl Columns<'_> {
-    fn cost(&mut self) -> Result<Option<PromotionCost>, StoreError> {
+    fn cost(&mut self) -> Result<Option<Box<PromotionCost>>, StoreError> {
         let Some(cost): Option<String> = self.read()? else { return Ok(None) };
         let (amount, currency) = cost.split_once(' ').unwrap_or_default();
         let amount =
             amount.parse().map_err(|error| StoreError::Faulty(format!("the cost {cost:?}: {error}").into()))?;
-        Ok(Some(PromotionCost { amount: Amount::from_hundredths(amount), currency: currency.to_owned() }))
+        let cost = PromotionCost { amount: Amount::from_hundredths(amount), currency: currency.to_owned() };
+        Ok(Some(Box::new(cost)))
     }
 }
 

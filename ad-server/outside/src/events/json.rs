@@ -58,7 +58,7 @@ impl<'e> EventView<'e> {
             marketplace_ad_id: event.marketplace_ad_id.as_deref(),
             offer_id: event.offer_id.as_deref(),
             plan_id: event.plan_id,
-            cost: event.cost.as_ref(),
+            cost: event.cost.as_deref(),
         }
     }
 }
@@ -121,7 +121,8 @@ mod tests {
                 "plan_id": "00000000-0000-0000-0000-000000000003",
             })
         );
-        event.cost = Some(PromotionCost { amount: Amount::from_hundredths(5950), currency: "SEK".to_owned() });
+        let cost = PromotionCost { amount: Amount::from_hundredths(5950), currency: "SEK".to_owned() };
+        event.cost = Some(Box::new(cost));
         assert_eq!(json!(EventView::new(&event, &scope))["cost"], json!({"amount": 59.5, "currency": "SEK"}));
         for (external_message, text) in [(json!("Ad created"), "Ad created"), (json!(["a", 1]), "[\"a\",1]")] {
             event.entry.external_message = external_message;
