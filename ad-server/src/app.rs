@@ -177,7 +177,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let plans = StockPlans::new(service.clone(), store.clone(), settings.plan_limits());
     let worker = PlanWorker { plans: plans.clone(), due: Arc::clone(&due) };
     background.workers.push(tokio::spawn(worker.run(stopped.clone())));
-    let promotions = Promotions::new(service.clone(), store.clone(), api::selected, &api::NoAnswer);
+    let promotions = Promotions::new(service.clone(), store.clone(), api::selected, &api::EmptyAnswer);
     let promotions_due = Arc::new(Notify::new());
     let worker = PromotionWorker { promotions: promotions.clone(), due: Arc::clone(&promotions_due) };
     background.workers.push(tokio::spawn(worker.run(stopped.clone())));

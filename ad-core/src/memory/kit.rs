@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     model::{Dealer, Market},
-    pipeline::{Pipeline, PipelinePorts, SlotKeeper, Slots},
+    pipeline::{DealerSlots, Pipeline, PipelinePorts, SlotKeeper},
     ports::Clock,
     rulebook::Rulebook,
     service::Service,
@@ -64,7 +64,7 @@ impl Kit {
             clock: clock.clone(),
             ids: ids.clone(),
         });
-        let slots = Slots { dealers: directory.clone(), store: store.clone() };
+        let slots = DealerSlots { dealers: directory.clone(), store: store.clone() };
         let pipeline = pipeline.with_slots(slots.clone());
         let slot_keeper = SlotKeeper { slots, store: store.clone(), clock, ids: ids.clone() };
         Self { store, directory, images, media, primary, secondary, ids, service, pipeline, slot_keeper }

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     ad::{self, AdState, AdStatus},
     log::{Action, ActionState},
+    market::Market,
     names::names,
     time::Timestamp,
 };
@@ -138,6 +139,16 @@ pub struct Exclusions {
     pub primary: bool,
     /// `exclude_secondary`: the secondary marketplace.
     pub secondary: bool,
+}
+
+impl Exclusions {
+    /// Whether a marketplace is left out.
+    pub fn has(self, market: Market) -> bool {
+        match market {
+            Market::Primary => self.primary,
+            Market::Secondary => self.secondary,
+        }
+    }
 }
 
 impl Default for AdQuery {

@@ -35,7 +35,7 @@ use crate::{
     violation::Code,
 };
 pub use policy::RetryPolicy;
-pub use slots::{SlotKeeper, Slots};
+pub use slots::{DealerSlots, SlotKeeper};
 
 /// How often a pipeline retries, and how long its leases are.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ pub struct Pipeline {
     ports: PipelinePorts,
     settings: PipelineSettings,
     quotas: Option<Arc<Quotas>>,
-    slots: Option<Slots>,
+    slots: Option<DealerSlots>,
 }
 
 impl Pipeline {
@@ -108,7 +108,7 @@ impl Pipeline {
 
     /// The same, publishing only as many ads of a dealer as it has slots.
     #[must_use]
-    pub fn with_slots(self, slots: Slots) -> Self {
+    pub fn with_slots(self, slots: DealerSlots) -> Self {
         Self { slots: Some(slots), ..self }
     }
 

@@ -19,8 +19,8 @@ const AT_ONCE: u32 = 100;
 
 /// The slots of dealers, by what their operator has set.
 #[derive(Clone, derive_more::Debug)]
-#[debug("Slots {{ .. }}")]
-pub struct Slots {
+#[debug("DealerSlots {{ .. }}")]
+pub struct DealerSlots {
     /// The dealers with their tariffs.
     pub dealers: Arc<dyn DealerDirectory>,
     /// Counts the slots.
@@ -67,7 +67,7 @@ impl RequestRun<'_> {
 #[debug("SlotKeeper {{ .. }}")]
 pub struct SlotKeeper {
     /// What the pipeline takes slots from.
-    pub slots: Slots,
+    pub slots: DealerSlots,
     /// Accepts the retries.
     pub store: Arc<dyn Store>,
     /// When they are accepted.
@@ -83,7 +83,7 @@ impl SlotKeeper {
     /// # Errors
     /// When the store fails.
     pub async fn publish_waiting(&self) -> Result<bool, StoreError> {
-        let Slots { dealers, store } = &self.slots;
+        let DealerSlots { dealers, store } = &self.slots;
         let mut more = false;
         for dealer_code in store.dealers_waiting_for_slots().await? {
             if dealers.suspended(&dealer_code).is_some() {

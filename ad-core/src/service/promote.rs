@@ -80,13 +80,7 @@ impl Service {
         let count = match kind {
             PromotionKind::PolePosition => 1,
             PromotionKind::Bump => {
-                let permitted = |market: &Market| {
-                    let is_excluded = match market {
-                        Market::Primary => exclude.primary,
-                        Market::Secondary => exclude.secondary,
-                    };
-                    dealer.bump.contains(market) && !is_excluded
-                };
+                let permitted = |market: &Market| dealer.bump.contains(market) && !exclude.has(*market);
                 ad.category()?.markets().into_iter().filter(permitted).count()
             }
         };
@@ -110,10 +104,7 @@ impl Service {
             let text = "Dealer has no permission to bump ads on any marketplace of this ad";
             refusals.push(Denial::new(Code::PromotionNotPermitted, text));
         }
-        markets.retain(|market| match market {
-            Market::Primary => !exclude.primary,
-            Market::Secondary => !exclude.secondary,
-        });
+        markets.retain(|market| !exclude.has(*market));
         if markets.is_empty() && refusals.is_empty() {
             let text = "Dealer has no permission to bump ads on the marketplace that is left";
             refusals.push(Denial::new(Code::PromotionNotPermitted, text));

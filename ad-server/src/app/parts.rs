@@ -7,7 +7,7 @@ use std::{
 
 use ad_core::{
     model::Market,
-    pipeline::{Pipeline, PipelinePorts, PipelineSettings, SlotKeeper, Slots},
+    pipeline::{DealerSlots, Pipeline, PipelinePorts, PipelineSettings, SlotKeeper},
     ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
 };
@@ -170,8 +170,8 @@ impl CommonParts {
         Ok(pipeline.with_slots(self.slots()))
     }
 
-    fn slots(&self) -> Slots {
-        Slots { dealers: self.directory.clone(), store: self.store.clone() }
+    fn slots(&self) -> DealerSlots {
+        DealerSlots { dealers: self.directory.clone(), store: self.store.clone() }
     }
 
     /// Starts the workers if the settings want them, and the periodic tasks. `tokens` are those that this process verifies.

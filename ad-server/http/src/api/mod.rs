@@ -79,7 +79,7 @@ pub use lists::Lists;
 pub use openapi::first_request;
 pub use pages::viewers;
 pub use prefer::Waits;
-pub use promotions::{NoAnswer, PromotionApi};
+pub use promotions::{EmptyAnswer, PromotionApi};
 pub use sandbox::ApiFaults;
 pub use stock::StockApi;
 

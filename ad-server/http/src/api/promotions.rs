@@ -29,9 +29,9 @@ ad_server_base::debug_by_name!(PromotionApi);
 
 /// What is kept of the answer to a promotion of a run: nothing but its key is needed.
 #[derive(Debug)]
-pub struct NoAnswer;
+pub struct EmptyAnswer;
 
-impl AnswerWriter for NoAnswer {
+impl AnswerWriter for EmptyAnswer {
     fn write(&self, _: &Accepted) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
         Ok(AnswerColumns { status: StatusCode::OK.as_u16(), headers: "[]", body: "null" }.to_string())
     }

@@ -209,8 +209,11 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
             let ads = ads.iter().filter(is_its).count();
             if ads > 0 {
                 let markets = if action == AdAction::Bump { dealer.bump.len() } else { 1 };
-                let account = service.account(&dealer.code).await?;
-                let cost = cost(texts, action, &account, ads * markets);
+                // Most dealers have no tariff, and nothing to be read then.
+                let cost = match &dealer.tariff {
+                    Some(_) => cost(texts, action, &service.account(&dealer.code).await?, ads * markets),
+                    None => None,
+                };
                 dealers.push((dealer, cost));
             }
         }
