@@ -1,47 +1,18 @@
 //! What every store has to do with charges and budgets (`ad_core::ports::AccountStore`), in memory, in SQLite, and in PostgreSQL.
 
 use ad_core::{
-    memory::MemoryStore,
     model::{
         Ad, Amount, ChargeQuery, ChargeState, Market, MonthlyCharges, Page, Plan, PromotionKind, Request, StatusWords,
         Timestamp,
     },
     ports::{Outcome, Record, Reservation, Revision, Scope, Store, StoreError},
 };
-use ad_server::store::{Database, DatabaseStore};
-use ad_tests::Postgres;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use crate::store_contract::{ad, at, claim, create, id, record};
+use crate::store_contract::{ad, at, claim, create, id, on_every_store, record};
 
-macro_rules! contract {
-    ($($case:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
-        }
-        mod in_sqlite {
-            $(#[tokio::test] async fn $case() {
-                let folder = tempfile::tempdir().unwrap();
-                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
-                super::$case(&super::database(&url).await).await;
-            })+
-        }
-        mod in_postgres {
-            $(#[tokio::test] async fn $case() {
-                if let Some(server) = super::Postgres::shared().await {
-                    super::$case(&super::database(&server.database().await).await).await;
-                }
-            })+
-        }
-    };
-}
-
-async fn database(url: &str) -> DatabaseStore {
-    DatabaseStore::new(Database::open(url).await.unwrap())
-}
-
-contract!(
+on_every_store!(
     what_is_reserved_is_charged_or_released,
     a_budget_is_kept_with_each_charge,
     of_many_at_once_those_within_the_budget_are_accepted,

@@ -3,46 +3,17 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ad_core::{
-    memory::MemoryStore,
     model::{Ad, AdState, AdTag, ImageRef, Photo, PhotoFacts, Timestamp, Undecodable},
     ports::{AdChange, Claimed, ClaimedPhotos, ExaminedPhotos, Outcome, PhotoQuery, PhotoStore, Store},
 };
-use ad_server::store::{Database, DatabaseStore};
-use ad_tests::Postgres;
 
-use crate::store_contract::{ad, at, claim, create, find, record, revise, stored_image};
+use crate::store_contract::{ad, at, claim, create, find, on_every_store, record, revise, stored_image};
 
 /// A store of both kinds.
 trait BothStores: Store + PhotoStore {}
 impl<T: Store + PhotoStore> BothStores for T {}
 
-macro_rules! contract {
-    ($($case:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
-        }
-        mod in_sqlite {
-            $(#[tokio::test] async fn $case() {
-                let folder = tempfile::tempdir().unwrap();
-                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
-                super::$case(&super::database(&url).await).await;
-            })+
-        }
-        mod in_postgres {
-            $(#[tokio::test] async fn $case() {
-                if let Some(server) = super::Postgres::shared().await {
-                    super::$case(&super::database(&server.database().await).await).await;
-                }
-            })+
-        }
-    };
-}
-
-async fn database(url: &str) -> DatabaseStore {
-    DatabaseStore::new(Database::open(url).await.unwrap())
-}
-
-contract!(
+on_every_store!(
     images_are_due_when_the_request_that_changed_them_has_ended,
     what_was_found_is_stored_with_the_ad_and_for_every_checksum,
     images_that_change_meanwhile_are_due_again,

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use ad_core::{
-    memory::MemoryStore,
     model::{
         Action, ActionState, AdState, ChangeCounts, ChangeDetails, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery,
         EventQuery, Guard, LogEntry, MissingAds, OpenChange, OutcomeCounts, Page, PlanError, PlanOptions, PlanState,
@@ -16,45 +15,18 @@ use ad_core::{
     },
     violation::{Code, Warning},
 };
-use ad_server::store::{Database, DatabaseStore};
-use ad_tests::{Postgres, eventually};
+use ad_tests::eventually;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::store_contract::{ad, at, claim, create, find, id, record};
+use crate::store_contract::{ad, at, claim, create, find, id, on_every_store, record};
 
 /// A store of both kinds.
 trait BothStores: Store + PlanStore {}
 impl<T: Store + PlanStore> BothStores for T {}
 
-macro_rules! contract {
-    ($($case:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
-        }
-        mod in_sqlite {
-            $(#[tokio::test] async fn $case() {
-                let folder = tempfile::tempdir().unwrap();
-                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
-                super::$case(&super::database(&url).await).await;
-            })+
-        }
-        mod in_postgres {
-            $(#[tokio::test] async fn $case() {
-                if let Some(server) = super::Postgres::shared().await {
-                    super::$case(&super::database(&server.database().await).await).await;
-                }
-            })+
-        }
-    };
-}
-
-async fn database(url: &str) -> DatabaseStore {
-    DatabaseStore::new(Database::open(url).await.unwrap())
-}
-
-contract!(
+on_every_store!(
     a_plan_is_computed_and_read_as_it_was_written,
     a_dealer_has_at_most_three_unfinished_plans,
     of_many_plans_at_once_three_are_begun,

@@ -8,7 +8,7 @@ use std::{
 
 use ad_core::{
     categories,
-    memory::{CountingIds, ManualClock, MemoryDirectory, MemoryStore},
+    memory::{CountingIds, ManualClock, MemoryDirectory},
     model::{
         AdsOrder, Amount, AskedBy, DEFAULT_PER_RUN, Dealer, MOST_PROMOTIONS, MOST_RUNS, Market, Month, Page, Promotion,
         PromotionKind, PromotionRules, PromotionRun, RequestOrigin, RunAd, RunOutcome, Timestamp, Via, Weekday,
@@ -21,48 +21,19 @@ use ad_core::{
     service::{Access, Promotions, Service},
     violation::Code,
 };
-use ad_server::{
-    api::{NoAnswer, selected},
-    store::{Database, DatabaseStore},
-};
+use ad_server::api::{EmptyAnswer, selected};
 use ad_tests::Postgres;
 use futures_util::future::join_all;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::store_contract::{at, id};
+use crate::store_contract::{at, database, id, on_every_store};
 
 /// A store of both kinds.
 trait BothStores: Store + PromotionStore {}
 impl<T: Store + PromotionStore> BothStores for T {}
 
-macro_rules! contract {
-    ($($case:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
-        }
-        mod in_sqlite {
-            $(#[tokio::test] async fn $case() {
-                let folder = tempfile::tempdir().unwrap();
-                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
-                super::$case(&super::database(&url).await).await;
-            })+
-        }
-        mod in_postgres {
-            $(#[tokio::test] async fn $case() {
-                if let Some(server) = super::Postgres::shared().await {
-                    super::$case(&super::database(&server.database().await).await).await;
-                }
-            })+
-        }
-    };
-}
-
-async fn database(url: &str) -> DatabaseStore {
-    DatabaseStore::new(Database::open(url).await.unwrap())
-}
-
-contract!(
+on_every_store!(
     a_schedule_is_read_and_listed_as_it_was_written,
     a_dealer_has_at_most_a_hundred_schedules,
     a_change_is_bound_to_a_revision_and_leaves_a_run_alone,
@@ -377,7 +348,7 @@ async fn many_due_schedules(url: &str) {
     let directory: Arc<MemoryDirectory> = Arc::new(codes.iter().map(dealer).collect());
     let (clock, ids) = (Arc::new(ManualClock::default()), Arc::new(CountingIds::default()));
     let service = Service::new(store.clone(), directory, Arc::new(Rulebook::default()), clock.clone(), ids.clone());
-    let promotions = Promotions::new(service.clone(), store.clone(), selected, &NoAnswer);
+    let promotions = Promotions::new(service.clone(), store.clone(), selected, &EmptyAnswer);
     let car = categories::by_vehicle_type("car").unwrap();
     let due = ad_core::ports::Clock::now(&*clock);
     let of_dealer = |(number, code): (usize, String)| {

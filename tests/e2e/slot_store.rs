@@ -3,51 +3,22 @@
 use std::collections::HashMap;
 
 use ad_core::{
-    memory::MemoryStore,
     model::{
         AdState, AdStatus, ChannelFailure, ChannelStatus, Market, Publication, PublishedChannel, StatusWords, Timestamp,
     },
     ports::{AdChange, Claimed, Outcome, Record, SlotRequest, SlotStore, Store},
     violation::Code,
 };
-use ad_server::store::{Database, DatabaseStore};
-use ad_tests::Postgres;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use crate::store_contract::{ad, at, claim, create, find, id, record, revise};
+use crate::store_contract::{ad, at, claim, create, find, id, on_every_store, record, revise};
 
 /// A store of both kinds.
 trait BothStores: Store + SlotStore {}
 impl<T: Store + SlotStore> BothStores for T {}
 
-macro_rules! contract {
-    ($($case:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
-        }
-        mod in_sqlite {
-            $(#[tokio::test] async fn $case() {
-                let folder = tempfile::tempdir().unwrap();
-                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
-                super::$case(&super::database(&url).await).await;
-            })+
-        }
-        mod in_postgres {
-            $(#[tokio::test] async fn $case() {
-                if let Some(server) = super::Postgres::shared().await {
-                    super::$case(&super::database(&server.database().await).await).await;
-                }
-            })+
-        }
-    };
-}
-
-async fn database(url: &str) -> DatabaseStore {
-    DatabaseStore::new(Database::open(url).await.unwrap())
-}
-
-contract!(
+on_every_store!(
     slots_are_taken_up_to_the_most_and_the_others_wait,
     of_many_at_once_as_many_get_a_slot_as_are_free,
     a_slot_is_free_when_its_request_ends_without_a_listing,

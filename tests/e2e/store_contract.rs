@@ -59,6 +59,34 @@ async fn postgres() -> Option<Fixture> {
     Some(Fixture { store: Arc::new(DatabaseStore::new(database)), _folder: None })
 }
 
+/// Runs the cases of a contract on every store. They take `&dyn BothStores`, or whatever else the stores can be taken as.
+macro_rules! on_every_store {
+    ($($case:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test] async fn $case() { super::$case(&ad_core::memory::MemoryStore::default()).await; })+
+        }
+        mod in_sqlite {
+            $(#[tokio::test] async fn $case() {
+                let folder = tempfile::tempdir().unwrap();
+                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
+                super::$case(&crate::store_contract::database(&url).await).await;
+            })+
+        }
+        mod in_postgres {
+            $(#[tokio::test] async fn $case() {
+                if let Some(server) = ad_tests::Postgres::shared().await {
+                    super::$case(&crate::store_contract::database(&server.database().await).await).await;
+                }
+            })+
+        }
+    };
+}
+pub(crate) use on_every_store;
+
+pub(crate) async fn database(url: &str) -> DatabaseStore {
+    DatabaseStore::new(Database::open(url).await.unwrap())
+}
+
 macro_rules! contract {
     ($($case:ident),+ $(,)?) => {
         mod in_memory {

@@ -36,24 +36,24 @@ enum PromotionCommand {
     /// Add a schedule
     Add(Box<AddArgs>),
     /// List the schedules
-    List(PageArgs),
+    List(SchedulePageArgs),
     /// Show a schedule
-    Show(IdArgs),
+    Show(ScheduleArgs),
     /// Show what the next run would do now, and what it would cost
-    Preview(IdArgs),
+    Preview(ScheduleArgs),
     /// Show what the latest runs did
     Runs {
         #[command(flatten)]
-        schedule: IdArgs,
+        schedule: ScheduleArgs,
         #[command(flatten)]
-        page: PageArgs,
+        page: SchedulePageArgs,
     },
     /// Pause a schedule
-    Pause(IdArgs),
+    Pause(ScheduleArgs),
     /// Resume a paused schedule
     Resume {
         #[command(flatten)]
-        schedule: IdArgs,
+        schedule: ScheduleArgs,
         #[command(flatten)]
         confirm: ConfirmArgs,
     },
@@ -61,7 +61,7 @@ enum PromotionCommand {
     #[command(after_help = "What the schedule has ordered stays ordered.")]
     Remove {
         #[command(flatten)]
-        schedule: IdArgs,
+        schedule: ScheduleArgs,
         #[command(flatten)]
         confirm: ConfirmArgs,
     },
@@ -120,13 +120,13 @@ struct AddArgs {
 }
 
 #[derive(Debug, clap::Args)]
-struct IdArgs {
+struct ScheduleArgs {
     /// Id of the schedule
     id: Uuid,
 }
 
 #[derive(Debug, clap::Args)]
-struct PageArgs {
+struct SchedulePageArgs {
     /// Page size, 1 to 500
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
     limit: u32,
@@ -135,7 +135,7 @@ struct PageArgs {
     offset: u64,
 }
 
-impl PageArgs {
+impl SchedulePageArgs {
     fn page(&self) -> Page {
         Page { limit: self.limit, offset: self.offset }
     }
@@ -218,10 +218,10 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
             out.table(COLUMNS, &page.results)?;
             note_rest(context, page.results.len(), page.count, "schedules");
         }
-        PromotionCommand::Show(IdArgs { id }) => {
+        PromotionCommand::Show(ScheduleArgs { id }) => {
             out.record_in(&promotions.read(*id).await?.body, MEMBERS)?;
         }
-        PromotionCommand::Preview(IdArgs { id }) => {
+        PromotionCommand::Preview(ScheduleArgs { id }) => {
             out.record_in(&promotions.preview(*id).await?.body, PREVIEW)?;
             out.note("nothing was ordered");
         }
@@ -230,12 +230,12 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
             out.table(RUNS, &page.results)?;
             note_rest(context, page.results.len(), page.count, "runs");
         }
-        PromotionCommand::Pause(IdArgs { id }) => {
+        PromotionCommand::Pause(ScheduleArgs { id }) => {
             let pause = PromotionFields { paused: Some(true), ..PromotionFields::default() };
             out.check_names(MEMBERS.iter().copied())?;
             out.record_in(&promotions.update(*id, &pause).await?.body, MEMBERS)?;
         }
-        PromotionCommand::Resume { schedule: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
+        PromotionCommand::Resume { schedule: ScheduleArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
             out.check_names(MEMBERS.iter().copied())?;
             if *dry_run {
                 out.note(&format!("schedule {id} would be resumed; nothing was changed (--dry-run)"));
@@ -245,7 +245,7 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
             let resume = PromotionFields { paused: Some(false), ..PromotionFields::default() };
             out.record_in(&promotions.update(*id, &resume).await?.body, MEMBERS)?;
         }
-        PromotionCommand::Remove { schedule: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
+        PromotionCommand::Remove { schedule: ScheduleArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
             if *dry_run {
                 promotions.read(*id).await?;
                 out.note(&format!("schedule {id} would be removed; nothing was changed (--dry-run)"));
