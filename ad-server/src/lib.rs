@@ -39,6 +39,6 @@ pub use ad_server_base::{
     breaker, http_server, limits, lines, processor, secret, system, telemetry, toml_file, values,
 };
 pub use ad_server_http::{api, console};
-pub use ad_server_outside::{events, marketplace, media, registry, webhooks};
+pub use ad_server_outside::{events, marketplace, media, record_keys, registry, webhooks};
 pub use ad_server_store as store;
 pub use ad_server_work::worker;

@@ -151,67 +151,7 @@ ad_server_base::debug_by_name!(Context);
 /// It runs in any poem app, also below a path of its own, over any store. Links in lists follow the path of the request.
 /// `images` serves the stored images at `/media/*name`: [`ServeMedia`](ad_server_outside::media::ServeMedia) does for a folder or a bucket.
 ///
-/// ```
-/// use std::sync::Arc;
-///
-/// use ad_core::{memory::{Kit, ManualClock}, model::Dealer, ports::Store, service::Access};
-/// use ad_server::{
-///     api::{self, Authenticator, Context, Limits, Stopping},
-///     auth::{Caller, Permissions, TokenError},
-///     http_server::Proxies,
-/// };
-/// use poem::{Endpoint, Request, Route, endpoint::make_sync, http::StatusCode};
-///
-/// /// How callers are known is this program's business. Here each token is the code of a dealer.
-/// struct Codes;
-///
-/// impl Authenticator for Codes {
-///     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
-///         let scope = Access::Dealer(token.to_owned());
-///         Ok(Caller::new(scope, Permissions::ALL, token))
-///     }
-///
-///     fn check(&self, _: &Caller) -> Result<(), TokenError> {
-///         Ok(())
-///     }
-/// }
-///
-/// # #[tokio::main]
-/// # async fn main() {
-/// let kit = Kit::new(Arc::new(ManualClock::default()), [Dealer::named("north-cars")]);
-/// let context = Context {
-///     service: kit.service.clone(),
-///     store: kit.store.clone(),
-///     authenticator: Arc::new(Codes),
-///     ids: kit.ids.clone(),
-///     public_url: Some("https://dealers.example".to_owned()),
-///     trusted_proxies: Proxies::default(),
-///     cors_origins: [].into(),
-///     limits: Limits::default(),
-///     metrics: None,
-///     stopping: Stopping::default(),
-///     serves_metrics: false,
-///     faults: None,
-///     record_keys: Arc::new(RecordKeys::random()?),
-///     stock: None,
-///     promotions: None,
-///     webhooks: None,
-///     strict_transport: true,
-/// };
-/// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
-/// let app = Route::new().nest("/ads", api::router(context, no_images));
-///
-/// let payload = r#"{"source_id": "c1", "category_id": 1020,
-///     "category_fields": {"registration_number": "ABC123", "brand": "volvo", "model_year": 2022}}"#;
-/// let request = Request::builder().method(poem::http::Method::POST).uri_str("/ads/v4/car");
-/// let request = request.header("X-Auth-Token", "north-cars").header("Content-Length", payload.len());
-/// let response = app.get_response(request.body(payload)).await;
-/// assert_eq!(response.status(), StatusCode::CREATED);
-/// assert_eq!(kit.pipeline.run_due().await.unwrap(), 1);
-/// # }
-/// ```
-///
-/// This serves the API and accepts requests; a [`Worker`](ad_server_work::worker::Worker) in this program, or `ad-server serve` on
+/// `docs/embedding.md` has a complete program. It serves the API and accepts requests; a [`Worker`](ad_server_work::worker::Worker) in this program, or `ad-server serve` on
 /// the same database and media folder, does the work.
 pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Output = Response>
 where
