@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use ad_core::model::Timestamp;
-use ad_tests::{Client, MovedClock, Options, Postgres, Process, Server, eventually, eventually_within};
+use ad_tests::{Cli, Client, MovedClock, Options, Postgres, Process, Server, eventually, eventually_within};
 use fastrand::Rng;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -288,4 +288,37 @@ async fn each_run_happens_once_however_often_two_processes_are_killed_on_postgre
     let Some(postgres) = Postgres::shared().await else { return };
     let database = ["--database-url".to_owned(), postgres.database().await];
     each_run_happens_once_however_often_processes_are_killed(&database).await;
+}
+
+#[tokio::test]
+async fn dealers_manage_schedules_at_the_command_line() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    let run = async |line: &str| cli.run(&format!("promotions {line} --output json")).await;
+    let added = run("add bump --select status=live --at 23:30 --budget 1500 --exclude primary --yes").await.json();
+    let id = added["id"].as_str().unwrap().to_owned();
+    let changed =
+        run(&format!("update {id} --at 07:30 --budget none --until 2999-12-31 --exclude none --yes")).await.json();
+    let expected = json!({"at": "07:30", "budget": null, "until": "2999-12-31", "exclude_primary": false,
+        "exclude_secondary": false, "select": {"status": "live"}, "kind": "bump"});
+    for (member, value) in expected.as_object().unwrap() {
+        assert_eq!(&changed[member], value, "{member}");
+    }
+    let selected = run(&format!("update {id} --select source_id=car-1 --until none --yes")).await.json();
+    assert_eq!((&selected["select"], &selected["until"]), (&json!({"source_id": "car-1"}), &Value::Null));
+    for (line, said) in [
+        (format!("update {id} --yes"), "nothing to change"),
+        (format!("update {id} --budget 1.234 --yes"), "with at most two decimals"),
+        (format!("update {id} --select statsu=live --yes"), "Did you mean"),
+        (format!("update {id} --at 07:30"), "--yes"),
+    ] {
+        let refused = run(&line).await;
+        assert!(refused.code != 0 && refused.stderr.contains(said), "{line}: {refused:?}");
+    }
+    assert!(run(&format!("update {id} --at 09:00 --dry-run")).await.stderr.contains("nothing was changed"));
+    run(&format!("pause {id}")).await.done();
+    let listed = run("list").await.json();
+    assert_eq!((listed[0]["at"].as_str(), &listed[0]["paused"]), (Some("07:30"), &json!(true)));
+    run(&format!("remove {id} --yes")).await.done();
+    assert_eq!(server.client.get(PROMOTIONS).await.expect(200)["count"], 0);
 }

@@ -63,7 +63,7 @@ fn channel(listed: bool, failure: Option<Code>) -> Publication {
     let failure =
         failure.map(|code| ChannelFailure { code, reason: "\"listed\":true".to_owned(), attempts: 0, paused: false });
     let channel = PublishedChannel { listed, since: at(600), failure };
-    Publication { channels: [(Market::Primary, channel)].into(), failed_images: Vec::new() }
+    Publication { channels: [(Market::Primary, channel)].into(), ..Publication::default() }
 }
 
 fn words(status: AdStatus, primary: ChannelStatus, failure: Option<Code>) -> StatusWords {

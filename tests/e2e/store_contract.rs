@@ -740,7 +740,7 @@ async fn every_commit_sets_the_status(store: &dyn Store) {
     };
     let claimed = claim(store, at(2000)).await.remove(0);
     let channel = PublishedChannel { listed: true, since: at(2000), failure: Some(failure()) };
-    let publication = Publication { channels: [(Market::Secondary, channel)].into(), failed_images: Vec::new() };
+    let publication = Publication { channels: [(Market::Secondary, channel)].into(), ..Publication::default() };
     let mut end = record(&claimed, Outcome::Finished);
     (end.words, end.publication, end.at) = (live, Some(publication.clone()), at(2001));
     end.entries = vec![entry(claimed.request.id, Action::Publish, ActionState::Done, at(2001))];

@@ -108,7 +108,11 @@ impl Client {
         self.try_send_with(method, path, &[], body).await
     }
 
-    async fn try_send_with(
+    /// The same with these headers too.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn try_send_with(
         &self,
         method: Method,
         path: &str,

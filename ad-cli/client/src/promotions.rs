@@ -22,7 +22,8 @@ pub struct Promotions<'a> {
     transport: &'a Transport,
 }
 
-/// What a schedule says. A new one needs `kind`, `select` and `at`; a change has the members that change.
+/// What a schedule says. A new one needs `kind`, `select` and `at`; a change has the members that change. `Some(None)` removes what it
+/// has said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "each is the member of its name of `ad_core::model::PromotionRules`")]
 pub struct PromotionFields {
@@ -41,9 +42,9 @@ pub struct PromotionFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<LastDay>,
+    pub until: Option<Option<LastDay>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Amount>,
+    pub budget: Option<Option<Amount>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude_primary: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]

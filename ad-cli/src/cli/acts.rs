@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ad_core::model::{Action, ActionState, AdState, ChannelReport, ChannelStatus, LogEntry, StatusReport};
+use ad_core::model::{
+    Action, ActionState, AdState, ChannelReport, ChannelStatus, LogEntry, PromotionKind, StatusReport,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -10,7 +12,10 @@ use crate::{
     Ad, AdFilter, AdQuery, Ads, Answer, Client, Error, ErrorKind, Target,
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
     bulk::{Identity, Invocation},
-    cli::claims::approximate_distance,
+    cli::{
+        claims::approximate_distance,
+        costs::{self, Promoted},
+    },
     terminal::{
         Column, ConfirmArgs, Context, Counter, Exit, Failure, Output, Rows, Styled, ad_table, can_ask, confirm,
         counted, duration, until_interrupted,
@@ -272,11 +277,11 @@ pub(crate) struct ConfirmedAction {
     pub(crate) verb: &'static str,
     /// Why it needs a confirmation; `None` if it does not.
     pub(crate) consequence: Option<&'static str>,
-    /// The action in the log, if it is charged each time: a second one within minutes is probably a mistake.
-    pub(crate) charged: Option<Action>,
+    /// What is charged for each ad.
+    pub(in crate::cli) charged: Option<Promoted>,
 }
 
-/// Time after a charged action within which another one causes a warning.
+/// Time after a bump within which another one causes a warning.
 const JUST_NOW: Duration = Duration::from_mins(10);
 
 /// Runs an action on several ads, one after the other. A refusal of one ad does not stop the others; a failure that concerns all of them,
@@ -300,10 +305,15 @@ pub(crate) async fn each(
     if asks || dry_run || what.charged.is_some() {
         let read = read_all(context, &client, &ads).await?;
         let found: Vec<_> = read.iter().flatten().collect();
-        warn_of_repetition(context, &found, what);
+        if what.charged.is_some_and(|promoted| promoted.kind == PromotionKind::Bump) {
+            warn_of_repetition(context, &found);
+        }
         if asks || dry_run {
             // The fields are selected for the answer, not for the question.
             show_ads(if dry_run { context.out } else { context.out.with_all_fields() }, &found)?;
+        }
+        if let Some(promoted) = what.charged.filter(|_| asks || dry_run) {
+            costs::note(context, &client, &found, promoted).await;
         }
         if dry_run {
             context.out.note(&format!("nothing was changed ({})", context.out.argument("dry_run")));
@@ -363,17 +373,15 @@ fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {
     Ok(out.table(columns, ads)?)
 }
 
-/// Warns about ads for which the same action was charged minutes ago.
-fn warn_of_repetition(context: &Context, ads: &[&Ad], what: ConfirmedAction) {
-    let Some(charged) = what.charged else { return };
+/// Warns about ads that were bumped minutes ago: a second time is probably a mistake. A second pole position is refused.
+fn warn_of_repetition(context: &Context, ads: &[&Ad]) {
     let now = context.now();
     for ad in ads {
-        let is_it = |entry: &&LogEntry| entry.action == charged && entry.state != ActionState::Error;
+        let is_it = |entry: &&LogEntry| entry.action == Action::Bump && entry.state != ActionState::Error;
         let last = ad.log.iter().flatten().rev().find(is_it).filter(|entry| now - entry.created < JUST_NOW);
         if let Some(last) = last {
-            let verb = what.verb.to_lowercase();
             let when = approximate_distance(last.created, now);
-            context.out.warning(&format!("{}: the last {verb} was {when}; another one is charged again", ad.source_id));
+            context.out.warning(&format!("{}: the last bump was {when}; another one is charged again", ad.source_id));
         }
     }
 }

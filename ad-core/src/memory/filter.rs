@@ -8,7 +8,8 @@ use crate::{
     ports::StoredAd,
 };
 
-pub(super) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) -> bool {
+/// Whether an ad with a quality score passes a filter.
+pub(crate) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) -> bool {
     let ad = &stored.ad;
     match filter {
         AdFilter::Id(id) => ad.id == *id,

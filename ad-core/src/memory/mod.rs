@@ -48,7 +48,7 @@
 mod accounts;
 mod clock;
 mod directory;
-mod filter;
+pub(crate) mod filter;
 mod kit;
 mod marketplace;
 mod media;

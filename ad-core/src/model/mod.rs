@@ -91,8 +91,8 @@ pub use revision::{
     Via,
 };
 pub use status::{
-    ChannelReport, ChannelStatus, ImageReport, ImageStatus, Publication, PublishedChannel, StatusCount, StatusReport,
-    StatusWords, Summary, WhoActs,
+    AdPromotions, ChannelReport, ChannelStatus, ImageReport, ImageStatus, PromotionTimes, Publication,
+    PublishedChannel, StatusCount, StatusReport, StatusWords, Summary, WhoActs,
 };
 pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};

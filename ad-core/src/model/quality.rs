@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::names::names;
+use super::{names::names, status::AdPromotions};
 use crate::violation::{Code, Warning};
 
 /// Codes of findings that are warnings too: what was sent is certainly not what was meant.
@@ -22,6 +22,9 @@ pub struct Quality {
     pub goals: Vec<GoalStatus>,
     /// Probable mistakes, which do not change the score.
     pub findings: Vec<Finding>,
+    /// The promotions of the ad, which do not change the score either; `None` unless one ad is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promotions: Option<AdPromotions>,
 }
 
 impl Quality {

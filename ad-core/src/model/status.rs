@@ -80,6 +80,27 @@ pub struct StatusReport {
     pub unfinished: Vec<RequestStatus>,
     /// End of the pole position that is active or requested.
     pub pole_position_until: Option<Timestamp>,
+    /// When its promotions ended, and when schedules promote it next. Earlier versions of the service do not say it.
+    #[serde(default)]
+    pub promotions: AdPromotions,
+}
+
+/// The promotions of an ad, by kind. It serialises as the API shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdPromotions {
+    /// Bumps.
+    pub bump: PromotionTimes,
+    /// Pole positions.
+    pub pole_position: PromotionTimes,
+}
+
+/// When promotions of a kind ended and are due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromotionTimes {
+    /// When the latest one ended: a bump when it was done, a pole position after its days. `None` if none has ended.
+    pub ended: Option<Timestamp>,
+    /// When a schedule that selects the ad runs next; `None` if none does.
+    pub next: Option<Timestamp>,
 }
 
 /// The status of an ad on one marketplace, with its reason.
@@ -207,6 +228,9 @@ pub struct Publication {
     /// The images that the latest `handle_media` could not fetch or store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_images: Vec<FailedImage>,
+    /// When a marketplace has confirmed the latest bump; `None` if none has, or only one before the service kept it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bumped: Option<Timestamp>,
 }
 
 /// What the actions that ended have left on one marketplace.

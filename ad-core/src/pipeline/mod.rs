@@ -379,6 +379,9 @@ impl<'a> RequestRun<'a> {
         if PromotionKind::of(action).is_some() {
             self.confirmed.clone_from(&reached);
         }
+        if action == Action::Bump && !reached.is_empty() {
+            self.publication().bumped = Some(self.pipeline.ports.clock.now());
+        }
         self.end_on_marketplaces(action, &markets, &reached, code, reason);
         self.progress.end();
     }

@@ -141,7 +141,7 @@ impl<'a> Measured<'a> {
     pub fn quality(self) -> Quality {
         let goals: Vec<_> = goals::of(&self).map(|(goal, met)| goal.status(met)).collect();
         let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
-        Quality { score, level: score.into(), goals, findings: findings::of(&self) }
+        Quality { score, level: score.into(), goals, findings: findings::of(&self), promotions: None }
     }
 
     /// The findings, without computing goals and score.

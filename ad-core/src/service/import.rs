@@ -195,5 +195,5 @@ fn publication(ad: &Ad, category: &Category) -> Publication {
     let listed = |market: &Market| shown && ad.listing(*market).is_some();
     let channel = |market| (market, PublishedChannel { listed: true, since: ad.updated, failure: None });
     let channels = category.markets().into_iter().filter(listed).map(channel).collect();
-    Publication { channels, failed_images: Vec::new() }
+    Publication { channels, ..Publication::default() }
 }

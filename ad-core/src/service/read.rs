@@ -11,7 +11,7 @@ use crate::{
         Ad, AdFilter, AdQuery, AdTag, ContentChange, Dealer, LogEntry, LogQuery, MarketplaceCall, Page, PriceHistory,
         RequestStatus, StatusReport, Summary,
     },
-    ports::{ListedAd, LogEntries, PageOf},
+    ports::{ListedAd, LogEntries, PageOf, StatusFacts},
     prices, status,
 };
 
@@ -50,14 +50,20 @@ impl Service {
         Ok(request.ok_or(ServiceError::NotFound)?.status(self.clock.now()))
     }
 
-    /// The status of one ad, with its reasons (extensions E6).
+    /// The status of one ad, with its reasons (extensions E6). When schedules promote it next says [`Promotions::status`].
+    ///
+    /// [`Promotions::status`]: super::Promotions::status
     ///
     /// # Errors
     /// As [`Self::read`].
     pub async fn status(&self, access: &Access, target: Target<'_>) -> Result<StatusReport, ServiceError> {
+        Ok(status::report(self.facts(access, target).await?, self.clock.now()))
+    }
+
+    pub(super) async fn facts(&self, access: &Access, target: Target<'_>) -> Result<StatusFacts, ServiceError> {
         let scoped = self.scoped(access);
         let found = self.store.facts(scoped.scope(), target.source_id).await?;
-        Ok(status::report(only(target, found, |facts| &facts.stored.ad)?, self.clock.now()))
+        only(target, found, |facts| &facts.stored.ad)
     }
 
     /// The prices of one ad over time (extensions E7).

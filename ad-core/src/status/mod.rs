@@ -8,8 +8,9 @@ mod page;
 use crate::{
     categories::Category,
     model::{
-        Action, Ad, AdState, AdStatus, ChannelFailure, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Market,
-        Plan, Progress, Publication, StatusCount, StatusReport, StatusWords, StoredRequest, Summary, Timestamp,
+        Action, Ad, AdPromotions, AdState, AdStatus, ChannelFailure, ChannelReport, ChannelStatus, ImageReport,
+        ImageStatus, Market, Plan, Progress, PromotionTimes, Publication, StatusCount, StatusReport, StatusWords,
+        StoredRequest, Summary, Timestamp,
     },
     ports::{StatusFacts, StoredAd},
     violation::Code,
@@ -193,7 +194,17 @@ pub fn report(facts: StatusFacts, now: Timestamp) -> StatusReport {
         channels,
         images,
         pole_position_until: pole_position_until.filter(|until| *until > now),
+        promotions: promotions(&stored, now),
         unfinished: unfinished.into_iter().map(|(_, request)| StoredRequest::status(request, now)).collect(),
+    }
+}
+
+/// When the promotions of an ad ended. Its schedules are not known here.
+fn promotions(stored: &StoredAd, now: Timestamp) -> AdPromotions {
+    let ended = |ended| PromotionTimes { ended, next: None };
+    AdPromotions {
+        bump: ended(stored.publication.bumped),
+        pole_position: ended(stored.pole_position_until.filter(|until| *until <= now)),
     }
 }
 

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::{
     plans::{boat, car},
-    support::{DEALER, House, access, dealer, object, with},
+    support::{DEALER, House, access, dealer, object, target, with},
 };
 
 /// A house whose dealer pays 29.50 for a bump and 199 for pole position, and may bump on the primary marketplace.
@@ -188,6 +188,44 @@ async fn a_run_that_was_missed_happens_once_and_none_happens_again_when_the_cloc
     assert_eq!(changed.next_run, Some(at("2026-06-07T06:00:00Z")));
     assert_eq!(bumps(&house).await, [2]);
     assert_eq!(runs(&promotions, &made).await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_status_says_when_promotions_ended_and_when_schedules_promote_the_ad_next() {
+    let house = house();
+    publish(&house, [car(1), car(2)]).await;
+    let promotions = promotions_of(&house);
+    let of = async |source_id: &str| json!(promotions.status(&access(), target(source_id)).await.unwrap().promotions);
+    let none = json!({"ended": null, "next": null});
+    assert_eq!(of("car-1").await, json!({"bump": none, "pole_position": none}));
+
+    create(&promotions, daily(json!({"source_id": "car-1"}))).await.unwrap();
+    create(&promotions, json!({"kind": "bump", "select": {"status": "live", "quality_score__gte": 0}, "at": "12:00"}))
+        .await
+        .unwrap();
+    let later = json!({"kind": "pole_position", "select": {"category_id": 1020}, "at": "09:00", "weekdays": ["fri"]});
+    let later = create(&promotions, later).await.unwrap();
+    let paused = create(&promotions, daily(json!({"status": "live"}))).await.unwrap();
+    change(&promotions, &paused, json!({"paused": true})).await.unwrap();
+    create(&promotions, daily(json!({"category_id": 1060}))).await.unwrap();
+    let next = |time: &str| json!({"ended": null, "next": time});
+    let friday = "2026-06-05T07:00:00.000Z";
+    assert_eq!(of("car-1").await, json!({"bump": next("2026-06-01T06:00:00.000Z"), "pole_position": next(friday)}));
+    assert_eq!(of("car-2").await, json!({"bump": next("2026-06-01T10:00:00.000Z"), "pole_position": next(friday)}));
+
+    promotions.remove(&access(), later.id).await.unwrap();
+    house.pole_position("car-1").await.unwrap();
+    work_at(&house, &promotions, "2026-06-01T06:00:00Z").await;
+    let bumped = json!({"ended": "2026-06-01T06:00:00.000Z", "next": "2026-06-01T10:00:00.000Z"});
+    assert_eq!(of("car-1").await, json!({"bump": bumped, "pole_position": none}));
+    let report = promotions.status(&access(), target("car-1")).await.unwrap();
+    let until = report.pole_position_until.unwrap();
+    house.clock.set(until);
+    let after = of("car-1").await;
+    assert_eq!(after["pole_position"], json!({"ended": until, "next": null}));
+    // A hidden ad is not promoted.
+    house.update("car-2", json!({"visible": false})).await.unwrap();
+    assert_eq!(of("car-2").await["bump"], none);
 }
 
 #[tokio::test]

@@ -162,6 +162,7 @@ const HELPS: &[&str] = &[
     "promotions resume --help",
     "promotions runs --help",
     "promotions show --help",
+    "promotions update --help",
     "record --help",
     "record keys --help",
     "record verify --help",

@@ -1,13 +1,14 @@
 //! `ad-cli account` and `ad-cli budget`: what promotions cost, and the limit that a dealer sets itself.
 
-use ad_core::model::{Account, Amount, ChargeQuery, NotAnAmount};
+use ad_core::model::{Account, Amount, ChargeQuery};
 use ad_parameters::{CHARGE_PARAMETERS, DEFAULT_LIMIT, FromParameters, MAX_LIMIT, Parameter};
 use serde_json::Value;
 
 use crate::{
     cli::{
+        or_none::OrNone,
+        pages::note_rest,
         parameters::{self, GivenParameters, Table},
-        stock::note_rest,
     },
     terminal::{Cell, Column, Context, Counter, Failure, ad_table},
 };
@@ -57,19 +58,11 @@ Examples:
   ad-cli budget 1500 --dealer-code north-cars")]
 pub(crate) struct BudgetArgs {
     /// Most that promotions may cost in a month, in the dealer's currency, or none
-    #[arg(value_name = "AMOUNT|none", value_parser = limit)]
-    own: Limit,
+    #[arg(value_name = "AMOUNT|none")]
+    own: OrNone<Amount>,
     /// The dealer, for a token of a group with several
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
-}
-
-/// A limit, or none.
-#[derive(Debug, Clone, Copy)]
-struct Limit(Option<Amount>);
-
-fn limit(text: &str) -> Result<Limit, NotAnAmount> {
-    if text == "none" { Ok(Limit(None)) } else { text.parse().map(|amount| Limit(Some(amount))) }
 }
 
 impl Table for ChargeQuery {
@@ -142,7 +135,7 @@ async fn charges(context: &Context, args: &ChargesArgs) -> Result<(), Failure> {
     let page = progress.run(client.charges(&query)).await??.body;
     page.results.iter().try_for_each(|charge| rows.push(charge))?;
     rows.end()?;
-    note_rest(out, page.results.len() as u64, page.count, "charge");
+    note_rest(out, page.results.len(), page.count, "charges", true);
     Ok(())
 }
 

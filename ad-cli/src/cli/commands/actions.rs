@@ -1,10 +1,13 @@
 //! Actions on several ads: `ad-cli delete`, `sold`, `retry`, `bump` and `pole-position`.
 
-use ad_core::model::Action;
+use ad_core::model::PromotionKind;
 
 use crate::{
     Client, Exclude, Target,
-    cli::acts::{self, ConfirmedAction, ManyArgs},
+    cli::{
+        acts::{self, ConfirmedAction, ManyArgs},
+        costs::Promoted,
+    },
     terminal::{ConfirmArgs, Context, Failure},
 };
 
@@ -55,7 +58,8 @@ Examples:
 
 pub(crate) async fn pole_position(context: &Context, args: &ActionArgs) -> Result<(), Failure> {
     let consequence = Some("Each pole position is charged.");
-    let act = ConfirmedAction { verb: "Give pole position to", consequence, charged: None };
+    let charged = Some(Promoted { kind: PromotionKind::PolePosition, excludes: false });
+    let act = ConfirmedAction { verb: "Give pole position to", consequence, charged };
     let order = async |client: &Client, target: Target<'_>| client.v4().pole_position(target).await;
     acts::each(context, &args.many, args.confirm, act, order).await
 }
@@ -91,7 +95,8 @@ pub(crate) async fn bump(context: &Context, BumpArgs { action, exclude }: &BumpA
         Some(Marketplace::Primary) => Exclude::Primary,
         Some(Marketplace::Secondary) => Exclude::Secondary,
     };
-    let act = ConfirmedAction { verb: "Bump", consequence: Some("Each bump is charged."), charged: Some(Action::Bump) };
+    let charged = Some(Promoted { kind: PromotionKind::Bump, excludes: exclude != Exclude::None });
+    let act = ConfirmedAction { verb: "Bump", consequence: Some("Each bump is charged."), charged };
     let order = async |client: &Client, target: Target<'_>| client.v4().bump(target, exclude).await;
     acts::each(context, &action.many, action.confirm, act, order).await
 }

@@ -8,13 +8,14 @@ use clap::{
     Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
     AdQuery, PromotionFields,
-    cli::stock::filter,
+    cli::{or_none::OrNone, pages::note_rest, stock::filter},
     selecting,
-    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
+    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Output, Tone, ad_table, confirm, plain},
 };
 
 #[derive(Debug, clap::Args)]
@@ -48,6 +49,8 @@ enum PromotionCommand {
         #[command(flatten)]
         page: SchedulePageArgs,
     },
+    /// Change a schedule
+    Update(Box<UpdateArgs>),
     /// Pause a schedule
     Pause(ScheduleArgs),
     /// Resume a paused schedule
@@ -91,32 +94,83 @@ struct AddArgs {
     /// Time of day, such as 08:00
     #[arg(long, value_name = "HH:MM")]
     at: TimeOfDay,
+    /// Last day, such as 2026-12-31
+    #[arg(long, value_name = "DATE")]
+    until: Option<LastDay>,
+    /// Most that the runs may cost in a calendar month
+    #[arg(long, value_name = "AMOUNT")]
+    budget: Option<Amount>,
+    /// Dealer of the ads, with a token of a group
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    #[command(flatten)]
+    rules: RuleArgs,
+}
+
+/// What a schedule may also say.
+#[derive(Debug, clap::Args)]
+struct RuleArgs {
     /// Only on these days [default: every day]
     #[arg(long, value_name = "DAY,…", value_delimiter = ',', value_parser = names(Weekday::NAMES, Weekday::from_name))]
     weekdays: Option<Vec<Weekday>>,
     /// Time zone, such as Europe/Stockholm [default: that of the dealer]
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
-    /// Last day, such as 2026-12-31
-    #[arg(long, value_name = "DATE")]
-    until: Option<LastDay>,
     /// Maximum number of ads of a run [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PER_RUN)))]
     most_per_run: Option<u32>,
     /// Order of the ads [default: updated]
     #[arg(long, value_parser = names(AdsOrder::NAMES, |name| name.parse::<AdsOrder>().ok()), allow_hyphen_values = true)]
     order: Option<AdsOrder>,
-    /// Most that the runs may cost in a calendar month
-    #[arg(long, value_name = "AMOUNT")]
-    budget: Option<Amount>,
     /// Exclude a marketplace; bumps of registered vehicles only
-    #[arg(long, value_name = "MARKETPLACE", value_parser = ["primary", "secondary"])]
+    #[arg(long, value_name = "MARKETPLACE", value_parser = ["primary", "secondary", "none"])]
     exclude: Option<String>,
-    /// Dealer of the ads, with a token of a group
-    #[arg(long, value_name = "CODE")]
-    dealer_code: Option<String>,
     #[command(flatten)]
     confirm: ConfirmArgs,
+}
+
+impl RuleArgs {
+    fn fields(&self) -> PromotionFields {
+        let excludes = |market: &str| self.exclude.as_deref().map(|excluded| excluded == market);
+        PromotionFields {
+            weekdays: self.weekdays.clone(),
+            zone: self.zone.clone(),
+            most_per_run: self.most_per_run,
+            order: self.order,
+            exclude_primary: excludes("primary"),
+            exclude_secondary: excludes("secondary"),
+            ..PromotionFields::default()
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "ad-cli promotions update [OPTIONS] <ID>",
+    after_help = "\
+What is not given stays as it is. A run that is under way is not touched. On a terminal, the change has to be confirmed; elsewhere, --yes is required.
+
+Examples:
+  ad-cli promotions update 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --at 07:30
+  ad-cli promotions update 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --budget 2000 --until none"
+)]
+struct UpdateArgs {
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+    /// Promote the ads that pass this filter of `list` instead of those of now
+    #[arg(long, value_name = "FILTER=VALUE", value_parser = filter)]
+    select: Vec<(String, String)>,
+    /// Time of day, such as 08:00
+    #[arg(long, value_name = "HH:MM")]
+    at: Option<TimeOfDay>,
+    /// Last day, such as 2026-12-31, or none
+    #[arg(long, value_name = "DATE|none")]
+    until: Option<OrNone<LastDay>>,
+    /// Most that the runs may cost in a calendar month, or none
+    #[arg(long, value_name = "AMOUNT|none")]
+    budget: Option<OrNone<Amount>>,
+    #[command(flatten)]
+    rules: RuleArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -200,7 +254,7 @@ const RUNS: &[Column] = &[
     Column::new("PROMOTED", "promoted").shown(|ads| ads.as_array().map_or(0, Vec::len).to_string().into()),
     Column::new("SKIPPED", "skipped")
         .shown(|ads| {
-            let reason = |ad: &serde_json::Value| format!("{} ({})", plain(&ad["source_id"]), plain(&ad["code"]));
+            let reason = |ad: &Value| format!("{} ({})", plain(&ad["source_id"]), plain(&ad["code"]));
             ads.as_array().into_iter().flatten().map(reason).collect::<Vec<_>>().join(", ").into()
         })
         .wrapped(),
@@ -216,7 +270,7 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
         PromotionCommand::List(page) => {
             let page = promotions.list(page.page()).await?.body;
             out.table(COLUMNS, &page.results)?;
-            note_rest(context, page.results.len(), page.count, "schedules");
+            note_rest(out, page.results.len(), page.count, "schedules", false);
         }
         PromotionCommand::Show(ScheduleArgs { id }) => {
             out.record_in(&promotions.read(*id).await?.body, MEMBERS)?;
@@ -228,8 +282,9 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
         PromotionCommand::Runs { schedule, page } => {
             let page = promotions.runs(schedule.id, page.page()).await?.body;
             out.table(RUNS, &page.results)?;
-            note_rest(context, page.results.len(), page.count, "runs");
+            note_rest(out, page.results.len(), page.count, "runs", false);
         }
+        PromotionCommand::Update(args) => update(context, args).await?,
         PromotionCommand::Pause(ScheduleArgs { id }) => {
             let pause = PromotionFields { paused: Some(true), ..PromotionFields::default() };
             out.check_names(MEMBERS.iter().copied())?;
@@ -259,34 +314,32 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
     Ok(())
 }
 
-async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
-    let out = context.out;
-    out.check_names(MEMBERS.iter().copied())?;
-    let query = AdQuery::parse(SELECT_PARAMETERS, &args.select).map_err(|errors| {
+/// The filters of `--select`.
+fn selected(out: Output, pairs: &[(String, String)]) -> Result<Map<String, Value>, Failure> {
+    let query = AdQuery::parse(SELECT_PARAMETERS, pairs).map_err(|errors| {
         let named = |(name, message)| format!("{}: {name}: {message}", out.argument("select"));
         Failure::usage(errors.flatten().into_iter().map(named).collect::<Vec<_>>().join("\n       "))
     })?;
-    let excludes = |market: &str| (args.exclude.as_deref() == Some(market)).then_some(true);
+    Ok(selecting(query.filters))
+}
+
+async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
+    let out = context.out;
+    out.check_names(MEMBERS.iter().copied())?;
     let fields = PromotionFields {
         kind: Some(args.kind),
-        select: Some(selecting(query.filters)),
-        order: args.order,
-        most_per_run: args.most_per_run,
-        weekdays: args.weekdays.clone(),
+        select: Some(selected(out, &args.select)?),
         at: Some(args.at),
-        zone: args.zone.clone(),
-        until: args.until,
-        budget: args.budget,
-        exclude_primary: excludes("primary"),
-        exclude_secondary: excludes("secondary"),
-        paused: None,
+        until: args.until.map(Some),
+        budget: args.budget.map(Some),
         dealer_code: args.dealer_code.clone(),
+        ..args.rules.fields()
     };
-    if args.confirm.dry_run {
+    if args.rules.confirm.dry_run {
         out.note("the schedule would be added; nothing was changed (--dry-run)");
         return Ok(());
     }
-    confirm(context, "Add the schedule? Charges apply to each promotion.", args.confirm.yes).await?;
+    confirm(context, "Add the schedule? Charges apply to each promotion.", args.rules.confirm.yes).await?;
     let client = context.client()?;
     let made = client.promotions().create(&fields).await?.body;
     out.record_in(&made, MEMBERS)?;
@@ -294,13 +347,26 @@ async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {
-    match shown as u64 {
-        0 => context.out.note(&format!("no {what}")),
-        shown if shown < count => {
-            let (shown, count) = (grouped(shown), grouped(count));
-            context.out.note(&format!("{shown} of {count} {what}; use --limit and --offset for the others"));
-        }
-        _ => {}
+async fn update(context: &Context, args: &UpdateArgs) -> Result<(), Failure> {
+    let (out, id) = (context.out, args.schedule.id);
+    out.check_names(MEMBERS.iter().copied())?;
+    let select = if args.select.is_empty() { None } else { Some(selected(out, &args.select)?) };
+    let fields = PromotionFields {
+        select,
+        at: args.at,
+        until: args.until.map(|until| until.0),
+        budget: args.budget.map(|budget| budget.0),
+        ..args.rules.fields()
+    };
+    if fields == PromotionFields::default() {
+        return Err(Failure::usage("nothing to change").hint("give what the schedule is to say, such as --at 07:30"));
     }
+    if args.rules.confirm.dry_run {
+        out.note(&format!("schedule {id} would be changed; nothing was changed (--dry-run)"));
+        return Ok(());
+    }
+    confirm(context, &format!("Change schedule {id}? Charges apply to each promotion."), args.rules.confirm.yes)
+        .await?;
+    out.record_in(&context.client()?.promotions().update(id, &fields).await?.body, MEMBERS)?;
+    Ok(())
 }

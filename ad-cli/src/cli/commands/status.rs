@@ -1,6 +1,8 @@
 //! `ad-cli status`: whether ads are live, and why not.
 
-use ad_core::model::{ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp};
+use ad_core::model::{
+    AdPromotions, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -34,8 +36,17 @@ pub(crate) struct StatusArgs {
 }
 
 /// What programs get as CSV.
-const COLUMNS: &[Column] =
-    &Column::at_paths(["source_id", "state", "status", "since", "text", "channels", "images", "pole_position_until"]);
+const COLUMNS: &[Column] = &Column::at_paths([
+    "source_id",
+    "state",
+    "status",
+    "since",
+    "text",
+    "channels",
+    "images",
+    "pole_position_until",
+    "promotions",
+]);
 
 /// A status; people see the score beside it.
 #[derive(Serialize)]
@@ -94,8 +105,17 @@ fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
         text.push("    ").cell(&ad_table::status(&json!(image.status))).push(&format!(" {}", image.url)).end_line();
         text.block(6, &image.text);
     }
-    if let Some(until) = report.pole_position_until {
-        text.push(&format!("  pole position until {}", minute_of(until))).end_line();
+    let AdPromotions { bump, pole_position } = report.promotions;
+    for (said, time) in [
+        ("bumped", bump.ended),
+        ("next bump by schedule", bump.next),
+        ("pole position until", report.pole_position_until),
+        ("pole position ended", pole_position.ended),
+        ("next pole position by schedule", pole_position.next),
+    ] {
+        if let Some(time) = time {
+            text.push(&format!("  {said} {}", minute_of(time))).end_line();
+        }
     }
 }
 

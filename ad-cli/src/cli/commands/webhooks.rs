@@ -5,8 +5,11 @@ use clap::{Subcommand, builder::PossibleValuesParser};
 
 use crate::{
     DeliveryQuery, NewWebhook, ReplayAfter, Resume, WebhookChanges,
-    cli::listen::{self, ListenArgs},
-    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, grouped, plain},
+    cli::{
+        listen::{self, ListenArgs},
+        pages::note_rest,
+    },
+    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Tone, ad_table, confirm, plain},
 };
 
 #[derive(Debug, clap::Args)]
@@ -190,7 +193,7 @@ pub(crate) async fn run(context: &Context, args: WebhooksArgs) -> Result<(), Fai
         WebhookCommand::List(page) => {
             let page = webhooks.list(page.page()).await?.body;
             out.table(COLUMNS, &page.results)?;
-            note_rest(context, page.results.len(), page.count, "webhooks");
+            note_rest(out, page.results.len(), page.count, "webhooks", false);
         }
         WebhookCommand::Update { webhook, receiver: url, types, description, enable, disable, resume_now } => {
             let (enabled, resume) = ((enable || disable).then_some(enable), resume_now.then_some(Resume::Now));
@@ -209,7 +212,7 @@ pub(crate) async fn run(context: &Context, args: WebhooksArgs) -> Result<(), Fai
             let state = state.as_deref().and_then(DeliveryState::from_name);
             let page = webhooks.deliveries(&webhook.id, &DeliveryQuery { state, page: page.page() }).await?.body;
             out.table(DELIVERIES, &page.results)?;
-            note_rest(context, page.results.len(), page.count, "deliveries");
+            note_rest(out, page.results.len(), page.count, "deliveries", false);
         }
         WebhookCommand::Resend { webhook, event_id } => {
             out.record_in(&webhooks.resend(&webhook.id, &event_id).await?.body, DELIVERY)?;
@@ -247,15 +250,4 @@ fn check_fields(context: &Context, command: &WebhookCommand) -> Result<(), Failu
         Delete { .. } | Deliveries { .. } | List(_) | Listen(_) => return Ok(()),
     };
     Ok(context.out.check_names(known.into_iter())?)
-}
-
-fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {
-    match shown as u64 {
-        0 => context.out.note(&format!("no {what}")),
-        shown if shown < count => {
-            let (shown, count) = (grouped(shown), grouped(count));
-            context.out.note(&format!("{shown} of {count} {what}; use --limit and --offset for the others"));
-        }
-        _ => {}
-    }
 }

@@ -14,7 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::{lock::locked, violation::nearest};
+use ad_core::{
+    lock::locked,
+    model::{Account, Amount, PromotionKind},
+    violation::nearest,
+};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
@@ -34,7 +38,7 @@ use self::{
     lines::LineTransport,
     tools::{Effect, TOOLS, Tool},
 };
-use super::definition;
+use super::{costs::Promoted, definition};
 use crate::terminal::{Context, Failure, Output, can_ask, counted, duration, wait_for_signal};
 
 /// Calls that run at the same time; others wait.
@@ -79,6 +83,9 @@ struct Access {
     /// Allow at most N bumps and pole positions, which are charged, until the server ends
     #[arg(long = "allow-promote", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     promotions: Option<u32>,
+    /// Allow promotions of at most this amount together, by the prices of the account
+    #[arg(long = "promote-budget", value_name = "AMOUNT", requires = "promotions")]
+    budget: Option<Amount>,
 }
 
 /// Serves a client on stdin and stdout until it closes the connection.
@@ -100,7 +107,7 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
         out: context.out,
         globals: context.as_options(),
         access,
-        left: Mutex::new(access.promotions.unwrap_or(0)),
+        left: Mutex::new(Left { promotions: access.promotions.unwrap_or(0), cost: access.budget }),
         time_limit,
         running: Arc::new(Semaphore::new(AT_ONCE as usize)),
         calls: Arc::default(),
@@ -136,7 +143,10 @@ pub(crate) async fn serve(context: &Context, &McpArgs { access, time_limit }: &M
 fn allowed(access: Access) -> String {
     let write = if access.write { "tools read and change ads" } else { "tools only read" };
     match access.promotions {
-        Some(most) => format!("{write}, and order at most {}", counted(most.into(), "promotion")),
+        Some(most) => {
+            let cost = access.budget.map(|budget| format!(" for {budget} together")).unwrap_or_default();
+            format!("{write}, and order at most {}{cost}", counted(most.into(), "promotion"))
+        }
         None => format!("{write}, and order no promotions"),
     }
 }
@@ -203,6 +213,14 @@ fn output_schema() -> Map<String, Value> {
     })
 }
 
+/// What may still be ordered.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    promotions: u32,
+    /// What they may cost; `None`: any amount.
+    cost: Option<Amount>,
+}
+
 /// The server of one client.
 struct Server {
     out: Output,
@@ -210,7 +228,7 @@ struct Server {
     globals: Vec<String>,
     access: Access,
     /// Promotions that may still be ordered.
-    left: Mutex<u32>,
+    left: Mutex<Left>,
     time_limit: Duration,
     running: Arc<Semaphore>,
     /// Read-locked by each call until it is logged.
@@ -311,36 +329,72 @@ impl Server {
         }
         let Line { words, stdin } = arguments.line(call)?;
         if tool.effect == Effect::Charges && call.get("dry_run") != Some(&Value::Bool(true)) {
-            self.take_promotions(call)?;
+            self.take_promotions(tool, call).await?;
         }
-        let fixed = ["--output=json", "--color=never"].into_iter().map(str::to_owned);
         let names = tool.command.iter().chain(tool.always).map(|word| (*word).to_owned());
-        let words: Vec<_> = self.globals.iter().cloned().chain(fixed).chain(names).chain(words).collect();
-        let slot = self.running.clone().acquire_owned().await.map_err(|error| error.to_string())?;
-        let ended = call::run(words, stdin, self.time_limit, slot).await;
-        let ended = ended.map_err(|stopped| stopped.to_string())?;
+        let ended = self.run(names.chain(words), stdin).await?;
         String::from_utf8_lossy(&ended.stderr).lines().for_each(|line| self.out.detail(line));
         Ok(ended)
     }
 
-    /// Counts the promotions of a call, before they are ordered: those that the service rejects count as well.
-    fn take_promotions(&self, call: &Map<String, Value>) -> Result<(), String> {
+    /// Runs a command, when there is a slot for it.
+    async fn run(&self, words: impl Iterator<Item = String>, stdin: Option<String>) -> Result<Ended, String> {
+        let fixed = ["--output=json", "--color=never"].into_iter().map(str::to_owned);
+        let words: Vec<_> = self.globals.iter().cloned().chain(fixed).chain(words).collect();
+        let slot = self.running.clone().acquire_owned().await.map_err(|error| error.to_string())?;
+        call::run(words, stdin, self.time_limit, slot).await.map_err(|stopped| stopped.to_string())
+    }
+
+    /// Counts the promotions of a call and what they may cost, before they are ordered: those that the service rejects count as well.
+    async fn take_promotions(&self, tool: &Tool, call: &Map<String, Value>) -> Result<(), String> {
         let of_schedule = call.get("most_per_run").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
         let ads = call.get("source_ids").and_then(Value::as_array).map_or(of_schedule.unwrap_or(0), Vec::len);
+        let ads = u32::try_from(ads).unwrap_or(u32::MAX);
+        let cost = match self.access.budget {
+            Some(_) if ads > 0 => self.most_cost(tool, call, ads).await?,
+            _ => Amount::default(),
+        };
+        let restart = "To allow more, the user starts the server again: ad-cli mcp --allow-promote N";
         let mut left = locked(&self.left);
-        match u32::try_from(ads).ok().and_then(|ads| left.checked_sub(ads)) {
-            Some(rest) => *left = rest,
-            None => {
-                return Err(format!(
-                    "not ordered: the call needs {}, and {} of {} allowed is left. To allow more, the user starts the server again: \
-                     ad-cli mcp --allow-promote N",
-                    counted(ads as u64, "promotion"),
-                    *left,
-                    self.access.promotions.unwrap_or(0),
-                ));
-            }
+        let Some(promotions) = left.promotions.checked_sub(ads) else {
+            return Err(format!(
+                "not ordered: the call needs {}, and {} of {} allowed is left. {restart}",
+                counted(ads.into(), "promotion"),
+                left.promotions,
+                self.access.promotions.unwrap_or(0),
+            ));
+        };
+        if let Some(rest) = left.cost.filter(|rest| cost > *rest) {
+            let budget = self.access.budget.unwrap_or_default();
+            return Err(format!(
+                "not ordered: the call may cost {cost}, and {rest} of {budget} allowed is left. {restart} --promote-budget AMOUNT"
+            ));
         }
+        *left = Left { promotions, cost: left.cost.map(|rest| rest - cost) };
         Ok(())
+    }
+
+    /// The most that the promotions of a call may cost by the prices of the account, or by the budget of a schedule.
+    async fn most_cost(&self, tool: &Tool, call: &Map<String, Value>, ads: u32) -> Result<Amount, String> {
+        if let Some(budget) = call.get("budget").and_then(|budget| budget.to_string().trim_matches('"').parse().ok()) {
+            return Ok(budget);
+        }
+        let unknown = |why: String| format!("not ordered: what it costs is not known: {why}");
+        let ended = self.run(["account".to_owned()].into_iter(), None).await.map_err(unknown)?;
+        let answer: Value = serde_json::from_slice(&ended.stdout)
+            .map_err(|_| unknown(String::from_utf8_lossy(&ended.stderr).trim().to_owned()))?;
+        let accounts = if answer.is_array() { answer } else { json!([answer]) };
+        let accounts: Vec<Account> = serde_json::from_value(accounts).map_err(|error| unknown(error.to_string()))?;
+        let kinds = match tool.name {
+            "bump" => &[PromotionKind::Bump][..],
+            "pole_position" => &[PromotionKind::PolePosition],
+            _ => &[PromotionKind::Bump, PromotionKind::PolePosition],
+        };
+        let excludes = call.get("exclude").is_some_and(|excluded| excluded != "none");
+        let costs = accounts.iter().flat_map(|account| {
+            kinds.iter().filter_map(move |kind| Promoted { kind: *kind, excludes }.most(account, ads))
+        });
+        Ok(costs.max().unwrap_or_default())
     }
 }
 

@@ -149,7 +149,7 @@ fn wrong_arguments_are_explained() {
 #[test]
 fn tools_need_the_access_of_what_they_do() {
     let listed = |write, promotions| {
-        let access = Access { write, promotions };
+        let access = Access { write, promotions, budget: None };
         TOOLS.iter().filter(|tool| tool.missing_option(access).is_none()).map(|tool| tool.name).collect::<Vec<_>>()
     };
     assert!(listed(false, None).iter().all(|name| offer(name).tool.effect == Effect::Reads));

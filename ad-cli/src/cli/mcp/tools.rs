@@ -235,6 +235,12 @@ pub(super) const TOOLS: &[Tool] = &[
         .described(&[
             ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"), ("most_per_run", "Maximum number of ads of a run"),
         ]),
+    Tool::new("update_promotion", &["promotions", "update"], Charges, AllBut(&["yes"])).always(&["--yes"]).about("Change a promotion schedule").requires("most_per_run")
+        .note("What is not given stays as it is. It counts as `most_per_run` promotions. An ad passes all filters of `select`, which are those of the \
+            tool `list`, each as FILTER=VALUE.")
+        .described(&[
+            ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"), ("most_per_run", "Maximum number of ads of a run"),
+        ]),
     Tool::new("pause_promotion", &["promotions", "pause"], Charges, Only(&["id"])).about("Pause a promotion schedule"),
     Tool::new("remove_promotion", &["promotions", "remove"], Charges, Only(&["id", "dry_run"])).always(&["--yes"]).about("Remove a promotion schedule")
         .note("Its runs are removed, too. What it has ordered stays ordered."),

@@ -20,10 +20,11 @@ pub(crate) use self::select::{SelectArgs, filter};
 use self::show::Excerpt;
 use crate::{
     ApplyParameters, ChangeQuery, Client, PlanOptions, PlanState, StockPlan, StockPlans,
-    bulk::{Invocation, Surface},
+    bulk::Invocation,
     cli::{
         commands::stock::{ApplyPlanArgs, NewPlanArgs, ShowPlanArgs},
         input::Input,
+        pages::note_rest,
         parameters,
     },
     terminal::{
@@ -103,15 +104,15 @@ async fn list(context: &Context, plans: &StockPlans<'_>, mut page: Page, all: bo
     let count = loop {
         let answer = plans.list(page).await?.body;
         answer.results.iter().try_for_each(|plan| rows.push(plan))?;
-        let length = answer.results.len() as u64;
+        let length = answer.results.len();
         shown += length;
-        page.offset += length;
+        page.offset += length as u64;
         if !all || length == 0 || page.offset >= answer.count {
             break answer.count;
         }
     };
     rows.end()?;
-    note_rest(context.out, shown, count, "plan");
+    note_rest(context.out, shown, count, "plans", true);
     Ok(())
 }
 
@@ -132,21 +133,8 @@ async fn changes(
     let page = progress.run(plans.changes(id, query)).await??.body;
     page.results.iter().try_for_each(|change| rows.push(change))?;
     rows.end()?;
-    note_rest(out, page.results.len() as u64, page.count, "change");
+    note_rest(out, page.results.len(), page.count, "changes", true);
     Ok(())
-}
-
-/// Says how many rows there are beside those that are shown.
-pub(in crate::cli) fn note_rest(out: Output, shown: u64, count: u64, what: &str) {
-    if shown == 0 {
-        out.note(&format!("no {what}s"));
-    } else if shown < count {
-        let more = match out.surface() {
-            Surface::CommandLine => "use --all for all of them, or --offset for another page",
-            Surface::Tools => "use `offset` for another page",
-        };
-        out.note(&format!("{} of {}; {more}", grouped(shown), counted(count, what)));
-    }
 }
 
 /// Applies a plan, and waits for the outcomes.

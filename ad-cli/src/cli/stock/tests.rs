@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     PlannedChange,
+    bulk::Surface,
     terminal::{Capture, ColorWhen, Format},
 };
 

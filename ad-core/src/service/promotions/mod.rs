@@ -10,14 +10,16 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use self::rules::{MEMBERS, Members};
-use super::{Access, AnswerWriter, Service, ServiceError};
+use super::{Access, AnswerWriter, Service, ServiceError, Target};
 use crate::{
     fields::FieldErrors,
+    memory::filter,
     model::{
-        AdFilter, AskedBy, MOST_PROMOTIONS, Page, Promotion, PromotionPreview, PromotionRules, PromotionRun,
-        RequestOrigin,
+        AdFilter, AdState, AskedBy, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind, PromotionPreview,
+        PromotionRules, PromotionRun, RequestOrigin, StatusReport,
     },
-    ports::{PageOf, PromotionStore, StoreError},
+    ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
+    status,
     violation::{Code, Violation},
 };
 
@@ -159,6 +161,37 @@ impl Promotions {
     pub async fn promotions(&self, access: &Access, page: Page) -> Result<PageOf<Promotion>, PromotionError> {
         let scoped = self.service.scoped(access);
         Ok(self.store.promotions(scoped.scope(), page).await?)
+    }
+
+    /// The status of an ad as [`Service::status`], and when schedules promote the ad next. A run takes as many ads as its schedule
+    /// says, so that it may leave out this one.
+    ///
+    /// # Errors
+    /// As [`Service::read`].
+    pub async fn status(&self, access: &Access, target: Target<'_>) -> Result<StatusReport, ServiceError> {
+        let facts = self.service.facts(access, target).await?;
+        let StoredAd { ad, publication, .. } = &facts.stored;
+        let mut due = Vec::new();
+        // What is hidden or deleted is not promoted.
+        if ad.state == AdState::Created && ad.content.visible() {
+            let all = Page { limit: MAX_LIMIT, offset: 0 };
+            due = self.store.promotions(Scope::Dealer(&ad.dealer_code), all).await?.rows;
+            due.retain(|promotion| promotion.next_run.is_some());
+        }
+        if !due.is_empty() {
+            let score = self.service.quality(ad, &publication.failed_images)?.score;
+            let passes = |filter: &AdFilter| filter::passes(&facts.stored, score, filter);
+            due.retain(|promotion| {
+                let filters = (self.select)(&promotion.rules.select).unwrap_or_default();
+                !filters.is_empty() && filters.iter().all(passes)
+            });
+        }
+        let next = |kind| due.iter().filter(|it| it.rules.kind == kind).filter_map(|it| it.next_run).min();
+        let (bump, pole_position) = (next(PromotionKind::Bump), next(PromotionKind::PolePosition));
+        let mut report = status::report(facts, self.service.clock.now());
+        report.promotions.bump.next = bump;
+        report.promotions.pole_position.next = pole_position;
+        Ok(report)
     }
 
     /// Changes the members of a schedule that are sent; `null` clears one. A run that is under way, or was missed, is done first.

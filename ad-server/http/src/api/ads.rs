@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories::{self, TRAILER},
-    model::{AdQuery, AdTag, Included, LogQuery},
+    model::{AdQuery, AdTag, Included, LogQuery, Quality},
     ports::ListedAd,
     rulebook::versions::VersionError,
     service::{ServiceError, TaggedAd, Target},
@@ -35,7 +35,7 @@ pub(super) async fn validate(call: &Call<'_>, _: AdParameters, payload: Payload)
 }
 
 pub(super) async fn status(call: &Call<'_>, query: AdParameters, _: Payload) -> ApiResult {
-    let status = call.context().service.status(call.access(), call.target(query.dealer_code.as_ref())).await?;
+    let status = call.context().status_of(call.access(), call.target(query.dealer_code.as_ref())).await?;
     Ok(json_response(StatusCode::OK, &status))
 }
 
@@ -132,7 +132,11 @@ async fn read_bytes(call: &Call<'_>, target: Target<'_>, query: &AdParameters) -
         (service.read_without_log(call.access(), target).await?, None)
     };
     let TaggedAd { ad, tag, status, failed_images } = &shown;
-    let quality = if query.included.quality { Some(service.quality_among_ads(ad, failed_images).await?) } else { None };
+    let mut quality = None;
+    if query.included.quality {
+        let promotions = Some(call.context().status_of(call.access(), target).await?.promotions);
+        quality = Some(Quality { promotions, ..service.quality_among_ads(ad, failed_images).await? });
+    }
     let view = ad.view(log.as_deref()).with_status(query.included.status.then_some(*status));
     let view = view.with_quality(quality.as_ref()).only(query.fields.as_deref());
     Ok((json_bytes(&view)?, *tag))

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use ad_core::service::{Accepted, AnswerWriter, PromotionError, Promotions};
+use ad_core::{
+    model::StatusReport,
+    service::{Accepted, Access, AnswerWriter, PromotionError, Promotions, ServiceError, Target},
+};
 use ad_parameters::{AdParameters, PageParameters};
 use poem::http::{HeaderValue, StatusCode, header};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
-    ApiError, body::Payload, call::Call, errors::json_response, handler::ApiResult, links, lists::Turn,
+    ApiError, Context, body::Payload, call::Call, errors::json_response, handler::ApiResult, links, lists::Turn,
     respond::PageBody,
 };
 use ad_server_store::answer::AnswerColumns;
@@ -26,6 +29,16 @@ pub struct PromotionApi {
 }
 
 ad_server_base::debug_by_name!(PromotionApi);
+
+impl Context {
+    /// The status of an ad, and when schedules promote it next if there are any.
+    pub async fn status_of(&self, access: &Access, target: Target<'_>) -> Result<StatusReport, ServiceError> {
+        match &self.promotions {
+            Some(api) => api.promotions.status(access, target).await,
+            None => self.service.status(access, target).await,
+        }
+    }
+}
 
 /// What is kept of the answer to a promotion of a run: nothing but its key is needed.
 #[derive(Debug)]

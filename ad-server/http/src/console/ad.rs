@@ -2,8 +2,8 @@
 
 use ad_core::{
     model::{
-        Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, LATEST_ENTRIES, MAX_LIMIT, Page, Quality,
-        StatusReport, WhoActs,
+        Ad, AdPromotions, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, LATEST_ENTRIES, MAX_LIMIT, Page,
+        Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
 };
@@ -26,7 +26,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let TaggedAd { ad, failed_images, .. } = &shown;
     // Use the same dealer, even if the address names none.
     let target = key.target().of_dealer(Some(&ad.dealer_code));
-    let report = context.service.status(scope, target).await?;
+    let report = context.status_of(scope, target).await?;
     let prices = context.service.prices(scope, target).await?;
     let quality = context.service.quality_with_prices(ad, failed_images, Some(&prices)).await?;
     let changes = context.service.changes(ad).await?;
@@ -98,8 +98,16 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
             @if failed > 0 {
                 p { a href="#photos" { span.badge.failure { (texts.photos_failed) ": " (failed) } } }
             }
-            @if let Some(until) = report.pole_position_until {
-                p { (texts.pole_position_until) " " (page::time(until)) }
+            @let AdPromotions { bump, pole_position } = report.promotions;
+            @let times = [
+                (texts.bumped, bump.ended),
+                (texts.next_bump, bump.next),
+                (texts.pole_position_until, report.pole_position_until),
+                (texts.pole_position_ended, pole_position.ended),
+                (texts.next_pole_position, pole_position.next),
+            ];
+            @for (text, time) in times {
+                @if let Some(time) = time { p { (text) " " (page::time(time)) } }
             }
         }
     }

@@ -264,7 +264,11 @@ texts! {
     attempts: "Failed attempts", "Misslyckade försök";
     next_attempt: "next attempt", "nästa försök";
     listing: "Listing", "Annons-id";
+    bumped: "Bumped", "Förnyad";
+    next_bump: "Next bump by schedule", "Nästa förnyelse enligt schema";
     pole_position_until: "Pole position until", "Toppläge till";
+    pole_position_ended: "Pole position ended", "Toppläget slutade";
+    next_pole_position: "Next pole position by schedule", "Nästa toppläge enligt schema";
     source_id: "Source id", "Käll-id";
     visible: "Visible", "Synlig";
     api_version: "API version", "API-version";

@@ -7,7 +7,7 @@ mod wire;
 use std::{ffi::OsStr, path::Path, process::Stdio};
 
 use ad_tests::{
-    Cli, Options, Server,
+    Cli, Options, Server, eventually,
     tools::{self, Tool},
 };
 use serde_json::{Value, json};
@@ -272,4 +272,36 @@ async fn promotions_are_limited() {
     let requests: std::collections::BTreeSet<_> =
         log["results"].as_array().unwrap().iter().map(|entry| entry["request_id"].as_str().unwrap()).collect();
     assert_eq!(requests.len(), 1, "{log}");
+}
+
+/// The prices of the account count against an amount before anything is ordered.
+#[tokio::test]
+async fn promotions_are_limited_by_amount() {
+    let server = sandbox().await;
+    let known = include_str!("../../../data/dealers.toml");
+    let (north, others) = known.split_once("\n[[dealer]]").expect("several dealers");
+    let tariff = "[dealer.tariff]\nbump = 29.5\npole_position = 199\n";
+    std::fs::write(server.dir().join("dealers.toml"), format!("{north}\n{tariff}\n[[dealer]]{others}")).unwrap();
+    server.command(&["dealers", "import", "dealers.toml"]).await;
+    eventually("the server knows the tariff", async || {
+        (server.client.get("/v4/account").await.expect(200)["prices"]["bump"] == 29.5).then_some(())
+    })
+    .await;
+    let cli = Cli::of(&server);
+    let schedule = json!({"kind": "bump", "select": ["status=live"], "at": "08:00", "most_per_run": 2, "budget": 30});
+    let calls = [
+        ("pole_position", json!({"source_ids": ["car-1"]})),
+        ("bump", json!({"source_ids": ["car-1"]})),
+        ("bump", json!({"source_ids": ["car-1"], "exclude": "primary"})),
+        ("add_promotion", schedule),
+        ("bump", json!({"source_ids": ["car-1"], "exclude": "primary"})),
+    ];
+    let Some(done) = session(&cli, "--allow-promote 10 --promote-budget 119", "auto", &calls).await else { return };
+    let refused = done.refused(0);
+    assert!(refused.starts_with("not ordered: the call may cost 199, and 119 of 119 allowed is left."), "{refused}");
+    assert_eq!(done.ended(1, 0)[0]["outcome"], "accepted");
+    done.ended(2, 0);
+    assert_eq!(done.ended(3, 0)["budget"], 30);
+    let refused = done.refused(4);
+    assert!(refused.starts_with("not ordered: the call may cost 29.50, and 0.50 of 119 allowed is left."), "{refused}");
 }

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::{
     Of, answers,
     member::{Address, complete, described, in_place},
+    requests::AdPromotions,
 };
 
 answers! {
@@ -35,6 +36,7 @@ answers! {
         level: Of<Level> => "`good` from 50, `excellent` from 80",
         goals: Vec<QualityGoal>,
         findings: Vec<QualityFinding> => "What is probably wrong. It does not prevent the ad from being published",
+        promotions: Option<AdPromotions> => "As in the ad's status; only there where one ad is read",
     }
 
     QualityGoal = model::GoalStatus {

@@ -55,6 +55,10 @@ const BODIES: &[&str] =
 /// Types that leave members without a value out; in all others those are `null`.
 const SPARSE: &[&str] = &["ChangeError", "FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
 
+/// Members that are left out while they have no value, of types in which others are `null`.
+const LEFT_OUT: &[(&str, &str)] =
+    &[("Webhook", "problem"), ("NewWebhook", "problem"), ("Event", "cost"), ("Quality", "promotions")];
+
 /// The schemas of all types, by their names.
 pub(super) fn schemas() -> Map<String, Value> {
     let mut registry = Registry::new();
@@ -101,19 +105,20 @@ pub(super) fn schemas() -> Map<String, Value> {
         (name, member::plain(json!(if is_sparse { schema } else { member::complete(schema) })))
     };
     let mut schemas: Map<_, _> = registry.schemas.into_iter().map(as_sent).collect();
-    for webhook in ["Webhook", "NewWebhook"] {
-        if let Some(required) = schemas[webhook]["required"].as_array_mut() {
-            required.retain(|member| member != "problem");
+    for (name, left_out) in LEFT_OUT {
+        if let Some(required) = schemas[*name]["required"].as_array_mut() {
+            required.retain(|member| member != left_out);
         }
-    }
-    if let Some(required) = schemas["Event"]["required"].as_array_mut() {
-        required.retain(|member| member != "cost");
+        // Beside a reference, it would not allow null.
+        if let Some(member) = schemas[*name]["properties"][*left_out].as_object_mut()
+            && member.contains_key("allOf")
+        {
+            member.remove("nullable");
+        }
     }
     // No event of the examples is a promotion, and other properties of these names are numbers.
     schemas["PromotionCost"]["properties"]["currency"]["example"] = json!("SEK");
-    schemas["Event"]["properties"]["cost"] = json!({"allOf": [{"$ref": "#/components/schemas/PromotionCost"}],
-        "description": "What a confirmed promotion cost on all marketplaces; only there for one that was charged",
-        "example": {"amount": 59, "currency": "SEK"}});
+    schemas["Event"]["properties"]["cost"]["example"] = json!({"amount": 59, "currency": "SEK"});
     schemas["Account"]["properties"]["budget"]["example"] =
         json!({"most": 1500, "own": 1000, "spent": 29.5, "reserved": 0, "left": 970.5});
     // `null` is a value of its own, and nothing else is sent for it.

@@ -46,6 +46,17 @@ answers! {
         images: Vec<ImageStatus> => "The ad's images, in their order",
         unfinished: Vec<RequestStatus> => "The ad's unfinished requests, in their order",
         pole_position_until: Option<Of<Timestamp>>,
+        promotions: AdPromotions => "The ad's promotions by kind",
+    }
+
+    AdPromotions = model::AdPromotions {
+        bump: PromotionTimes,
+        pole_position: PromotionTimes,
+    }
+
+    PromotionTimes = model::PromotionTimes {
+        ended: Option<Of<Timestamp>> => "When the latest one ended: a bump when it was done, a pole position after its days; `null` if none has ended",
+        next: Option<Of<Timestamp>> => "When a schedule that selects the ad runs next; `null` if none does",
     }
 
     ChannelStatus = model::ChannelReport {
@@ -102,7 +113,7 @@ answers! {
         marketplace_ad_id: Option<String> => "Id on the primary marketplace at the time of reading",
         offer_id: Option<String> => "Id on the secondary marketplace at the time of reading",
         plan_id: Option<Uuid> => "The stock plan that the request is of; `null` if it is of none",
-        cost: Option<PromotionCost>,
+        cost: Option<PromotionCost> => "What a confirmed promotion cost on all marketplaces; only there for one that was charged",
     }
 
     PromotionCost = model::PromotionCost {

@@ -435,7 +435,7 @@ fn ad_status(rulebook: &Rulebook) -> Value {
     let failure = ChannelFailure { code: Code::MarketplaceRefused, reason: refused, attempts: 1, paused: false };
     let channel = |listed, failure| PublishedChannel { listed, since: now(), failure };
     let channels = [(Market::Primary, channel(true, None)), (Market::Secondary, channel(false, Some(failure)))];
-    let publication = Publication { channels: channels.into(), failed_images: Vec::new() };
+    let publication = Publication { channels: channels.into(), ..Publication::default() };
     let stored = StoredAd {
         revision: 0,
         tag: AdTag { revision: 0, n: 5 },
