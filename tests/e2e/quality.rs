@@ -16,8 +16,11 @@ async fn quality(client: &Client, source_id: &str) -> Value {
         let read = client.get(&format!("{base}/{source_id}?fields=source_id&include=quality")).await.expect(200);
         read["quality"].clone()
     };
-    let quality = read("/v4/car").await;
+    let mut quality = read("/v4/car").await;
     assert_eq!((&read("/v4/ad").await, &read("/v3/ad").await), (&quality, &quality));
+    let none = json!({"ended": null, "next": null});
+    let promotions = quality.as_object_mut().unwrap().remove("promotions");
+    assert_eq!(promotions, Some(json!({"bump": none, "pole_position": none})), "only a single read has them");
     let score = quality["score"].as_u64().unwrap();
     let within = format!("quality_score__gte={score}&quality_score__lt={}", score + 1);
     let listed =
