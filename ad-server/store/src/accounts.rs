@@ -1,10 +1,13 @@
 //! `ad_core::ports::AccountStore` over the database.
 
+use std::hash::{BuildHasher, RandomState};
+
 use ad_core::{
     model::{Amount, Charge, ChargeQuery, ChargeState, Month, MonthlyCharges, PromotionKind, Timestamp},
     ports::{AccountStore, IdempotencyKey, PageOf, Scope, StoreError},
 };
 use async_trait::async_trait;
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     Columns, Database, DatabaseStore, Statement, from_columns,
@@ -48,6 +51,27 @@ impl FromColumns for Charge {
             state: columns.named(ChargeState::from_name)?,
             asked_by: columns.read()?,
         })
+    }
+}
+
+/// Number of [`AccountLocks`].
+const LOCKS: usize = 64;
+
+/// Let the writes of this process that reserve money of the same dealer wait for each other. Each changes the sum of the dealer, and of
+/// several at once PostgreSQL would have all but one run again. Of two processes it does so.
+#[derive(Debug)]
+pub(super) struct AccountLocks([Mutex<()>; LOCKS], RandomState);
+
+impl Default for AccountLocks {
+    fn default() -> Self {
+        Self([const { Mutex::const_new(()) }; LOCKS], RandomState::new())
+    }
+}
+
+impl AccountLocks {
+    pub(super) async fn of(&self, dealer_code: &str) -> MutexGuard<'_, ()> {
+        let place = self.1.hash_one(dealer_code) % LOCKS as u64;
+        self.0[usize::try_from(place).unwrap_or_default()].lock().await
     }
 }
 

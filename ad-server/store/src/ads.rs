@@ -27,6 +27,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
+    accounts::AccountLocks,
     answer::AnswerColumns,
     lists::{self, codes, dealer_to_charge, numbers},
     photos,
@@ -37,6 +38,7 @@ use super::{
         answers::{self as answers_sql, AnswerValues},
         erase as erase_sql, queue as queue_sql,
     },
+    statement::Dialect,
 };
 
 /// Most kept answers that are found in one read to be removed.
@@ -51,6 +53,7 @@ pub struct DatabaseStore {
     database: Database,
     /// The dealer after which the next claim begins.
     turn: Arc<Mutex<String>>,
+    accounts: Arc<AccountLocks>,
 }
 
 impl DatabaseStore {
@@ -58,7 +61,7 @@ impl DatabaseStore {
     /// that a process left unindexed when it ended.
     pub fn new(database: Database) -> Self {
         database.index_texts();
-        Self { database, turn: Arc::default() }
+        Self { database, turn: Arc::default(), accounts: Arc::default() }
     }
 
     pub(super) fn database(&self) -> &Database {
@@ -213,7 +216,12 @@ impl Store for DatabaseStore {
     }
 
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
-        if !self.run(revision(&change)?, change.answer).await? {
+        // SQLite has one writer, which commits many writes at once.
+        let locked = change.reservation.filter(|_| self.database.dialect() == Dialect::Postgres);
+        let lock = if locked.is_some() { Some(self.accounts.of(change.dealer_code).await) } else { None };
+        let is_revised = self.run(revision(&change)?, change.answer).await?;
+        drop(lock);
+        if !is_revised {
             return Err(self.not_revised(&change).await?);
         }
         if change.content.is_some() {

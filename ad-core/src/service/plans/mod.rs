@@ -8,6 +8,7 @@ mod write;
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Access, DealerScope, Service, ServiceError};
@@ -169,29 +170,12 @@ impl StockPlans {
         options: &mut PlanOptions,
         mut errors: FieldErrors,
     ) -> Result<(), ServiceError> {
-        let mut refuse = |parameter, code, text: String| errors.push(parameter, Violation::stated(code, text));
-        match (access, options.dealer_code.as_deref()) {
-            (Access::Dealer(own), None) => options.dealer_code = Some(own.clone()),
-            (Access::Dealer(own), Some(code)) if own == code => {}
-            (Access::Group(group), code) => {
-                let codes = self.service.directory.group(group);
-                if let Some(code) = code
-                    && !codes.iter().any(|known| known == code)
-                {
-                    refuse(
-                        "dealer_code",
-                        Code::InvalidChoice,
-                        format!("\"{code}\" is not a dealer of the token's group."),
-                    );
-                }
-            }
-            (Access::Dealer(own), Some(code)) => {
-                let text =
-                    format!("\"{code}\" is outside the token's scope; leave dealer_code out, or send \"{own}\".");
-                refuse("dealer_code", Code::NotAllowed, text);
-            }
-            (Access::Operator, _) => {
-                refuse("dealer_code", Code::NotAllowed, "The token's scope has no dealer.".to_owned());
+        let named = options.dealer_code.as_deref();
+        // A plan of a group's token is about the dealers that its payloads name.
+        if named.is_some() || !matches!(access, Access::Group(_)) {
+            match self.service.dealer_of(access, named.map(Value::from).as_ref()) {
+                Ok(dealer) => options.dealer_code = Some(dealer.code.clone()),
+                Err(refusal) => refusal.into_iter().for_each(|refusal| errors.push("dealer_code", refusal)),
             }
         }
         for vehicle_type in options.vehicle_types.iter().flatten() {
@@ -199,7 +183,7 @@ impl StockPlans {
                 let known = categories::all().filter_map(|category| category.vehicle_type);
                 let hint = nearest::did_you_mean(vehicle_type, known).unwrap_or_default();
                 let text = format!("\"{vehicle_type}\" is not a vehicle type. {hint}");
-                refuse("vehicle_types", Code::InvalidChoice, text.trim_end().to_owned());
+                errors.push("vehicle_types", Violation::stated(Code::InvalidChoice, text.trim_end().to_owned()));
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(ServiceError::InvalidQuery(errors)) }

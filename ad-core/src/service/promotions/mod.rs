@@ -97,16 +97,19 @@ impl Promotions {
     ) -> Result<Promotion, PromotionError> {
         let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
         let mut members = Members::new(sent, &known);
-        let named = members.text("dealer_code", "north-cars");
-        let dealer_code = self.dealer_of(access, named, &mut members.errors);
+        members.text("dealer_code", "north-cars");
+        let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
+        if let Err(Some(refusal)) = &dealer {
+            members.errors.push("dealer_code", refusal.clone());
+        }
         let paused = members.flag("paused");
         let service = &self.service;
         let now = service.clock.now();
-        let zone = service.dealer(dealer_code.as_deref().unwrap_or_default()).zone.clone();
-        let rules = members.rules(self.select, &zone, now, None).map_err(ServiceError::Invalid)?;
+        let dealer = dealer.unwrap_or_else(|_| service.dealer(""));
+        let rules = members.rules(self.select, &dealer.zone, now, None).map_err(ServiceError::Invalid)?;
         let mut promotion = Promotion {
             id: service.ids.next(),
-            dealer_code: dealer_code.unwrap_or_default(),
+            dealer_code: dealer.code.clone(),
             rules,
             paused,
             next_run: None,
@@ -122,27 +125,6 @@ impl Promotions {
         } else {
             Err(PromotionError::TooMany { dealer_code: promotion.dealer_code })
         }
-    }
-
-    /// The dealer of a new schedule.
-    fn dealer_of(&self, access: &Access, named: Option<&str>, errors: &mut FieldErrors) -> Option<String> {
-        let codes = self.service.dealer_codes(access);
-        let mut refuse = |code, text: String| errors.push("dealer_code", Violation::stated(code, text));
-        match (named, access) {
-            (Some(code), _) if codes.iter().any(|known| known == code) => return Some(code.to_owned()),
-            (Some(code), Access::Dealer(own)) => refuse(
-                Code::NotAllowed,
-                format!("\"{code}\" is outside the token's scope; leave dealer_code out, or send \"{own}\"."),
-            ),
-            (Some(code), _) => {
-                refuse(Code::InvalidChoice, format!("\"{code}\" is not a dealer of the token's group."));
-            }
-            (None, Access::Dealer(own)) => return Some(own.clone()),
-            (None, _) => {
-                refuse(Code::Required, "Say whose ads are promoted: the token is one of a dealer group.".to_owned());
-            }
-        }
-        None
     }
 
     /// A schedule.

@@ -20,15 +20,24 @@ CREATE INDEX charges_of_dealer ON charges (dealer_code, seq);
 CREATE INDEX charges_of_ad ON charges (ad);
 CREATE INDEX charges_of_month ON charges (month, dealer_code, seq);
 
--- The sums of the charges, kept by the triggers below.
+-- The sums of all charges, whatever became of them, kept by a trigger below. Those that are settled have a table of their own, so that
+-- requests that end do not conflict with promotions that are accepted.
 CREATE TABLE accounts (
     dealer_code TEXT COLLATE "C" NOT NULL,
     month TEXT COLLATE "C" NOT NULL,
     currency TEXT COLLATE "C" NOT NULL,
-    reserved BIGINT NOT NULL DEFAULT 0,
-    spent BIGINT NOT NULL DEFAULT 0,
-    bumps BIGINT NOT NULL DEFAULT 0,
-    pole_positions BIGINT NOT NULL DEFAULT 0,
+    amount BIGINT NOT NULL,
+    PRIMARY KEY (dealer_code, month, currency)
+);
+
+CREATE TABLE settled_accounts (
+    dealer_code TEXT COLLATE "C" NOT NULL,
+    month TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
+    spent BIGINT NOT NULL,
+    released BIGINT NOT NULL,
+    bumps BIGINT NOT NULL,
+    pole_positions BIGINT NOT NULL,
     PRIMARY KEY (dealer_code, month, currency)
 );
 
@@ -41,19 +50,23 @@ CREATE TABLE own_budgets (
 
 CREATE FUNCTION reserve_charge() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO accounts (dealer_code, month, currency, reserved) VALUES (NEW.dealer_code, NEW.month, NEW.currency, NEW.amount)
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET reserved = accounts.reserved + excluded.reserved;
+    INSERT INTO accounts (dealer_code, month, currency, amount) VALUES (NEW.dealer_code, NEW.month, NEW.currency, NEW.amount)
+    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET amount = accounts.amount + excluded.amount;
     RETURN NULL;
 END
 $$;
 
 CREATE FUNCTION settle_charge() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    is_charged BOOLEAN := NEW.state = 'charged';
 BEGIN
-    UPDATE accounts SET reserved = reserved - NEW.amount,
-        spent = spent + CASE WHEN NEW.state = 'charged' THEN NEW.amount ELSE 0 END,
-        bumps = bumps + CASE WHEN NEW.state = 'charged' AND NEW.kind = 'bump' THEN 1 ELSE 0 END,
-        pole_positions = pole_positions + CASE WHEN NEW.state = 'charged' AND NEW.kind = 'pole_position' THEN 1 ELSE 0 END
-    WHERE dealer_code = NEW.dealer_code AND month = NEW.month AND currency = NEW.currency;
+    INSERT INTO settled_accounts AS settled (dealer_code, month, currency, spent, released, bumps, pole_positions)
+    VALUES (NEW.dealer_code, NEW.month, NEW.currency, CASE WHEN is_charged THEN NEW.amount ELSE 0 END,
+        CASE WHEN is_charged THEN 0 ELSE NEW.amount END, CAST(is_charged AND NEW.kind = 'bump' AS INTEGER),
+        CAST(is_charged AND NEW.kind = 'pole_position' AS INTEGER))
+    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET spent = settled.spent + excluded.spent,
+        released = settled.released + excluded.released, bumps = settled.bumps + excluded.bumps,
+        pole_positions = settled.pole_positions + excluded.pole_positions;
     RETURN NULL;
 END
 $$;

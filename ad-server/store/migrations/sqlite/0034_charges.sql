@@ -20,15 +20,24 @@ CREATE INDEX charges_of_dealer ON charges (dealer_code, seq);
 CREATE INDEX charges_of_ad ON charges (ad);
 CREATE INDEX charges_of_month ON charges (month, dealer_code, seq);
 
--- The sums of the charges, kept by the triggers below.
+-- The sums of all charges, whatever became of them, kept by a trigger below.
 CREATE TABLE accounts (
     dealer_code TEXT NOT NULL,
     month TEXT NOT NULL,
     currency TEXT NOT NULL,
-    reserved INTEGER NOT NULL DEFAULT 0,
-    spent INTEGER NOT NULL DEFAULT 0,
-    bumps INTEGER NOT NULL DEFAULT 0,
-    pole_positions INTEGER NOT NULL DEFAULT 0,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (dealer_code, month, currency)
+) STRICT, WITHOUT ROWID;
+
+-- The sums of those that are settled, kept by the other one.
+CREATE TABLE settled_accounts (
+    dealer_code TEXT NOT NULL,
+    month TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    spent INTEGER NOT NULL,
+    released INTEGER NOT NULL,
+    bumps INTEGER NOT NULL,
+    pole_positions INTEGER NOT NULL,
     PRIMARY KEY (dealer_code, month, currency)
 ) STRICT, WITHOUT ROWID;
 
@@ -41,15 +50,15 @@ CREATE TABLE own_budgets (
 
 CREATE TRIGGER charges_insert AFTER INSERT ON charges
 BEGIN
-    INSERT INTO accounts (dealer_code, month, currency, reserved) VALUES (new.dealer_code, new.month, new.currency, new.amount)
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET reserved = reserved + excluded.reserved;
+    INSERT INTO accounts (dealer_code, month, currency, amount) VALUES (new.dealer_code, new.month, new.currency, new.amount)
+    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET amount = amount + excluded.amount;
 END;
 
 CREATE TRIGGER charges_update AFTER UPDATE OF state ON charges WHEN old.state = 'reserved' AND new.state <> 'reserved'
 BEGIN
-    UPDATE accounts SET reserved = reserved - new.amount,
-        spent = spent + iif(new.state = 'charged', new.amount, 0),
-        bumps = bumps + (new.state = 'charged' AND new.kind = 'bump'),
-        pole_positions = pole_positions + (new.state = 'charged' AND new.kind = 'pole_position')
-    WHERE dealer_code = new.dealer_code AND month = new.month AND currency = new.currency;
+    INSERT INTO settled_accounts (dealer_code, month, currency, spent, released, bumps, pole_positions)
+    VALUES (new.dealer_code, new.month, new.currency, iif(new.state = 'charged', new.amount, 0), iif(new.state = 'charged', 0, new.amount),
+        new.state = 'charged' AND new.kind = 'bump', new.state = 'charged' AND new.kind = 'pole_position')
+    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET spent = spent + excluded.spent, released = released + excluded.released,
+        bumps = bumps + excluded.bumps, pole_positions = pole_positions + excluded.pole_positions;
 END;

@@ -8,10 +8,12 @@ statements! {
     /// The sums of a dealer's charges in a month and currency, and its own limit.
     MonthlyCharges<'a> { dealer_code: &'a str, month: String, currency: &'a str }
     both "
-        SELECT coalesce(reserved, 0), coalesce(spent, 0), coalesce(bumps, 0), coalesce(pole_positions, 0),
-            (SELECT own FROM own_budgets WHERE dealer_code = :dealer_code)
+        SELECT coalesce(amount, 0) - coalesce(spent, 0) - coalesce(released, 0), coalesce(spent, 0), coalesce(bumps, 0),
+            coalesce(pole_positions, 0), (SELECT own FROM own_budgets WHERE dealer_code = :dealer_code)
         FROM (SELECT 1) AS one
-            LEFT JOIN accounts ON accounts.dealer_code = :dealer_code AND month = :month AND currency = :currency";
+            LEFT JOIN accounts ON accounts.dealer_code = :dealer_code AND accounts.month = :month AND accounts.currency = :currency
+            LEFT JOIN settled_accounts AS settled
+                ON settled.dealer_code = :dealer_code AND settled.month = :month AND settled.currency = :currency";
 
     /// A page of the charges of dealers, newest first, each with the number of all and its place.
     ChargesOfDealers<'a> {

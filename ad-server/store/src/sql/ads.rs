@@ -124,7 +124,9 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
             AND (:total IS NULL OR :total <= max(0, min(coalesce(:budget, 9223372036854775807),
                     coalesce((SELECT own FROM own_budgets WHERE dealer_code = ads.dealer_code), 9223372036854775807))
-                - coalesce((SELECT reserved + spent FROM accounts
+                - coalesce((SELECT amount FROM accounts
+                    WHERE dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)
+                + coalesce((SELECT released FROM settled_accounts
                     WHERE dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)));
 
         -- A request waits for those before it.
@@ -187,8 +189,10 @@ statements! {
                 AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
                 AND (:total IS NULL OR :total <= greatest(0, least(coalesce(:budget, 9223372036854775807),
                         coalesce((SELECT own FROM own_budgets WHERE own_budgets.dealer_code = ads.dealer_code), 9223372036854775807))
-                    - coalesce((SELECT reserved + spent FROM accounts
-                        WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)))
+                    - coalesce((SELECT amount FROM accounts
+                        WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)
+                    + coalesce((SELECT released FROM settled_accounts AS settled
+                        WHERE settled.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)))
             RETURNING seq, dealer_code, source_id, content_revision
         ), charge AS (
             -- The trigger adds to the account, which is a conflict if another transaction has done so meanwhile.
