@@ -3,21 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
 
+mod peak;
+
 use std::{
     fs::{self, File},
     io::{BufWriter, Cursor, Write},
     path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use flate2::{Compression, write::GzEncoder};
-
-/// Most memory that reading a file may take, in KiB.
-const MEMORY: u64 = 100 * 1024;
-
-const MAPPING: &str = "[vehicle]\ntype = \"car\"\n[fields]\nsource_id = \"id\"\n";
+use peak::{MAPPING, MEMORY, Ran, run};
 
 /// Writes a file, packed if its name says so, and returns how long it is.
 fn pack(path: &Path, write: impl FnOnce(&mut dyn Write)) -> u64 {
@@ -38,32 +33,6 @@ fn repeat(out: &mut dyn Write, text: &str, times: usize) {
     (0..times / 1000).for_each(|_| out.write_all(block.as_bytes()).unwrap());
 }
 
-/// Runs a command on a file; what it printed, and the peak of its memory in KiB.
-fn run(folder: &Path, arguments: &[&str]) -> (String, u64) {
-    let printed = folder.join("printed");
-    let mut process = Command::new(env!("CARGO_BIN_EXE_ad-migrate"))
-        .args(arguments)
-        .current_dir(folder)
-        // By default, the allocator returns freed memory to the system after a delay, so that the peak would depend on timing.
-        .env("MIMALLOC_PURGE_DELAY", "0")
-        .stdout(Stdio::null())
-        .stderr(File::create(&printed).unwrap())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", process.id());
-    let mut peak = 0;
-    loop {
-        // The kernel keeps the peak; the last look before the end counts.
-        let now = fs::read_to_string(&status).unwrap_or_default();
-        let now = now.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-        peak = peak.max(now.unwrap_or_default());
-        if process.try_wait().unwrap().is_some() {
-            return (fs::read_to_string(&printed).unwrap(), peak);
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
 /// Checks and inspects a file within the bound.
 #[track_caller]
 fn is_bounded(name: &str, says: &str, write: impl FnOnce(&mut dyn Write)) {
@@ -71,7 +40,8 @@ fn is_bounded(name: &str, says: &str, write: impl FnOnce(&mut dyn Write)) {
     fs::write(folder.path().join("mapping.toml"), MAPPING).unwrap();
     let length = pack(&folder.path().join(name), write);
     for arguments in [&["check", name, "--mapping", "mapping.toml"][..], &["inspect", name]] {
-        let (printed, peak) = run(folder.path(), arguments);
+        let Ran { code, stdout, stderr: printed, peak } = run(folder.path(), arguments);
+        assert!(matches!(code, Some(0..=3)) && stdout.len() < 4 << 20, "{arguments:?}: {code:?}: {printed}");
         println!("{}, {length} bytes: peak {} MiB", arguments.join(" "), peak / 1024);
         assert!(cfg!(not(target_os = "linux")) || (1..MEMORY).contains(&peak), "{arguments:?}: {peak} KiB");
         assert!(arguments[0] != "check" || printed.contains(says), "{arguments:?}: {printed}");

@@ -4,7 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use ad_bulk::check::{Finding, Verdict};
 use ad_core::printable;
-use ad_files::{Place, Severity, text::shortened};
+use ad_files::{
+    Place, Severity,
+    text::{counted, shortened},
+};
 use serde::Serialize;
 
 use super::{Column, Output, Rows, Stream, Styled, Tone, progress::BlockingCounter};
@@ -28,6 +31,9 @@ struct PrintedFinding<'a> {
 
 const LONGEST_SHOWN: usize = 60;
 
+/// Most findings of a command that people see. Nobody reads more, and a short file can have a million.
+const MOST_SHOWN: u64 = 1000;
+
 /// Writes findings, and shows the number of validated payloads on a terminal.
 #[derive(Debug)]
 pub struct Findings {
@@ -37,6 +43,9 @@ pub struct Findings {
     text: BufWriter<Stream>,
     /// What programs get, unless that is something else.
     rows: Option<Rows>,
+    /// Findings that people saw, and those that they did not.
+    shown: u64,
+    more: u64,
     progress: BlockingCounter,
 }
 
@@ -45,7 +54,7 @@ impl Findings {
     pub fn new(file: &str, out: Output) -> Self {
         let (file, text) = (file.to_owned(), BufWriter::new(out.stdout()));
         let rows = (!out.is_for_people()).then(|| out.rows(COLUMNS));
-        Self { file, out, text, rows, progress: BlockingCounter::new(out, "payload") }
+        Self { file, out, text, rows, shown: 0, more: 0, progress: BlockingCounter::new(out, "payload") }
     }
 
     /// The same for people only: programs get something else.
@@ -83,7 +92,10 @@ impl Findings {
                     vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
                     finding,
                 })?;
+            } else if self.out.is_for_people() && self.shown >= MOST_SHOWN {
+                self.more += 1;
             } else if self.out.is_for_people() {
+                self.shown += 1;
                 self.text.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
             }
         }
@@ -112,6 +124,10 @@ impl Findings {
     pub fn end(mut self) -> io::Result<()> {
         self.progress.hide();
         self.text.flush()?;
+        if self.more > 0 {
+            let more = counted(self.more, "more finding");
+            self.out.note(&format!("… and {more}; ad-cli validate --output csv lists all"));
+        }
         self.rows.map_or(Ok(()), Rows::end)
     }
 }
@@ -141,7 +157,7 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         text.push(" is ").push(&shortened(&value.to_string(), LONGEST_SHOWN));
     }
     if let Some(source_id) = &verdict.source_id {
-        text.toned(Tone::Faint, &format!(" ({source_id})"));
+        text.toned(Tone::Faint, &format!(" ({})", shortened(source_id, LONGEST_SHOWN)));
     }
     let why = finding.messages.join(" ");
     if finding.field.is_none() {

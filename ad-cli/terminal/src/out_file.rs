@@ -41,6 +41,8 @@ pub enum FileKind {
     Payloads,
     /// A plan of a sync.
     Plan,
+    /// A page of the manual of `ad-cli`.
+    ManualPage,
     /// What people edit, a mapping or a sheet, or keep, the record of an ad. It is never recognised, because it would be lost.
     Draft,
 }
@@ -59,6 +61,7 @@ impl FileKind {
             Self::RowsAndPayloads => &[("{\"row\":", ",\"line\":")],
             Self::Payloads => &[(PAYLOADS_MARK, "{")],
             Self::Plan => &[("{\"ad_cli_plan\":", "\"steps\":")],
+            Self::ManualPage => &[(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH ad-cli", "")],
             Self::Draft => &[],
         }
     }
@@ -154,13 +157,17 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [(FileKind, &str); 7] = [
+    const KINDS: [(FileKind, &str); 8] = [
         (FileKind::Outcomes, "{\n\"file\": \"stock.csv\",\n\"summary\": {\"ads\": 1},\n\"ads\": ["),
         (FileKind::Outcomes, "{\n  \"rows\": [\n"),
         (FileKind::Findings, "{\"file\":\"stock.csv\",\"checked\":\"2026-01-01\",\n\"rows\":["),
         (FileKind::RowsAndPayloads, "{\"row\":1,\"line\":2,\"payload\":{}}\n"),
         (FileKind::Payloads, " \t \t{\"source_id\":\"1\"}\n"),
         (FileKind::Plan, "{\"ad_cli_plan\":1,\"url\":\"x\",\"steps\":1}\n"),
+        (
+            FileKind::ManualPage,
+            ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH ad-cli-create 1  \"ad-cli-create 0.1.0\" \n",
+        ),
         (FileKind::Draft, "[vehicle]\n"),
     ];
 

@@ -21,6 +21,9 @@ use crate::{
     readers::{CellKind, Row, is_twice_encoded, may_be_damaged},
 };
 
+/// Bytes of the longest identifier that is valid: 255 characters.
+const LONGEST_IDENTIFIER: usize = 4 * 255;
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowChecker<'a> {
     pub(super) rulebook: &'a Rulebook,
@@ -215,6 +218,11 @@ fn source(row: Row<'_>) -> Map<String, Value> {
     source
 }
 
+/// An identifier in reports. One that is longer than any may be makes its row invalid, and is shortened.
+fn within(identifier: String) -> String {
+    if identifier.len() > LONGEST_IDENTIFIER { shortened(&identifier) } else { identifier }
+}
+
 /// A verdict with the identifiers of a row.
 fn identified(payload: &Map<String, Value>) -> Verdict {
     let fields = payload.get("category_fields").and_then(Value::as_object);
@@ -223,7 +231,8 @@ fn identified(payload: &Map<String, Value>) -> Verdict {
     let plate = text("registration_number").map(plate);
     let vin = text("vin").map(str::to_uppercase);
     let image_count = payload.get("image_urls").and_then(Value::as_array).map_or(0, Vec::len);
-    Verdict { source_id: source_id.map(str::to_owned), plate, vin, image_count, ..Verdict::default() }
+    let source_id = source_id.map(|id| within(id.to_owned()));
+    Verdict { source_id, plate: plate.map(within), vin: vin.map(within), image_count, ..Verdict::default() }
 }
 
 fn images(payload: &Map<String, Value>) -> impl Iterator<Item = &str> {

@@ -24,6 +24,9 @@ use pairs::Pairs;
 /// Rows that are analysed, from the beginning.
 const ROWS: u32 = 5000;
 
+/// Values after which no further rows are analysed: rows can have very many.
+const ENOUGH_CELLS: usize = 4_000_000;
+
 /// The columns of a file, and a draft of a mapping.
 #[derive(Debug, Serialize)]
 pub struct Draft {
@@ -73,7 +76,7 @@ pub struct Guess {
 pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, ReadError> {
     let mut seen = SeenFile::new(catalogue);
     let mut reuse: Option<Batch> = None;
-    while seen.rows < ROWS {
+    while seen.rows < ROWS && seen.cells < ENOUGH_CELLS {
         let Some(batch) = reader.next(reuse.take())? else { break };
         match seen.pairs.expanded(&batch) {
             Some(expanded) => seen.add(&expanded),
@@ -92,13 +95,16 @@ struct SeenFile {
     names: Vec<String>,
     columns: Vec<ColumnStatistics>,
     rows: u32,
+    /// Values of these rows.
+    cells: usize,
     /// The columns that an attribute names.
     pairs: Pairs,
 }
 
 impl SeenFile {
     fn new(catalogue: &Catalogue) -> Self {
-        Self { terms: Terms::new(catalogue), names: Vec::new(), columns: Vec::new(), rows: 0, pairs: Pairs::default() }
+        let (terms, pairs) = (Terms::new(catalogue), Pairs::default());
+        Self { terms, names: Vec::new(), columns: Vec::new(), rows: 0, cells: 0, pairs }
     }
 
     fn add(&mut self, batch: &Batch) {
@@ -107,10 +113,11 @@ impl SeenFile {
             self.columns.push(ColumnStatistics::default());
         }
         for row in batch.rows() {
-            if self.rows == ROWS {
+            if self.rows == ROWS || self.cells >= ENOUGH_CELLS {
                 return;
             }
             self.rows += 1;
+            self.cells += row.cells().size_hint().0;
             let count = self.columns.len();
             for (id, text) in row.cells() {
                 if let Some(column) = self.columns.get_mut(id.index()) {

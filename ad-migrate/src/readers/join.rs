@@ -13,11 +13,16 @@ use serde::Deserialize;
 use super::{
     Batch, ColumnId, Columns, Detected, ReadError, Reader, Records, Settings, packing, quoted, short,
     source::{self, OpenedSource, SourceFile},
+    too_long,
 };
 use ad_core::{synonyms::fold::folded, violation::nearest};
 
 /// Bytes of a second file that are kept.
 const MOST: usize = 256 << 20;
+
+/// Values that rows get which earlier rows have got, too. Without a limit, a short file of which all rows have the same key would add all of its
+/// values to each row.
+const MOST_AGAIN: u64 = 20_000_000;
 
 /// The column of image names.
 const NAME: &str = "name";
@@ -37,13 +42,23 @@ pub struct Join {
     names: Option<PathBuf>,
 }
 
-/// Values of a second file by key: each a column and a text.
-type Values = FxHashMap<Box<str>, Vec<(ColumnId, Box<str>)>>;
+/// Values of a second file by key.
+type Values = FxHashMap<Box<str>, KeyValues>;
+
+/// The values of a key: each a column and a text.
+#[derive(Debug, Default)]
+struct KeyValues {
+    values: Vec<(ColumnId, Box<str>)>,
+    /// Whether a row has got them.
+    is_used: bool,
+}
 
 #[derive(Debug)]
 struct Joined {
     inner: Box<dyn Records>,
     joins: Vec<(String, Values)>,
+    /// Values that further rows may get of those that earlier rows have got.
+    again: u64,
 }
 
 /// Adds the columns of other files to rows.
@@ -80,7 +95,7 @@ pub(super) fn with(
         };
         joins.push((join.by.clone(), values));
     }
-    Ok(Box::new(Joined { inner, joins }))
+    Ok(Box::new(Joined { inner, joins, again: MOST_AGAIN }))
 }
 
 /// The values of a file by those of its key column.
@@ -116,7 +131,7 @@ fn of_file(
                 row.cells().filter_map(|(id, text)| Some((*ids.get(columns.name(id))?, text.into()))).collect();
             size += of_row.iter().map(|(_, text)| text.len() + 24).sum::<usize>();
             // Several rows of a key add values to the same columns.
-            values.entry(key.into()).or_default().extend(of_row);
+            values.entry(key.into()).or_default().values.extend(of_row);
         }
         if size > MOST {
             let message = format!("{} is too long to be joined: it has more than {} MiB.", path.display(), MOST >> 20);
@@ -203,7 +218,7 @@ fn of_names(name: &str, mut names: Vec<String>, inner: &mut dyn Records) -> Valu
     for name in names {
         let file = name.rsplit(['/', '\\']).next().unwrap_or(&name);
         let key = folded(file.split(['_', '-', '.', ' ', '(']).next().unwrap_or(file));
-        values.entry(key.into()).or_default().push((column, name.into()));
+        values.entry(key.into()).or_default().values.push((column, name.into()));
     }
     values
 }
@@ -222,14 +237,37 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
+/// The error that a join would add values without end.
+fn too_often(by: &str) -> ReadError {
+    let message = format!(
+        "The join by {} adds more than {MOST_AGAIN} values of the second file to rows again: many of its rows have the same key.",
+        quoted(by)
+    );
+    ReadError::new(message).hint("Set by and key to columns that identify a vehicle.")
+}
+
 impl Records for Joined {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         let has_row = self.inner.row(batch)?;
         if has_row {
             let columns = self.inner.columns().clone();
-            for (by, values) in &self.joins {
+            for (by, of_keys) in &mut self.joins {
                 let key = columns.id(by).and_then(|column| batch.last_value(column)).map(folded);
-                for (column, text) in key.and_then(|key| values.get(key.as_str())).into_iter().flatten() {
+                let Some(of_key) = key.and_then(|key| of_keys.get_mut(key.as_str())) else { continue };
+                if of_key.is_used {
+                    let Some(again) = self.again.checked_sub(of_key.values.len() as u64) else {
+                        // The row would lack what the join adds.
+                        batch.undo();
+                        return Err(too_often(by));
+                    };
+                    self.again = again;
+                }
+                of_key.is_used = true;
+                for (column, text) in &of_key.values {
+                    if !batch.has_room(text) {
+                        batch.error(too_long());
+                        break;
+                    }
                     batch.push(*column, text);
                 }
             }
@@ -306,6 +344,36 @@ mod tests {
         );
         let first = "1@1 plate=ABC 123; extra:name=ABC123_2.jpg; extra:name=ABC123_10.jpg; extra:name=img/abc123-1.jpg";
         assert_eq!(read("images.txt"), [first, "2@2 plate=X; more=1"]);
+    }
+
+    #[test]
+    fn values_of_the_same_key_are_added_to_a_bounded_number_of_rows() {
+        let rows = "Regnr\n".to_owned() + &"a\n".repeat(20_000);
+        let folder = folder(&[("stock.csv", &rows)]);
+        let settings = settings("by = 'Regnr'\nfile = 'stock.csv'\nkey = 'Regnr'");
+        let mut reader = Reader::open(&folder.path().join("stock.csv"), &settings).unwrap();
+        let (mut rows, mut widest, mut batch) = (0, 0, None);
+        let error = loop {
+            match reader.next(batch.take()) {
+                Ok(Some(next)) => {
+                    rows += next.rows().len() as u64;
+                    widest = next.rows().map(|row| row.cells().count()).max().unwrap().max(widest);
+                    batch = Some(next);
+                }
+                Ok(None) => panic!("{rows} rows were read"),
+                Err(error) => break error,
+            }
+        };
+        assert!(error.message.contains("The join by \"Regnr\" adds more than 20000000 values"), "{error}");
+        assert!((1..=MOST_AGAIN / 20_000 + 1).contains(&rows) && widest == 20_001, "{rows} rows of {widest} values");
+        // A row that gets more than a row may have is no vehicle.
+        let rows = "Regnr\n".to_owned() + &"a\n".repeat(200_000);
+        fs::write(folder.path().join("stock.csv"), rows).unwrap();
+        let mut reader = Reader::open(&folder.path().join("stock.csv"), &settings).unwrap();
+        let batch = reader.next(None).unwrap().unwrap();
+        let row = batch.rows().next().unwrap();
+        assert!(row.cells().count() < 200_000);
+        assert_eq!(row.findings().iter().map(|finding| &*finding.reason).collect::<Vec<_>>(), ["the row is too long"]);
     }
 
     #[test]

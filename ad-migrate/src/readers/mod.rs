@@ -17,6 +17,7 @@ mod packing;
 mod padding;
 mod pieces;
 mod row;
+mod row_limit;
 mod same;
 mod sheets;
 mod source;
@@ -49,6 +50,7 @@ pub(crate) use row::row_of_paths;
 pub(crate) use row::rows_of;
 pub use row::{Batch, CellKind, ColumnId, Columns, Row};
 pub(crate) use row::{BesideValues, PlacedText, Unpaired};
+use row_limit::RowLimit;
 pub use same::{SameRows, Take};
 use source::OpenedSource;
 
@@ -270,6 +272,7 @@ pub struct Reader {
     /// An error after rows that are returned first.
     failed: Option<ReadError>,
     progress: Progress,
+    row_limit: RowLimit,
     /// The file as it was when it was opened; not of stdin.
     opened: Option<(PathBuf, FileState)>,
 }
@@ -304,7 +307,7 @@ impl Reader {
         let records = same::with(records, path, settings)?;
         let records = join::with(records, path, settings, &detected)?;
         let opened = before.map(|state| (path.to_owned(), state));
-        Ok(Self { detected, records, has_ended: false, failed: None, progress, opened })
+        Ok(Self { detected, records, has_ended: false, failed: None, progress, row_limit: RowLimit::default(), opened })
     }
 
     /// Format, encoding and structure of the file; with what only its end shows, if all rows have been read.
@@ -336,6 +339,8 @@ impl Reader {
         }
         let mut batch = reuse.unwrap_or_default();
         let filled = self.records.fill(&mut batch);
+        let (read, _) = self.progress();
+        let filled = self.row_limit.add(batch.rows().len(), read, &self.detected).and(filled);
         self.has_ended = !matches!(filled, Ok(true));
         if self.has_ended {
             self.settle();

@@ -20,8 +20,8 @@ pub(super) const MOST_UNPACKED: u64 = 64 << 30;
 /// Bytes that any file may decompress to, whatever its ratio.
 const ANY_UNPACKED: u64 = 8 << 20;
 
-/// Highest ratio beyond that. Stock files have 5 to 30.
-const MOST_TIMES: u64 = 250;
+/// Highest ratio beyond that. Stock files have 5 to 60.
+const MOST_TIMES: u64 = 100;
 
 /// Most bytes of an archive's directory.
 const LONGEST_LIST: u32 = 4 << 20;
@@ -161,8 +161,8 @@ pub(super) fn bounded<R: Read>(file: R, packed: u64, allowance: &mut Allowance) 
 
 /// Most bytes that are read of a spreadsheet: this number, and this multiple of its size in addition. Its parts are read several times
 /// to find the sheet with the table, and without a limit, many sheets that refer to the same part would take for ever.
-const ANY_READ: u64 = 128 << 20;
-const MOST_READ_TIMES: u64 = 600;
+const ANY_READ: u64 = 64 << 20;
+const MOST_READ_TIMES: u64 = 150;
 
 /// What may still be read of the parts of a spreadsheet, all together.
 #[derive(Debug)]
@@ -378,9 +378,9 @@ mod tests {
     fn what_is_read_of_all_parts_together_is_bounded() {
         let mut allowance = Allowance::of(1 << 20);
         let mut read = |length: u64| io::copy(&mut allowance.read(io::repeat(b'x').take(length)), &mut io::sink());
-        assert_eq!(read(250 << 20).unwrap(), 250 << 20);
-        assert_eq!(read(250 << 20).unwrap(), 250 << 20);
-        let error = read(250 << 20).unwrap_err().to_string();
+        assert_eq!(read(100 << 20).unwrap(), 100 << 20);
+        assert_eq!(read(100 << 20).unwrap(), 100 << 20);
+        let error = read(100 << 20).unwrap_err().to_string();
         assert_eq!(error, "finding its table takes far more reading than its size allows");
     }
 
@@ -389,7 +389,7 @@ mod tests {
         let error = unpacked(1 << 15, 9 << 20).unwrap_err().to_string();
         assert_eq!(
             error,
-            "the file unpacks to 8 MiB or more, over 250 times its size, as archives do that are meant to fill a disk"
+            "the file unpacks to 8 MiB or more, over 100 times its size, as archives do that are meant to fill a disk"
         );
         assert_eq!(unpacked(1 << 10, 7 << 20).unwrap(), 7 << 20, "a small file may be anything");
         assert_eq!(unpacked(1 << 20, 70 << 20).unwrap(), 70 << 20, "a large one as much as its size allows");

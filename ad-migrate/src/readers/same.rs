@@ -11,10 +11,12 @@ use ad_core::violation::nearest;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::{Batch, ColumnId, Columns, ReadError, Reader, Records, Settings, quoted};
+use super::{Batch, ColumnId, Columns, ReadError, Reader, Records, Settings, quoted, too_long};
 
-/// Bytes of rows that wait for the last one of their vehicle.
-const MOST: usize = 256 << 20;
+/// Most bytes of rows that wait for the last one of their vehicle: of any file, and this multiple of its size in addition, up to a limit.
+const ANY_WAITING: u64 = 32 << 20;
+const WAITING_TIMES: u64 = 30;
+const MOST_WAITING: u64 = 256 << 20;
 
 /// Rows that are about the same vehicle: `same` in `[rows]` of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +43,16 @@ pub enum Take {
 struct Repeated {
     inner: Box<dyn Records>,
     same: SameRows,
+    /// The column, once it is known, and how many names have been compared.
+    column: Option<ColumnId>,
+    compared: usize,
     /// The row that counts, by what its key comes to.
     counts: FxHashMap<u64, u64>,
     /// Rows that wait for the one that counts.
     waiting: FxHashMap<u64, Batch>,
     size: usize,
+    /// Bytes that they may take.
+    most: usize,
 }
 
 /// Marks the rows of which others count.
@@ -62,7 +69,7 @@ pub(super) fn with(inner: Box<dyn Records>, path: &Path, settings: &Settings) ->
     let (mut counts, mut batch) = (FxHashMap::default(), None);
     let (mut found, mut columns) = (None, Arc::default());
     while let Some(next) = reader.next(batch.take())? {
-        found = found.or_else(|| column_of(next.columns(), &same.column));
+        found = found.or_else(|| column_of(next.columns(), &same.column, 0));
         for row in next.rows() {
             let Some(key) = found.and_then(|column| row.value(column)).and_then(hash) else { continue };
             if same.take == Take::First {
@@ -80,14 +87,26 @@ pub(super) fn with(inner: Box<dyn Records>, path: &Path, settings: &Settings) ->
         let hint = nearest::did_you_mean(&same.column, columns.names());
         return Err(error.hint(hint.as_deref().unwrap_or("Set it to the column that identifies a vehicle.")));
     }
-    Ok(Box::new(Repeated { inner, same, counts, waiting: FxHashMap::default(), size: 0 }))
+    let length = path.metadata().map_or(0, |metadata| metadata.len());
+    let most = ANY_WAITING.saturating_add(WAITING_TIMES.saturating_mul(length)).min(MOST_WAITING);
+    Ok(Box::new(Repeated {
+        inner,
+        same,
+        column: None,
+        compared: 0,
+        counts,
+        waiting: FxHashMap::default(),
+        size: 0,
+        most: usize::try_from(most).unwrap_or(usize::MAX),
+    }))
 }
 
-/// The column of a name, in any case.
-fn column_of(columns: &Columns, name: &str) -> Option<ColumnId> {
+/// The column of a name, in any case; of the columns behind the first `compared` ones.
+fn column_of(columns: &Columns, name: &str, compared: usize) -> Option<ColumnId> {
     let in_any_case = || {
         let name = name.trim().to_lowercase();
-        columns.at(columns.names().position(|known| known.trim().to_lowercase() == name)?)
+        let mut names = columns.names().enumerate().skip(compared);
+        columns.at(names.find(|(_, known)| known.trim().to_lowercase() == name)?.0)
     };
     columns.id(name).or_else(in_any_case)
 }
@@ -100,27 +119,46 @@ fn hash(key: &str) -> Option<u64> {
     (!key.is_empty()).then(|| hasher.finish())
 }
 
+impl Repeated {
+    /// The column of the key. The columns of XML and JSON become known one by one, and each name is compared once.
+    fn column(&mut self) -> Option<ColumnId> {
+        let columns = self.inner.columns();
+        let known = columns.names().len();
+        if self.column.is_none() && self.compared < known {
+            self.column = column_of(columns, &self.same.column, self.compared);
+            self.compared = known;
+        }
+        self.column
+    }
+}
+
 impl Records for Repeated {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         if !self.inner.row(batch)? {
             return Ok(false);
         }
-        let column = column_of(self.inner.columns(), &self.same.column);
-        let key = column.and_then(|column| batch.last_value(column)).and_then(hash);
+        let key = self.column().and_then(|column| batch.last_value(column)).and_then(hash);
         let Some(key) = key else { return Ok(true) };
         if self.counts.get(&key).is_some_and(|row| Some(*row) != batch.last_number()) {
-            if self.same.take == Take::All {
-                self.size += batch.copy_last(self.waiting.entry(key).or_default());
-                if self.size > MOST {
+            let waiting = (self.same.take == Take::All).then(|| self.waiting.entry(key).or_default());
+            // What is too long for a row is refused when the last one comes.
+            if let Some(waiting) = waiting.filter(|waiting| !waiting.is_too_long()) {
+                self.size += batch.copy_last(waiting);
+                if self.size > self.most {
                     let message =
-                        format!("More than {} MiB of rows wait for others about the same vehicle.", MOST >> 20);
+                        format!("More than {} MiB of rows wait for others about the same vehicle.", self.most >> 20);
                     return Err(ReadError::new(message)
                         .hint("Sort the file by vehicle, or merge the rows in the program that writes it."));
                 }
             }
             batch.replace_last();
         } else if let Some(earlier) = self.waiting.remove(&key) {
-            self.size -= batch.prepend(&earlier);
+            self.size -= earlier.held();
+            if earlier.is_too_long() {
+                batch.error(too_long());
+            } else {
+                batch.prepend(&earlier);
+            }
         }
         Ok(true)
     }
@@ -177,6 +215,26 @@ mod tests {
         let beside: Vec<_> = row.values(kind).zip(row.beside(kind, amount, true)).collect();
         assert_eq!(beside, [("list", Ok("5")), ("export", Ok(""))]);
         assert_eq!(batch.rows().map(Row::is_replaced).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn rows_without_number_about_a_vehicle_are_not_one_row() {
+        let text = "id;b\n".to_owned() + &"1;x\n".repeat(100_000) + "2;y\n";
+        let file = file(text.as_bytes());
+        let mut reader = Reader::open(file.path(), &settings("id", Take::All)).unwrap();
+        let (mut told, mut most, mut batch) = (Vec::new(), 0, None);
+        while let Some(next) = reader.next(batch.take()).unwrap() {
+            for row in next.rows().filter(|row| !row.is_replaced()) {
+                most = row.cells().count().max(most);
+                told.push((
+                    row.number(),
+                    row.findings().iter().map(|finding| finding.reason.clone()).collect::<Vec<_>>(),
+                ));
+            }
+            batch = Some(next);
+        }
+        assert_eq!(told, [(100_000, vec!["the row is too long".to_owned()]), (100_001, Vec::new())]);
+        assert_eq!(most, 2);
     }
 
     #[test]

@@ -52,14 +52,16 @@ struct Places {
 pub fn read(path: &Path) -> Result<Vec<Dealer>, DealersFileError> {
     let (file, text): (DealersFile, String) = toml_file::read(path)?;
     let places = toml_file::parse::<Places>(&text).map_or_else(|_| Vec::new(), |places| places.dealer);
-    let mut lines: HashMap<&str, usize> = HashMap::new();
+    let start = |index: usize| places.get(index).map_or(0, |place| place.span().start);
+    // Lines are counted for an error only: for each dealer, that would take the square of their number.
+    let line = |index: usize| line_of(&text, start(index));
+    let mut known: HashMap<&str, usize> = HashMap::new();
     for (index, dealer) in file.dealer.iter().enumerate() {
-        let line = places.get(index).map_or(1, |place| line_of(&text, place.span().start));
-        let earlier =
-            lines.insert(&dealer.code, line).map(|line| format!("code: duplicate of the dealer on line {line}"));
+        let earlier = known.insert(&dealer.code, index);
+        let earlier = earlier.map(|earlier| format!("code: duplicate of the dealer on line {}", line(earlier)));
         if let Some(problem) = problem(dealer).or(earlier) {
             let code = dealer.code.escape_debug().to_string();
-            return Err(DealersFileError::Dealer { path: path.to_owned(), line, code, problem });
+            return Err(DealersFileError::Dealer { path: path.to_owned(), line: line(index), code, problem });
         }
     }
     Ok(file.dealer)
@@ -174,6 +176,13 @@ mod tests {
             (one("bump = [\"tertiary\"]"), 5, "dealer[0].bump[0]: unknown variant `tertiary`"),
             (one("[dealer.address]\nzip = \"1\""), 6, "dealer[0].address.zip: unknown field `zip`"),
             (one("[[dealer]]\ncode = \"b\""), 5, "dealer[1]: missing field `name`"),
+            (one("zone = \"../../etc/passwd\""), 2, "dealer \"a\": zone: \"../../etc/passwd\" is not a time zone"),
+            (one("zone = \"\\u001b[2J\""), 2, "dealer \"a\": zone: \"\\u{1b}[2J\" is not a time zone"),
+            (one("[dealer.tariff]\nbump = 1e308"), 6, "dealer[0].tariff.bump: expected an amount"),
+            (one("[dealer.tariff]\nbudget = -0.01"), 6, "dealer[0].tariff.budget: expected an amount"),
+            (one("[dealer.tariff]\nbudget = nan"), 6, "dealer[0].tariff.budget: not a JSON number"),
+            (one("[dealer.tariff]\nslots = 99999999999999999999"), 6, ""),
+            (one(&format!("group = \"{}\"", "g".repeat(300))), 2, "dealer \"a\": group: must have at most 255"),
             (one("currency = \"KRONOR\""), 2, "dealer \"a\": currency: \"KRONOR\" is not an ISO 4217 code"),
             (one("zone = \"Stockholm\""), 2, "dealer \"a\": zone: \"Stockholm\" is not a time zone, such as"),
             (

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod connections;
+mod further;
 mod images;
 mod reads;
 mod terminal;

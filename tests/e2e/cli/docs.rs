@@ -55,6 +55,17 @@ async fn there_are_completions_a_manual_and_the_documentation_of_the_api() {
     for page in ["ad-cli.1", "ad-cli-create.1", "ad-cli-migrate-v4.1"] {
         assert!(cli.home().join("man/man1").join(page).exists(), "{page}");
     }
+    cli.run("man --folder man/man1").await.done();
+    // The last page that would be written is somebody else's: none is.
+    cli.file("man/man1/ad-cli.1", "mine");
+    std::fs::remove_file(cli.home().join("man/man1/ad-cli-create.1")).unwrap();
+    let refused = cli.run("man --folder man/man1").await;
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("ad-cli.1 exists, and this command did not write it"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(cli.home().join("man/man1/ad-cli.1")).unwrap(), "mine");
+    assert!(!cli.home().join("man/man1/ad-cli-create.1").exists());
+    cli.run("man --folder man/man1 --force").await.done();
+    assert!(cli.home().join("man/man1/ad-cli-create.1").exists());
     for (page, path) in [("", "/docs/swagger-ui/"), ("redoc", "/docs/redoc/"), ("openapi", "/openapi.json")] {
         let opened = cli.run(&format!("open {page}")).await;
         assert_eq!(opened.done(), format!("http://127.0.0.1:8080/ads{path}\n"));

@@ -16,6 +16,15 @@ use super::{NotPayloads, Place, Source, is_space, source::is_object};
 /// Bytes that are read at a time.
 const BLOCK: usize = 256 * 1024;
 
+/// Most payloads of a chunk. What is found about each takes memory, however short it is.
+const MOST_PAYLOADS: usize = 500;
+
+/// Closing braces after which a chunk of lines ends, because a line can have several payloads. A payload has about ten.
+const MOST_BRACES: usize = 5 * MOST_PAYLOADS;
+
+/// Most payloads of one line.
+const MOST_ON_A_LINE: usize = 1000;
+
 /// Maximum length of the text of one payload. Unlike at the service, white space counts.
 const LONGEST: usize = 2 * MOST_BYTES;
 
@@ -54,6 +63,8 @@ pub struct Chunks {
     /// Where those begin in the file.
     place: Place,
     is_skipping: bool,
+    /// Whether there are whole payloads among the bytes that belong to the next chunk.
+    is_behind: bool,
     has_ended: bool,
 }
 
@@ -86,6 +97,8 @@ pub struct Piece<'a> {
 }
 
 const TOO_LONG_LINE: &str = "The line is longer than 2 MiB; one payload is at most 1 MiB.";
+const TOO_MANY: &str =
+    "The line has more than 1000 payloads; write each on a line of its own. The rest of the line is not read.";
 const NO_END: &str =
     "No end of this payload within 2 MiB: a quote or bracket is probably not closed. The rest of the file is not read.";
 const HALF: &str = "Truncated JSON: the file ends within this payload.";
@@ -106,6 +119,7 @@ impl Chunks {
             carry: Vec::new(),
             place: Place::default(),
             is_skipping: false,
+            is_behind: false,
             has_ended: false,
         }
     }
@@ -117,6 +131,12 @@ impl Chunks {
     pub fn next(&mut self, mut text: Vec<u8>) -> Result<Option<Chunk>, NotPayloads> {
         text.clear();
         text.append(&mut self.carry);
+        if std::mem::take(&mut self.is_behind)
+            && !text.is_empty()
+            && let Some(chunk) = self.cut(&mut text)
+        {
+            return Ok(Some(chunk));
+        }
         while !self.has_ended {
             let wanted = text.len() + BLOCK;
             let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut text);
@@ -184,6 +204,10 @@ impl Chunks {
                 return None;
             }
         }
+        if let Some(end) = end_of_enough(text) {
+            self.is_behind = true;
+            return Some((end, None));
+        }
         match memchr::memrchr(b'\n', text) {
             _ if self.has_ended => Some((text.len(), None)),
             Some(last) => Some((last + 1, None)),
@@ -205,6 +229,10 @@ impl Chunks {
                     frames.problem(OPEN_ARRAY);
                     self.next = Next::Nothing;
                 }
+                break;
+            }
+            if frames.found.len() >= MOST_PAYLOADS {
+                self.is_behind = true;
                 break;
             }
             if self.next == Next::End {
@@ -330,6 +358,21 @@ impl Chunk {
     }
 }
 
+/// Where a chunk ends, if a text has more lines, or lines with more payloads, than a chunk should have.
+fn end_of_enough(text: &[u8]) -> Option<usize> {
+    let (mut lines, mut braces) = (0, 0);
+    let mut marks = memchr::memchr2_iter(b'\n', b'}', text);
+    let end = marks.find(|at| {
+        if text[*at] == b'}' {
+            braces += 1;
+            return false;
+        }
+        lines += 1;
+        lines >= MOST_PAYLOADS || braces >= MOST_BRACES
+    })?;
+    Some(end + 1).filter(|end| *end < text.len())
+}
+
 fn lines<'a>(text: &'a [u8], from: Place, mut show: impl FnMut(Piece<'a>)) {
     let (mut start, mut line) = (0, from.line);
     for end in memchr::memchr_iter(b'\n', text).chain((text.last() != Some(&b'\n')).then_some(text.len())) {
@@ -348,8 +391,11 @@ fn lines<'a>(text: &'a [u8], from: Place, mut show: impl FnMut(Piece<'a>)) {
 /// Nearly always a line is one object. It has several where line breaks are missing.
 fn one_or_more<'a>(line: Piece<'a>, show: &mut impl FnMut(Piece<'a>)) {
     let mut rest = line;
-    // If no second object begins on the line, the line is one object.
-    while memchr::memmem::find(rest.text, b"}{").is_some() || memchr::memmem::find(rest.text, b"} {").is_some() {
+    // If no second object begins on the line, the line is one object. That is looked for once, not behind each of them.
+    if memchr::memmem::find(rest.text, b"}{").is_none() && memchr::memmem::find(rest.text, b"} {").is_none() {
+        return show(rest);
+    }
+    for number in 1.. {
         let Some(length) = JsonEnd::of(rest.text).filter(|length| *length < rest.text.len()) else { break };
         let (first, behind) = rest.text.split_at(length);
         let next = behind.trim_ascii_start();
@@ -359,6 +405,10 @@ fn one_or_more<'a>(line: Piece<'a>, show: &mut impl FnMut(Piece<'a>)) {
         show(Piece { text: first, ..rest });
         let place = rest.place.after(first).after(&behind[..behind.len() - next.len()]);
         rest = Piece { text: next, place, problem: None };
+        if number == MOST_ON_A_LINE {
+            rest = Piece { text: &next[..0], problem: Some(TOO_MANY), ..rest };
+            break;
+        }
     }
     show(rest);
 }
@@ -434,6 +484,40 @@ mod tests {
                 "1:7 {}".to_owned()
             ]
         );
+    }
+
+    /// The number of payloads of each chunk, and the problems among them.
+    fn counted(text: &str) -> (Vec<usize>, Vec<&'static str>) {
+        let mut chunks = Chunks::new(Source::of("test", Slowly(text.as_bytes().to_vec(), 70_000)).unwrap());
+        let (mut counts, mut problems) = (Vec::new(), Vec::new());
+        while let Some(chunk) = chunks.next(Vec::new()).unwrap() {
+            let mut count = 0;
+            chunk.each(|piece| {
+                count += 1;
+                problems.extend(piece.problem);
+            });
+            counts.push(count);
+        }
+        (counts, problems)
+    }
+
+    #[test]
+    fn a_chunk_has_a_bounded_number_of_payloads_however_short_they_are() {
+        let array = format!("[{}{{}}]", "{},".repeat(199_999));
+        for text in ["{}\n".repeat(200_000), "{}".repeat(200_000), "{}{} {}\n".repeat(70_000), array] {
+            let (counts, problems) = counted(&text);
+            let all = if text.contains(' ') { 210_000 } else { 200_000 };
+            assert_eq!((counts.iter().sum::<usize>(), problems), (all, Vec::new()), "{:.20}", text);
+            assert!(counts.iter().all(|count| *count <= MOST_BRACES + 3), "{:.20} {counts:?}", text);
+        }
+        // A line is not longer than 2 MiB, and has so many payloads at most.
+        for glued in ["{}", "{} "] {
+            let (counts, problems) = counted(&format!("{{}}\n{}\n{{}}\n", glued.repeat(500_000)));
+            assert_eq!((counts.iter().sum::<usize>(), problems), (MOST_ON_A_LINE + 3, vec![TOO_MANY]));
+        }
+        // What is wrong at the end of a file is told, also where the last chunk is full.
+        let (counts, problems) = counted(&format!("[{}", "{},".repeat(MOST_PAYLOADS)));
+        assert_eq!((counts.iter().sum::<usize>(), problems), (MOST_PAYLOADS + 1, vec![OPEN_ARRAY]));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Shows plans and their outcomes, for people and for programs.
 
+use std::collections::HashMap;
+
 use ad_core::stock::ChangeKind;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -101,10 +103,11 @@ pub(super) fn rejected(out: Output, name: &str, left: &[SkippedAd]) -> Result<()
 
 fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
     let mut rows = out.rows(PLAN_COLUMNS);
-    let note = |ad: &Identity| {
-        let notes: Vec<_> = plan.notes.iter().filter(|(of, _)| of == ad).map(|(_, note)| note.as_str()).collect();
-        (!notes.is_empty()).then(|| notes.join("; "))
-    };
+    let mut notes: HashMap<&Identity, Vec<&str>> = HashMap::new();
+    for (ad, note) in &plan.notes {
+        notes.entry(ad).or_default().push(note);
+    }
+    let note = |ad: &Identity| notes.get(ad).map(|notes| notes.join("; "));
     for step in &plan.steps {
         rows.push(&PlanRow {
             vehicle_type: step.vehicle_type.as_deref(),

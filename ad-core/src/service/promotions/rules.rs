@@ -121,6 +121,12 @@ impl<'a> Members<'a> {
                 "The schedule never runs. Send days, or leave weekdays out for every day.",
             );
         }
+        let most = Weekday::NAMES.len();
+        if items.len() > most {
+            // Of a long list, each item would have an error.
+            self.errors.push("weekdays", Violation::TooMany(most));
+            return None;
+        }
         let mut days = Vec::new();
         for (place, item) in items.iter().enumerate() {
             let text = item.as_str().map_or_else(|| item.to_string(), str::to_owned);

@@ -1,6 +1,7 @@
 //! Conditions on the values of columns.
 
 use regex::Regex;
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use super::{Column, MappingColumns, SourceId, Texts};
@@ -31,8 +32,8 @@ impl TryFrom<String> for Pattern {
 pub(in crate::mapping) struct When {
     pub(in crate::mapping) columns: MappingColumns,
     /// The texts, in lower case and without outer space, as they are compared.
-    is: Option<Vec<String>>,
-    not: Option<Vec<String>>,
+    is: Option<FxHashSet<String>>,
+    not: Option<FxHashSet<String>>,
     matches: Option<Pattern>,
     empty: bool,
     /// Which of several values must meet it.

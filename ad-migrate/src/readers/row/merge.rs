@@ -1,11 +1,32 @@
 //! Rows about the same vehicle as one row, in which each keeps its elements and objects.
 
-use super::{Batch, Cell, Node, NodeId};
+use super::{Batch, LONGEST_ROW, Node, NodeId, Span};
 
 impl Batch {
+    /// Bytes that its rows take.
+    pub(in crate::readers) fn held(&self) -> usize {
+        self.text.len()
+            + size_of_val(&*self.cells)
+            + size_of_val(&*self.nodes)
+            + self.rows.len() * size_of::<Span>()
+            + size_of::<Self>()
+    }
+
+    /// Whether its rows are too many, or too long, for one row.
+    pub(in crate::readers) fn is_too_long(&self) -> bool {
+        self.held() > LONGEST_ROW
+    }
+
     /// Adds the values of the last row to a batch, as a row of their own. Returns how many bytes that takes.
     pub(in crate::readers) fn copy_last(&self, to: &mut Self) -> usize {
         let Some(span) = self.rows.last() else { return 0 };
+        let before = if to.rows.is_empty() { 0 } else { to.held() };
+        if to.rows.is_empty() {
+            // Very many batches have one row alone.
+            to.rows.reserve_exact(1);
+            to.cells.reserve_exact(span.cells.1 - span.cells.0);
+            to.nodes.reserve_exact(self.nodes.len() - span.nodes + 1);
+        }
         to.begin(span.number, span.line);
         // Its elements and objects are within one that is the row.
         to.nodes.push(Node { parent: 0, path: 0 });
@@ -18,14 +39,14 @@ impl Batch {
             to.push_of(cell.kind, cell.column, &self.text[cell.start..cell.end]);
         }
         to.node = 0;
-        self.cells[span.cells.0..span.cells.1].iter().map(|cell| cell.end - cell.start + size_of::<Cell>()).sum()
+        to.held() - before
     }
 
-    /// Puts the values of all rows of a batch before those of the last row. Returns how many bytes they took.
-    pub(in crate::readers) fn prepend(&mut self, earlier: &Self) -> usize {
+    /// Puts the values of all rows of a batch before those of the last row.
+    pub(in crate::readers) fn prepend(&mut self, earlier: &Self) {
         let mut own = Self::default();
         self.copy_last(&mut own);
-        let Some(span) = self.rows.last_mut() else { return 0 };
+        let Some(span) = self.rows.last_mut() else { return };
         if let Some(first) = self.cells.get(span.cells.0) {
             self.text.truncate(first.start);
         }
@@ -42,6 +63,5 @@ impl Batch {
             }
         }
         self.node = 0;
-        earlier.cells.iter().map(|cell| cell.end - cell.start + size_of::<Cell>()).sum()
     }
 }
