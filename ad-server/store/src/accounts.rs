@@ -57,8 +57,8 @@ impl FromColumns for Charge {
 /// Number of [`AccountLocks`].
 const LOCKS: usize = 64;
 
-/// Let the writes of this process that reserve money of the same dealer wait for each other. Each changes the sum of the dealer, and of
-/// several at once PostgreSQL would have all but one run again. Of two processes it does so.
+/// Let the writes of this process that reserve money within the budget of the same dealer wait for each other. Each changes the sum of the
+/// dealer, and of several at once PostgreSQL would have all but one run again. Of two processes it does so.
 #[derive(Debug)]
 pub(super) struct AccountLocks([Mutex<()>; LOCKS], RandomState);
 

@@ -217,8 +217,9 @@ impl Store for DatabaseStore {
 
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
         // SQLite has one writer, which commits many writes at once.
-        let locked = change.reservation.filter(|_| self.database.dialect() == Dialect::Postgres);
-        let lock = if locked.is_some() { Some(self.accounts.of(change.dealer_code).await) } else { None };
+        let waits =
+            change.reservation.is_some_and(|it| it.budget.is_some()) && self.database.dialect() == Dialect::Postgres;
+        let lock = if waits { Some(self.accounts.of(change.dealer_code).await) } else { None };
         let is_revised = self.run(revision(&change)?, change.answer).await?;
         drop(lock);
         if !is_revised {

@@ -20,14 +20,15 @@ CREATE INDEX charges_of_dealer ON charges (dealer_code, seq);
 CREATE INDEX charges_of_ad ON charges (ad);
 CREATE INDEX charges_of_month ON charges (month, dealer_code, seq);
 
--- The sums of all charges, whatever became of them, kept by a trigger below. Those that are settled have a table of their own, so that
--- requests that end do not conflict with promotions that are accepted.
+-- The sums of all charges, whatever became of them. Statements that add charges add to them. Those that are settled have a table of
+-- their own, so that requests that end do not conflict with promotions that are accepted.
 CREATE TABLE accounts (
     dealer_code TEXT COLLATE "C" NOT NULL,
     month TEXT COLLATE "C" NOT NULL,
     currency TEXT COLLATE "C" NOT NULL,
     amount BIGINT NOT NULL,
-    PRIMARY KEY (dealer_code, month, currency)
+    part INTEGER NOT NULL, -- -1 where a limit holds; elsewhere each connection adds to a row of its own
+    PRIMARY KEY (dealer_code, month, currency, part)
 );
 
 CREATE TABLE settled_accounts (
@@ -38,7 +39,8 @@ CREATE TABLE settled_accounts (
     released BIGINT NOT NULL,
     bumps BIGINT NOT NULL,
     pole_positions BIGINT NOT NULL,
-    PRIMARY KEY (dealer_code, month, currency)
+    part INTEGER NOT NULL, -- each connection adds to a row of its own
+    PRIMARY KEY (dealer_code, month, currency, part)
 );
 
 -- The limits that dealers set themselves for each month.
@@ -47,30 +49,3 @@ CREATE TABLE own_budgets (
     own BIGINT NOT NULL,
     changed BIGINT NOT NULL
 );
-
-CREATE FUNCTION reserve_charge() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO accounts (dealer_code, month, currency, amount) VALUES (NEW.dealer_code, NEW.month, NEW.currency, NEW.amount)
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET amount = accounts.amount + excluded.amount;
-    RETURN NULL;
-END
-$$;
-
-CREATE FUNCTION settle_charge() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    is_charged BOOLEAN := NEW.state = 'charged';
-BEGIN
-    INSERT INTO settled_accounts AS settled (dealer_code, month, currency, spent, released, bumps, pole_positions)
-    VALUES (NEW.dealer_code, NEW.month, NEW.currency, CASE WHEN is_charged THEN NEW.amount ELSE 0 END,
-        CASE WHEN is_charged THEN 0 ELSE NEW.amount END, CAST(is_charged AND NEW.kind = 'bump' AS INTEGER),
-        CAST(is_charged AND NEW.kind = 'pole_position' AS INTEGER))
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET spent = settled.spent + excluded.spent,
-        released = settled.released + excluded.released, bumps = settled.bumps + excluded.bumps,
-        pole_positions = settled.pole_positions + excluded.pole_positions;
-    RETURN NULL;
-END
-$$;
-
-CREATE TRIGGER charges_insert AFTER INSERT ON charges FOR EACH ROW EXECUTE FUNCTION reserve_charge();
-CREATE TRIGGER charges_update AFTER UPDATE OF state ON charges FOR EACH ROW
-    WHEN (OLD.state = 'reserved' AND NEW.state <> 'reserved') EXECUTE FUNCTION settle_charge();

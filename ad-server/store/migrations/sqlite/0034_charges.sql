@@ -20,7 +20,7 @@ CREATE INDEX charges_of_dealer ON charges (dealer_code, seq);
 CREATE INDEX charges_of_ad ON charges (ad);
 CREATE INDEX charges_of_month ON charges (month, dealer_code, seq);
 
--- The sums of all charges, whatever became of them, kept by a trigger below.
+-- The sums of all charges, whatever became of them. Statements that add charges add to them.
 CREATE TABLE accounts (
     dealer_code TEXT NOT NULL,
     month TEXT NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE accounts (
     PRIMARY KEY (dealer_code, month, currency)
 ) STRICT, WITHOUT ROWID;
 
--- The sums of those that are settled, kept by the other one.
+-- The sums of those that are settled.
 CREATE TABLE settled_accounts (
     dealer_code TEXT NOT NULL,
     month TEXT NOT NULL,
@@ -47,18 +47,3 @@ CREATE TABLE own_budgets (
     own INTEGER NOT NULL,
     changed INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER charges_insert AFTER INSERT ON charges
-BEGIN
-    INSERT INTO accounts (dealer_code, month, currency, amount) VALUES (new.dealer_code, new.month, new.currency, new.amount)
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET amount = amount + excluded.amount;
-END;
-
-CREATE TRIGGER charges_update AFTER UPDATE OF state ON charges WHEN old.state = 'reserved' AND new.state <> 'reserved'
-BEGIN
-    INSERT INTO settled_accounts (dealer_code, month, currency, spent, released, bumps, pole_positions)
-    VALUES (new.dealer_code, new.month, new.currency, iif(new.state = 'charged', new.amount, 0), iif(new.state = 'charged', 0, new.amount),
-        new.state = 'charged' AND new.kind = 'bump', new.state = 'charged' AND new.kind = 'pole_position')
-    ON CONFLICT (dealer_code, month, currency) DO UPDATE SET spent = spent + excluded.spent, released = released + excluded.released,
-        bumps = bumps + excluded.bumps, pole_positions = pole_positions + excluded.pole_positions;
-END;

@@ -8,12 +8,15 @@ statements! {
     /// The sums of a dealer's charges in a month and currency, and its own limit.
     MonthlyCharges<'a> { dealer_code: &'a str, month: String, currency: &'a str }
     both "
-        SELECT coalesce(amount, 0) - coalesce(spent, 0) - coalesce(released, 0), coalesce(spent, 0), coalesce(bumps, 0),
-            coalesce(pole_positions, 0), (SELECT own FROM own_budgets WHERE dealer_code = :dealer_code)
-        FROM (SELECT 1) AS one
-            LEFT JOIN accounts ON accounts.dealer_code = :dealer_code AND accounts.month = :month AND accounts.currency = :currency
-            LEFT JOIN settled_accounts AS settled
-                ON settled.dealer_code = :dealer_code AND settled.month = :month AND settled.currency = :currency";
+        SELECT amount - spent - released, spent, bumps, pole_positions, (SELECT own FROM own_budgets WHERE dealer_code = :dealer_code)
+        FROM (
+            SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) AS amount
+            FROM accounts WHERE dealer_code = :dealer_code AND month = :month AND currency = :currency
+        ) AS accepted CROSS JOIN (
+            SELECT CAST(coalesce(sum(spent), 0) AS BIGINT) AS spent, CAST(coalesce(sum(released), 0) AS BIGINT) AS released,
+                CAST(coalesce(sum(bumps), 0) AS BIGINT) AS bumps, CAST(coalesce(sum(pole_positions), 0) AS BIGINT) AS pole_positions
+            FROM settled_accounts WHERE dealer_code = :dealer_code AND month = :month AND currency = :currency
+        ) AS settled";
 
     /// A page of the charges of dealers, newest first, each with the number of all and its place.
     ChargesOfDealers<'a> {

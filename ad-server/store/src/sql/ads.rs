@@ -149,6 +149,10 @@ statements! {
         FROM json_each(:charges) AS market CROSS JOIN ads
         WHERE ads.id = :id AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
 
+        INSERT OR FAIL INTO accounts (dealer_code, month, currency, amount)
+        SELECT dealer_code, :month, :currency, :total FROM requests WHERE :total IS NOT NULL AND id = :request
+        ON CONFLICT (dealer_code, month, currency) DO UPDATE SET amount = amount + excluded.amount;
+
         INSERT OR FAIL INTO prices (ad, revision, until, price)
         SELECT ad, :revision, :updated, :price_before FROM requests WHERE :price_before IS NOT NULL AND id = :request;
 
@@ -189,16 +193,24 @@ statements! {
                 AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
                 AND (:total IS NULL OR :total <= greatest(0, least(coalesce(:budget, 9223372036854775807),
                         coalesce((SELECT own FROM own_budgets WHERE own_budgets.dealer_code = ads.dealer_code), 9223372036854775807))
-                    - coalesce((SELECT amount FROM accounts
+                    - coalesce((SELECT sum(amount) FROM accounts
                         WHERE accounts.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)
-                    + coalesce((SELECT released FROM settled_accounts AS settled
+                    + coalesce((SELECT sum(released) FROM settled_accounts AS settled
                         WHERE settled.dealer_code = ads.dealer_code AND month = :month AND currency = :currency), 0)))
             RETURNING seq, dealer_code, source_id, content_revision
         ), charge AS (
-            -- The trigger adds to the account, which is a conflict if another transaction has done so meanwhile.
             INSERT INTO charges (request_id, marketplace, ad, dealer_code, source_id, kind, amount, currency, month, at, state, asked_by)
             SELECT :request, market, seq, dealer_code, source_id, :charge_kind, :price, :currency, :month, :accepted, 'reserved', :asked_by
             FROM revised CROSS JOIN json_array_elements_text(CAST(:charges AS JSON)) AS market
+        ), account AS (
+            -- Within a limit, it is a conflict if another transaction has added to the same row meanwhile.
+            INSERT INTO accounts (dealer_code, month, currency, part, amount)
+            SELECT dealer_code, :month, :currency,
+                CASE WHEN :budget IS NULL AND NOT EXISTS (SELECT 1 FROM own_budgets WHERE own_budgets.dealer_code = revised.dealer_code)
+                    THEN pg_backend_pid() % 64 ELSE -1 END,
+                :total
+            FROM revised WHERE :total IS NOT NULL
+            ON CONFLICT (dealer_code, month, currency, part) DO UPDATE SET amount = accounts.amount + excluded.amount
         ), text AS (
             UPDATE texts SET search = :search FROM revised
             WHERE texts.dealer_code = revised.dealer_code AND texts.ad = revised.seq AND search <> :search

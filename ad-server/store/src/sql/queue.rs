@@ -254,6 +254,14 @@ statements! {
         WHERE :confirmed IS NOT NULL AND request_id = :request AND state = 'reserved'
             AND EXISTS (SELECT 1 FROM requests WHERE id = :request AND lease = :lease);
 
+        INSERT OR FAIL INTO settled_accounts (dealer_code, month, currency, spent, released, bumps, pole_positions)
+        SELECT dealer_code, month, currency, sum(iif(state = 'charged', amount, 0)), sum(iif(state = 'released', amount, 0)),
+            sum(state = 'charged' AND kind = 'bump'), sum(state = 'charged' AND kind = 'pole_position')
+        FROM charges WHERE changes() > 0 AND :confirmed IS NOT NULL AND request_id = :request
+        GROUP BY dealer_code, month, currency
+        ON CONFLICT (dealer_code, month, currency) DO UPDATE SET spent = spent + excluded.spent, released = released + excluded.released,
+            bumps = bumps + excluded.bumps, pole_positions = pole_positions + excluded.pole_positions;
+
         DELETE FROM requests WHERE id = :request AND lease = :lease"
     postgres "
         WITH :input, held AS (
@@ -318,6 +326,16 @@ statements! {
             SET state = CASE WHEN CAST(held.confirmed AS JSONB) ? charges.marketplace THEN 'charged' ELSE 'released' END
             FROM held
             WHERE held.confirmed IS NOT NULL AND charges.request_id = ANY (ARRAY[held.request]) AND charges.state = 'reserved'
+            RETURNING charges.dealer_code, month, currency, amount, kind, charges.state
+        ), account AS (
+            INSERT INTO settled_accounts AS sums (dealer_code, month, currency, part, spent, released, bumps, pole_positions)
+            SELECT dealer_code, month, currency, pg_backend_pid() % 64, coalesce(sum(amount) FILTER (WHERE state = 'charged'), 0),
+                coalesce(sum(amount) FILTER (WHERE state = 'released'), 0), count(*) FILTER (WHERE state = 'charged' AND kind = 'bump'),
+                count(*) FILTER (WHERE state = 'charged' AND kind = 'pole_position')
+            FROM settled GROUP BY dealer_code, month, currency
+            ON CONFLICT (dealer_code, month, currency, part) DO UPDATE SET spent = sums.spent + excluded.spent,
+                released = sums.released + excluded.released, bumps = sums.bumps + excluded.bumps,
+                pole_positions = sums.pole_positions + excluded.pole_positions
         )
         SELECT forward.seq, input_number FROM held LEFT JOIN forward USING (input_number)";
 
