@@ -507,8 +507,8 @@ mod tests {
         for text in ["{}\n".repeat(200_000), "{}".repeat(200_000), "{}{} {}\n".repeat(70_000), array] {
             let (counts, problems) = counted(&text);
             let all = if text.contains(' ') { 210_000 } else { 200_000 };
-            assert_eq!((counts.iter().sum::<usize>(), problems), (all, Vec::new()), "{:.20}", text);
-            assert!(counts.iter().all(|count| *count <= MOST_BRACES + 3), "{:.20} {counts:?}", text);
+            assert_eq!((counts.iter().sum::<usize>(), problems), (all, Vec::new()), "{text:.20}");
+            assert!(counts.iter().all(|count| *count <= MOST_BRACES + 3), "{text:.20} {counts:?}");
         }
         // A line is not longer than 2 MiB, and has so many payloads at most.
         for glued in ["{}", "{} "] {
