@@ -48,7 +48,6 @@
 mod accounts;
 mod clock;
 mod directory;
-pub(crate) mod filter;
 mod kit;
 mod marketplace;
 mod media;

@@ -11,9 +11,10 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{accounts::AccountRows, filter, plans::PlanRow, promotions::PromotionRow, slots::SlotRow};
+use super::{accounts::AccountRows, plans::PlanRow, promotions::PromotionRow, slots::SlotRow};
 use crate::{
     categories::Category,
+    filters,
     lock::locked,
     model::{
         Ad, AdQuery, AdState, AdTag, AskedBy, Content, ContentChange, Creation, EarlierPrices, Event, EventPage,
@@ -537,11 +538,11 @@ impl Store for MemoryStore {
         let tables = locked(&self.0);
         let asked_for = |row: &&AdRow| {
             scope.covers(&row.stored.ad.dealer_code)
-                && query.filters.iter().all(|wanted| filter::passes(&row.stored, row.quality_score, wanted))
+                && query.filters.iter().all(|wanted| filters::passes(&row.stored, row.quality_score, wanted))
         };
         let mut rows: Vec<&AdRow> = tables.ads.iter().filter(asked_for).collect();
         // Stable: equal ads stay in the order of creation.
-        rows.sort_by(|one, other| filter::compare(query.order, &one.stored.ad, &other.stored.ad));
+        rows.sort_by(|one, other| filters::compare(query.order, &one.stored.ad, &other.stored.ad));
         let bytes = |row: &&AdRow| {
             let content = if query.asks_for_content() { bytes_of(&row.stored.ad.content) } else { 0 };
             let images = if query.asks_for_images() { bytes_of(&row.stored.ad.image_refs) } else { 0 };
@@ -559,7 +560,7 @@ impl Store for MemoryStore {
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
         let mut tables = locked(&self.0);
         let log = tables.row(ad).map_or(&[][..], |row| &row.log);
-        let entries = log.iter().filter(|entry| filter::is_asked_for(entry, query)).cloned();
+        let entries = log.iter().filter(|entry| filters::is_asked_for(entry, query)).cloned();
         Ok(page_of(entries.collect(), query.page, query.descending, bytes_of))
     }
 

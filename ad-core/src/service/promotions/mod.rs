@@ -13,7 +13,7 @@ use self::rules::{MEMBERS, Members};
 use super::{Access, AnswerWriter, Service, ServiceError, Target};
 use crate::{
     fields::FieldErrors,
-    memory::filter,
+    filters,
     model::{
         AdFilter, AdState, AskedBy, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind, PromotionPreview,
         PromotionRules, PromotionRun, RequestOrigin, StatusReport,
@@ -162,7 +162,7 @@ impl Promotions {
         }
         if !due.is_empty() {
             let score = self.service.quality(ad, &publication.failed_images)?.score;
-            let passes = |filter: &AdFilter| filter::passes(&facts.stored, score, filter);
+            let passes = |filter: &AdFilter| filters::passes(&facts.stored, score, filter);
             due.retain(|promotion| {
                 let filters = (self.select)(&promotion.rules.select).unwrap_or_default();
                 !filters.is_empty() && filters.iter().all(passes)

@@ -1,4 +1,4 @@
-//! Filters and orders of lists. A store in a database expresses the same in SQL.
+//! Filters and orders of lists, for ads in memory. A store in a database expresses the same in SQL.
 
 use std::cmp::Ordering;
 
@@ -51,7 +51,7 @@ fn contains(text: &str, part: &str) -> bool {
 }
 
 /// The order of two ads; equal if the order of creation decides.
-pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
+pub(crate) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
     match order {
         AdOrder::Created => one.created.cmp(&other.created),
         AdOrder::Updated => one.updated.cmp(&other.updated),
@@ -59,7 +59,7 @@ pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
     }
 }
 
-pub(super) fn is_asked_for(entry: &LogEntry, query: &LogQuery) -> bool {
+pub(crate) fn is_asked_for(entry: &LogEntry, query: &LogQuery) -> bool {
     query.action.is_none_or(|action| entry.action == action)
         && query.state.is_none_or(|state| entry.state == state)
         && query.request_id.is_none_or(|id| entry.request_id == id)
