@@ -26,20 +26,13 @@ impl Promoted {
 
     /// The most that promoting so many ads may cost; `None`: it has no price.
     pub(in crate::cli) fn most(self, account: &Account, ads: u32) -> Option<Amount> {
-        Some(self.price(account)?.times(ads.saturating_mul(self.charged_by(2))))
-    }
-
-    fn price(self, account: &Account) -> Option<Amount> {
-        match self.kind {
-            PromotionKind::Bump => account.prices.bump,
-            PromotionKind::PolePosition => account.prices.pole_position,
-        }
+        Some(account.prices.of(self.kind)?.times(ads.saturating_mul(self.charged_by(2))))
     }
 
     /// What promoting ads costs a dealer at most, and what is left; `None`: it has no price.
     fn said(self, account: &Account, ads: &[&Ad]) -> Option<String> {
         let Account { currency, month, budget, .. } = account;
-        let price = self.price(account)?;
+        let price = account.prices.of(self.kind)?;
         let marketplaces = |ad: &Ad| categories::by_id(ad.category_id).map_or(1, |category| category.markets().len());
         let charges = ads.iter().map(|ad| self.charged_by(marketplaces(ad))).sum();
         let left = budget.left.map(|left| format!("; {left} {currency} of the budget for {month} are left"));

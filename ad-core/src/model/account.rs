@@ -339,6 +339,16 @@ pub struct PromotionPrices {
     pub pole_position: Option<Amount>,
 }
 
+impl PromotionPrices {
+    /// The price of a kind.
+    pub const fn of(&self, kind: PromotionKind) -> Option<Amount> {
+        match kind {
+            PromotionKind::Bump => self.bump,
+            PromotionKind::PolePosition => self.pole_position,
+        }
+    }
+}
+
 /// Number of confirmed promotions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChargeCounts {

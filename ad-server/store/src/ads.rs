@@ -29,6 +29,7 @@ use super::{
     Columns, Database, Statement,
     accounts::AccountLocks,
     answer::AnswerColumns,
+    database::answered,
     lists::{self, codes, dealer_to_charge, numbers},
     photos,
     queue::{record_statement, stored_request},
@@ -219,9 +220,16 @@ impl Store for DatabaseStore {
         // SQLite has one writer, which commits many writes at once.
         let waits =
             change.reservation.is_some_and(|it| it.budget.is_some()) && self.database.dialect() == Dialect::Postgres;
-        let lock = if waits { Some(self.accounts.of(change.dealer_code).await) } else { None };
-        let is_revised = self.run(revision(&change)?, change.answer).await?;
-        drop(lock);
+        let run = self.run(revision(&change)?, change.answer);
+        let is_revised = if waits {
+            let in_turn = async {
+                let _lock = self.accounts.of(change.dealer_code).await;
+                run.await
+            };
+            answered(in_turn).await?
+        } else {
+            run.await?
+        };
         if !is_revised {
             return Err(self.not_revised(&change).await?);
         }

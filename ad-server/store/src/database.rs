@@ -439,7 +439,9 @@ impl Database {
 }
 
 /// Waits for an answer of the database, so that no caller waits for one that does not answer.
-fn answered<T>(answer: impl Future<Output = Result<T, StoreError>>) -> impl Future<Output = Result<T, StoreError>> {
+pub(super) fn answered<T>(
+    answer: impl Future<Output = Result<T, StoreError>>,
+) -> impl Future<Output = Result<T, StoreError>> {
     timeout(ANSWER, answer).map(|answer| answer.unwrap_or_else(|_| Err(store_error(late(ANSWER)))))
 }
 

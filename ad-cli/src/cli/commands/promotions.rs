@@ -50,7 +50,7 @@ enum PromotionCommand {
         page: SchedulePageArgs,
     },
     /// Change a schedule
-    Update(Box<UpdateArgs>),
+    Update(Box<ChangeScheduleArgs>),
     /// Pause a schedule
     Pause(ScheduleArgs),
     /// Resume a paused schedule
@@ -154,7 +154,7 @@ Examples:
   ad-cli promotions update 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --at 07:30
   ad-cli promotions update 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --budget 2000 --until none"
 )]
-struct UpdateArgs {
+struct ChangeScheduleArgs {
     #[command(flatten)]
     schedule: ScheduleArgs,
     /// Promote the ads that pass this filter of `list` instead of those of now
@@ -347,7 +347,7 @@ async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn update(context: &Context, args: &UpdateArgs) -> Result<(), Failure> {
+async fn update(context: &Context, args: &ChangeScheduleArgs) -> Result<(), Failure> {
     let (out, id) = (context.out, args.schedule.id);
     out.check_names(MEMBERS.iter().copied())?;
     let select = if args.select.is_empty() { None } else { Some(selected(out, &args.select)?) };

@@ -376,7 +376,12 @@ impl Server {
 
     /// The most that the promotions of a call may cost by the prices of the account, or by the budget of a schedule.
     async fn most_cost(&self, tool: &Tool, call: &Map<String, Value>, ads: u32) -> Result<Amount, String> {
-        if let Some(budget) = call.get("budget").and_then(|budget| budget.to_string().trim_matches('"').parse().ok()) {
+        let budget = match call.get("budget") {
+            Some(Value::Number(budget)) => Amount::of_number(budget).ok(),
+            Some(Value::String(budget)) => budget.parse().ok(),
+            _ => None,
+        };
+        if let Some(budget) = budget {
             return Ok(budget);
         }
         let unknown = |why: String| format!("not ordered: what it costs is not known: {why}");

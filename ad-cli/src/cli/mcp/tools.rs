@@ -119,6 +119,10 @@ const PAYLOADS: &str = "The ads. The tool `new` returns a sample payload, `field
 const FIELDS: (&str, &str) =
     ("fields", "Only these fields of the answer, each a dotted path, such as `price.0.amount`");
 const ADS: &[(&str, &str)] = &[("source_ids", "Source ids of the ads")];
+const SCHEDULE: &[(&str, &str)] = &[
+    ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"),
+    ("most_per_run", "Maximum number of ads of a run"),
+];
 const PERMANENT: &str =
     "Permanent: the source ids can never be used again. Deleted ads remain readable. Takes source ids only, no plates.";
 
@@ -232,15 +236,11 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("add_promotion", &["promotions", "add"], Charges, AllBut(&["yes"])).always(&["--yes"]).about("Add a promotion schedule").requires("most_per_run")
         .note("Each promotion of each run is charged, until the schedule is paused or removed; give a `budget` or `until`. It counts as `most_per_run` \
             promotions. An ad passes all filters of `select`, which are those of the tool `list`, each as FILTER=VALUE.")
-        .described(&[
-            ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"), ("most_per_run", "Maximum number of ads of a run"),
-        ]),
+        .described(SCHEDULE),
     Tool::new("update_promotion", &["promotions", "update"], Charges, AllBut(&["yes"])).always(&["--yes"]).about("Change a promotion schedule").requires("most_per_run")
         .note("What is not given stays as it is. It counts as `most_per_run` promotions. An ad passes all filters of `select`, which are those of the \
             tool `list`, each as FILTER=VALUE.")
-        .described(&[
-            ("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live"), ("most_per_run", "Maximum number of ads of a run"),
-        ]),
+        .described(SCHEDULE),
     Tool::new("pause_promotion", &["promotions", "pause"], Charges, Only(&["id"])).about("Pause a promotion schedule"),
     Tool::new("remove_promotion", &["promotions", "remove"], Charges, Only(&["id", "dry_run"])).always(&["--yes"]).about("Remove a promotion schedule")
         .note("Its runs are removed, too. What it has ordered stays ordered."),

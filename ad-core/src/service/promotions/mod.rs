@@ -97,6 +97,7 @@ impl Promotions {
     ) -> Result<Promotion, PromotionError> {
         let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
         let mut members = Members::new(sent, &known);
+        // What is no text is told here, and which dealer is wrong, below.
         members.text("dealer_code", "north-cars");
         let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
         if let Err(Some(refusal)) = &dealer {
@@ -105,6 +106,7 @@ impl Promotions {
         let paused = members.flag("paused");
         let service = &self.service;
         let now = service.clock.now();
+        // One that is wrong is refused together with the other members.
         let dealer = dealer.unwrap_or_else(|_| service.dealer(""));
         let rules = members.rules(self.select, &dealer.zone, now, None).map_err(ServiceError::Invalid)?;
         let mut promotion = Promotion {
