@@ -16,7 +16,8 @@ pub const FIELDS: &[Field] = &[
 ];
 
 /// Name of the rule over a location.
-const RULE: &str = "location";
+/// Name of the rule.
+pub const RULE: &str = "location";
 
 /// The rule over the members of a `location`.
 pub const RULES: &[Rule] = &[Rule {

@@ -23,8 +23,10 @@ const MODEL_OF_THE_BRAND: &str = "model of the brand";
 /// A used vehicle has an owner.
 pub const OWNERS_OF_USED: &str = "owners";
 const TOGETHER: &str = "wheels with ratings";
-const REMAINING_MILEAGE: &str = "remaining mileage";
-const ONLINE: &str = "online purchase";
+/// Remaining mileage needs a leasing price.
+pub const REMAINING_MILEAGE: &str = "remaining mileage";
+/// What can be bought online has no leasing price.
+pub const ONLINE: &str = "online purchase";
 
 /// Rules of all categories of registered vehicles.
 pub const REGISTERED: &[Rule] = &[
@@ -38,7 +40,7 @@ pub(super) const MODELS: &[Rule] =
     &[rule(MODEL_OF_THE_BRAND, "`model` is one of the models of `brand`, which is then required.", model_of_brand)];
 
 /// Name of the rule that locks the new/used status.
-pub(crate) const LOCK: &str = "new/used lock";
+pub const LOCK: &str = "new/used lock";
 
 /// Categories whose new/used status is locked at creation.
 pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(

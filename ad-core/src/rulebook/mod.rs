@@ -219,9 +219,13 @@ impl Rulebook {
         Ok(checked)
     }
 
+    /// The schemes that the addresses of images may have.
+    pub fn image_schemes(&self) -> &'static [&'static str] {
+        if self.settings.http_images { &["https", "http"] } else { &["https"] }
+    }
+
     fn check<'a>(&'a self, version: ApiVersion, mode: Mode, category: CategoryTable<'a>) -> Check<'a> {
-        let schemes: &[&str] = if self.settings.http_images { &["https", "http"] } else { &["https"] };
-        Check::new(&self.catalogue, version, mode, category).with_image_schemes(schemes)
+        Check::new(&self.catalogue, version, mode, category).with_image_schemes(self.image_schemes())
     }
 
     /// The steps after the check of the tables: derived fields, rules, and the result.

@@ -100,8 +100,13 @@ impl Service {
         Ok(same.into_iter().filter_map(|(place, other)| Some((checksums.get(place)?.clone(), other))).collect())
     }
 
+    /// Whether there is a register of vehicles.
+    pub fn has_registry(&self) -> bool {
+        self.registry.is_some()
+    }
+
     /// What a register has about the vehicle of an ad, where there is one.
-    pub(super) async fn registered(&self, category: &Category, content: &Content) -> Option<RegisteredVehicle> {
+    pub async fn registered(&self, category: &Category, content: &Content) -> Option<RegisteredVehicle> {
         let registry = self.registry.as_ref().filter(|_| category.registered)?;
         let (plate, vin) = (content.registration_number(), content.vin());
         if plate.is_none() && vin.is_none() {

@@ -31,7 +31,7 @@ use ad_server_base::{
 };
 use ad_server_outside::{
     marketplace::{self, Circuits, PausableMarketplace},
-    media::{FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions},
+    media::{FetchOptions, HttpFetcher, Media, MediaBase, MediaError, OwnImages, Renditions},
     webhooks::{Webhooks, schedule::Schedule},
 };
 use ad_server_store::{Database, DatabaseStore, OpenError, SchemaPolicy};
@@ -143,6 +143,7 @@ impl CommonParts {
             ),
             None => (Arc::new(fetcher), settings.marketplaces()),
         };
+        let fetcher = Arc::new(OwnImages::new(self.media.clone(), fetcher));
         let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
         self.circuits.get_or_init(|| markets.circuits);
         let observed = |inner, market| {

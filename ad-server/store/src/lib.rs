@@ -16,6 +16,7 @@
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
+//! | `uploads` | photos that somebody has sent to the console |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `batch` | statements of concurrent callers as one statement of many inputs |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
@@ -68,6 +69,7 @@ pub mod statement;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod uploads;
 pub mod webhooks;
 mod work;
 
@@ -86,6 +88,7 @@ pub use retention::PhotosOfDeleted;
 pub(crate) use rows::from_columns;
 pub use schema::SchemaState;
 pub use tokens::TokenRecord;
+pub use uploads::{MostUploads, Upload};
 pub use {
     rows::{Columns, Row},
     statement::{Sql, Statement},

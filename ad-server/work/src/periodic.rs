@@ -135,7 +135,7 @@ pub static TASKS: [PeriodicTask<ServiceParts>; 9] = [
         failure: "cannot remove expired rows; will be retried",
     },
     PeriodicTask {
-        name: "retention", period: |parts| Some((10 * MINUTE).min(parts.retention.times.shortest()?)), jitter: 10, at_once: false, while_stopping: false,
+        name: "retention", period: |parts| Some((10 * MINUTE).min(parts.retention.times.shortest())), jitter: 10, at_once: false, while_stopping: false,
         work: |parts| Box::pin(async { parts.retention.erase().await?; Ok(Next::Period) }),
         failure: "cannot erase what is older than its retention time; will be retried",
     },

@@ -10,7 +10,10 @@ use ad_core::{
 };
 
 use crate::operators::{ErasureError, remove_erased_images};
-use ad_server_base::telemetry::{Metrics, metrics::Expired};
+use ad_server_base::{
+    limits::table::UPLOADS_KEPT,
+    telemetry::{Metrics, metrics::Expired},
+};
 use ad_server_outside::media::Media;
 use ad_server_store::{Database, Erased};
 
@@ -36,12 +39,9 @@ pub struct RetentionTimes {
 }
 
 impl RetentionTimes {
-    /// `None` if everything is kept for ever.
-    pub fn shortest(self) -> Option<Duration> {
-        [self.deleted_ads, self.deleted_photos, self.record, self.log_messages, self.audit_log]
-            .into_iter()
-            .flatten()
-            .min()
+    pub fn shortest(self) -> Duration {
+        let times = [self.deleted_ads, self.deleted_photos, self.record, self.log_messages, self.audit_log];
+        times.into_iter().flatten().fold(UPLOADS_KEPT, Duration::min)
     }
 
     /// How long deleted ads have photos.
@@ -64,6 +64,7 @@ ad_server_base::debug_by_name!(Retention);
 impl Retention {
     /// Erases all whose time is over.
     pub async fn erase(&self) -> Result<(), ErasureError> {
+        self.remove_uploads().await?;
         if let Some(kept) = self.times.deleted_ads {
             self.erase_ads(kept).await?;
         }
@@ -119,6 +120,20 @@ impl Retention {
         let images = self.remove_images().await?;
         if ads + images > 0 {
             tracing::info!(ads, images, "removed photos of deleted ads after deleted_photos_kept");
+        }
+        Ok(())
+    }
+
+    /// Removes photos that somebody has sent to the console and to which no ad refers.
+    async fn remove_uploads(&self) -> Result<(), ErasureError> {
+        let mut photos = 0;
+        while let Some(some) = self.database.forget_uploads_before(self.clock.now() - UPLOADS_KEPT).await? {
+            photos += some;
+            tokio::time::sleep(PAUSE).await;
+        }
+        let removed = self.remove_images().await?;
+        if photos > 0 {
+            tracing::info!(photos, removed, "removed photos that were sent to the console and not used");
         }
         Ok(())
     }

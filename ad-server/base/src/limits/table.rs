@@ -45,6 +45,14 @@ pub const WEBHOOKS_OF_PROCESS: usize = 10_000;
 /// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub const BODY_RATE: usize = 16 * 1024;
 pub const BODY_BEHIND: Duration = Duration::from_secs(5);
+/// How long a file may take that somebody sends to the console.
+pub const FILE_WITHIN: Duration = Duration::from_mins(5);
+/// Photos that somebody has sent to the console and to which no ad refers: their number, their bytes, and how long they are kept.
+pub const MOST_UPLOADS: u32 = 500;
+pub const MOST_UPLOAD_BYTES: u64 = 1_000_000_000;
+pub const UPLOADS_KEPT: Duration = Duration::from_hours(24);
+/// Bytes of a form with photos, for browsers without scripts.
+pub const UPLOAD_FORM: usize = 30_000_000;
 /// Bytes of a refused body that are still read, because a client does not read the answer while it sends. The other two limit the number
 /// of clients that send such bodies at the same time: altogether, and of one dealer or one address without a valid token.
 pub const DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
@@ -227,6 +235,8 @@ limits! {
     "Rate", "{}/s, {} behind" [Bytes(IMAGE_RATE), Time(IMAGE_BEHIND)], "", "image", "memory", "retried";
     "Concurrent fetches", "{}, {} per host (registrable domain), 4 per ad" [Number(FETCHES), Number(FETCHES_OF_HOST)], "", "process, *shared*", "sockets, load on image hosts", "waits";
     "Memory", "{}" [Bytes(IMAGE_MEMORY)], "", "process, *shared*", "memory", "waits";
+    "Photos sent to the console: time for one; those that no ad uses", "{}; {}, {}, each kept for {}" [Time(FILE_WITHIN), Number(MOST_UPLOADS as usize), Bytes(MOST_UPLOAD_BYTES as usize), Time(UPLOADS_KEPT)], "", "dealer", "memory, storage", "refused with a sentence; removed";
+    "Form with photos, without scripts", "{}" [Bytes(UPLOAD_FORM)], "", "request", "memory", "refused with a sentence";
     "Memory for decoding photos", "{}" [Setting("photo_memory")], "`photo_memory`", "process, *shared*", "memory", "waits; a photo that needs more is not decoded";
     "Attempts", "{} within {}" [Setting("image_tries"), Setting("image_within")], "`image_tries`, `image_within`", "image", "hosts that no longer exist", "the image fails; `retry` fetches it";
     "One write to the image store", "{}" [Time(IMAGE_WRITE)], "", "image", "a store that hangs", "retried as long as a marketplace";

@@ -22,8 +22,9 @@ use ad_core::{
     violation::{Code, Violation, Warning},
 };
 use ad_parameters::MAX_QUERY;
+use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
-use poem::{Body, Request, http::header};
+use poem::{Body, FromRequest as _, Request, RequestBody, http::header, web::Multipart};
 use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -186,6 +187,53 @@ pub async fn form(
         .map_err(|_| ApiError::Slow(limits.body_within))??;
     read.is_whole();
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
+/// A file that was sent, and the share of the memory for bodies that it takes.
+#[derive(Debug)]
+pub struct ReceivedFile {
+    pub bytes: Bytes,
+    /// Held for as long as the bytes exist.
+    _memory: Arc<FairPermit>,
+}
+
+/// The body as a file of at most so many bytes.
+pub async fn file(
+    request: &mut Request,
+    limits: &Limits,
+    access: &Access,
+    most: usize,
+) -> Result<ReceivedFile, ApiError> {
+    let Some(read) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
+    let until = Instant::now() + limits.file_within;
+    let stated = stated_length(request).filter(|stated| *stated <= most);
+    let memory = limits.body_memory.receive(access, stated.unwrap_or(most), until).await?;
+    let bytes = timeout_at(until, all(request.take_body(), stated, most))
+        .await
+        .map_err(|_| ApiError::Slow(limits.file_within))??;
+    read.is_whole();
+    Ok(ReceivedFile { bytes: bytes.into(), _memory: Arc::new(memory) })
+}
+
+/// The files of a form of at most so many bytes all in all. Inputs that are no file, or in which none was chosen, are left out.
+pub async fn files(
+    request: &mut Request,
+    limits: &Limits,
+    access: &Access,
+    most: usize,
+) -> Result<Vec<ReceivedFile>, ApiError> {
+    let ReceivedFile { bytes, _memory: memory } = file(request, limits, access, most).await?;
+    let broken = |error| ApiError::BadBody(format!("The form could not be read: {error}."));
+    let mut parts = Multipart::from_request(request, &mut RequestBody::new(bytes.into())).await.map_err(broken)?;
+    let mut files = Vec::new();
+    while let Some(part) = parts.next_field().await.map_err(|error| broken(error.into()))? {
+        if part.file_name().is_none_or(str::is_empty) {
+            continue;
+        }
+        let bytes = part.bytes().await.map_err(|error| broken(error.into()))?;
+        files.push(ReceivedFile { bytes: bytes.into(), _memory: Arc::clone(&memory) });
+    }
+    Ok(files)
 }
 
 /// Whether a body is in gzip (extensions E3.7).

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
 use ad_server_base::limits::{
     ConcurrencyLimit, FairPermit, FairSemaphore, KeyedLock, KeyedLocks, RateLimiter,
-    table::{DISCARDED_BODIES, DISCARDED_BODIES_OF_DEALER, REQUESTS, REQUESTS_RESERVED, TURN},
+    table::{DISCARDED_BODIES, DISCARDED_BODIES_OF_DEALER, FILE_WITHIN, REQUESTS, REQUESTS_RESERVED, TURN},
 };
 use ad_server_base::processor::Processor;
 
@@ -20,6 +20,8 @@ const RECEIVED_PART: usize = 4;
 pub struct Limits {
     /// Time limit for receiving a body.
     pub body_within: Duration,
+    /// Time limit for receiving files, which people send over slow networks.
+    pub file_within: Duration,
     /// Memory for received and parsed bodies.
     pub body_memory: BodyMemory,
     /// Requests at the same time.
@@ -44,6 +46,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_within: Duration::from_secs(30),
+            file_within: FILE_WITHIN,
             body_memory: BodyMemory::new(64 << 20),
             turns: RequestSlots::default(),
             rate: None,

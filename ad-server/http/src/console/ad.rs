@@ -13,7 +13,7 @@ use super::{
     act::{self, AdAction, AdKey},
     badges, editor,
     page::{self, Section},
-    preview, prices, quality, show, timeline, versions,
+    photos as uploads, preview, prices, publish, quality, show, timeline, versions,
     visitor::{PageResult, Visit},
     words::channel_in_swedish,
 };
@@ -48,7 +48,10 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             div.columns {
                 div {
                     (preview::section(&visit, ad))
-                    div.panel #photos data-live { (photos(&visit, ad, &report.images, &quality)) }
+                    div.panel {
+                        div #photos data-live { (photos(&visit, ad, &report.images, &quality)) }
+                        (uploads::form(&visit, ad))
+                    }
                 }
                 div {
                     div #facts data-live { (facts(&visit, ad, &report)) }
@@ -66,16 +69,17 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 /// What the visitor may do with the ad. A rule that forbids it is explained by the answer.
 fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let is_deleted = ad.state == AdState::Deleted;
-    let toggle = if ad.content.visible() { AdAction::Hide } else { AdAction::Show };
-    let offered: &[AdAction] = if is_deleted {
-        &[]
-    } else {
-        &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, toggle, AdAction::Delete]
+    let offered: &[AdAction] = match (is_deleted, ad.content.visible()) {
+        (true, _) => &[],
+        (false, true) => &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Delete],
+        // Published by a page of its own.
+        (false, false) => &[AdAction::Retry, AdAction::Delete],
     };
     let needs_retry = matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive)
         || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     html! {
         div.actions {
+            (publish::link(visit, ad))
             (editor::link(visit, ad))
             @for action in offered {
                 (act::button(visit, *action, &ad.source_id, &ad.dealer_code, if *action == AdAction::Retry && needs_retry { "primary" } else { "" }))

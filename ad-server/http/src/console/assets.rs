@@ -9,7 +9,10 @@ use crate::api::{
 };
 
 pub(super) static STYLESHEET: Asset = Asset::new("console.css", STYLE, || include_str!("console.css").to_owned());
-pub(super) static MODULE: Asset = Asset::new("console.js", SCRIPT, || include_str!("console.js").to_owned());
+/// One module of three files, whose functions see each other. The last one calls them.
+pub(super) static MODULE: Asset = Asset::new("console.js", SCRIPT, || {
+    [include_str!("form.js"), include_str!("photos.js"), include_str!("console.js")].concat()
+});
 
 pub(super) fn mount(routes: Routes) -> Routes {
     [&STYLESHEET, &MODULE]

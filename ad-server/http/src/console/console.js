@@ -169,52 +169,9 @@ function select() {
     count();
   });
   document.addEventListener("change", (event) => event.target.matches("input[data-select]") && count());
+  // The browser ticks boxes again when somebody comes back to the page.
+  addEventListener("pageshow", count);
   count();
-}
-
-/** Checks a form while it is filled: sends it as the button does, and shows what was found at the fields. */
-function check() {
-  const form = document.querySelector("form[data-check]");
-  if (!form) return;
-  const touched = new Set();
-  let due = null;
-  let latest = 0;
-  const send = async () => {
-    const turn = ++latest;
-    const body = new URLSearchParams(new FormData(form));
-    body.set("do", "check");
-    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/html" } });
-    if (turn !== latest || !answer.ok || answer.redirected) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of form.querySelectorAll("[data-checked][id]")) {
-      const of = part.id.replace(/^error-/, "");
-      // What has not been filled in yet is only listed beside the form.
-      if (of !== part.id && ![...touched].some((name) => name === of || name.startsWith(`${of}.`))) continue;
-      const fresh = page.getElementById(part.id);
-      if (!fresh || fresh.innerHTML === part.innerHTML) continue;
-      part.replaceChildren(...fresh.childNodes);
-      const wrong = part.childElementCount > 0;
-      for (const input of form.querySelectorAll(`[aria-describedby~="${CSS.escape(part.id)}"]`)) {
-        if (wrong) input.setAttribute("aria-invalid", "true");
-        else input.removeAttribute("aria-invalid");
-      }
-    }
-  };
-  const soon = (event) => {
-    touched.add(event.target.name);
-    clearTimeout(due);
-    due = setTimeout(() => send().catch(() => {}), 500);
-  };
-  form.addEventListener("input", soon);
-  // An error in a closed section is shown when its link is followed.
-  form.addEventListener("click", (event) => {
-    const link = event.target.closest('a[href^="#input-"]');
-    const input = link && document.getElementById(link.hash.slice(1));
-    if (!input) return;
-    event.preventDefault();
-    input.closest("details")?.setAttribute("open", "");
-    input.focus();
-  });
 }
 
 /** Ads per request while many are created. */
@@ -270,5 +227,6 @@ function paste() {
 localize(document);
 select();
 follow();
-check();
+fillIn();
 paste();
+forgetDrafts();

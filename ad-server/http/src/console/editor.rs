@@ -3,9 +3,9 @@
 use ad_core::{
     categories::{self, Category, TRAILER},
     fields::FieldErrors,
-    model::{Ad, AdState, ApiVersion},
+    model::{Ad, AdState, ApiVersion, Content},
     rulebook::versions::{AdRef, Conversion, VersionError, conversion},
-    service::{Accepted, Access, Incoming, ServiceError, TaggedAd, Target, Validated},
+    service::{Accepted, Access, Incoming, ServiceError, TaggedAd, Target, UsedBy, Validated},
     violation::Violation,
 };
 use maud::{Markup, html};
@@ -14,9 +14,13 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
-    form::{AdForm, Difference, FormValues, REVISION, label},
+    form::{
+        AdForm, CHOICE, CONFLICT, Conflict, Difference, FormError, FormValues, REVISION, STORED, errors_of, label,
+        named,
+    },
     page::{self, NoticeKind, Section},
-    quality,
+    quality, show,
+    texts::{Language, Texts},
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, body::Payload};
@@ -25,17 +29,44 @@ use ad_server_access::auth::Permission;
 /// Maximum size of a form: the encoded size of the longest text.
 pub(super) const MOST_FORM_BYTES: usize = 2 * 1024 * 1024;
 
-/// Name of the button, and of the value that checks without saving.
+/// Name of the buttons.
 const BUTTON: &str = "do";
-const CHECK: &str = "check";
+
+/// What somebody wants to do with a form. The first button of the form, which the Enter key presses, checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Nothing is stored.
+    Check,
+    /// Fill in what the register has about the vehicle.
+    LookUp,
+    Save,
+    /// Save, and go on to the page with the button that publishes.
+    Publish,
+}
+
+impl Wanted {
+    fn of(name: Option<&str>) -> Self {
+        match name {
+            Some("save") => Self::Save,
+            Some("publish") => Self::Publish,
+            Some("look-up") => Self::LookUp,
+            _ => Self::Check,
+        }
+    }
+
+    const fn stores(self) -> bool {
+        matches!(self, Self::Save | Self::Publish)
+    }
+}
 
 enum FormOutcome {
     /// The form was not checked.
     Unchecked,
     /// An ad as it would be stored.
     Valid(Box<Validated>),
-    /// The refusal, and the stored ad if it has changed meanwhile.
-    Refused(ApiError, Vec<Difference>),
+    Refused(ApiError),
+    /// Somebody else has changed the same fields, and for each one of the values is to be chosen.
+    Conflict,
 }
 
 /// A form of an ad.
@@ -45,57 +76,116 @@ struct Editor {
     /// The ad that is edited; `None` if it is new.
     edited: Option<Edited>,
     outcome: FormOutcome,
-    only_checks: bool,
+    wanted: Wanted,
+    /// Paths of the values that were read from what somebody has written.
+    understood: Vec<String>,
+    /// Paths of the values that come from the vehicle register.
+    registered: Vec<String>,
+    conflicts: Vec<Conflict>,
+    /// Fields that somebody else has changed meanwhile, and whose new values the form has taken.
+    taken: Vec<String>,
 }
 
 struct Edited {
     source_id: String,
     dealer_code: String,
     revision: i64,
+    is_visible: bool,
+    /// Small pictures of stored photos, by their addresses.
+    thumbnails: Value,
+}
+
+/// What a form sent, without its buttons and choices.
+struct SentForm {
+    values: FormValues,
+    wanted: Wanted,
+    /// Which of two values somebody has chosen, by the path of the field; `None`: none yet.
+    choices: Vec<(String, Option<bool>)>,
 }
 
 /// The form of a new ad, or the choice of its type.
 pub(super) async fn new(visit: Visit) -> PageResult {
     let Some(vehicle_type) = visit.parameter("type") else { return Ok(choice(&visit)) };
-    let category = creatable(vehicle_type)?;
-    Editor {
-        category,
-        values: FormValues::default(),
-        edited: None,
-        outcome: FormOutcome::Unchecked,
-        only_checks: false,
-    }
-    .page(&visit)
-    .await
+    let editor = Editor::new(creatable(vehicle_type)?, FormValues::default(), Wanted::Check);
+    editor.page(&visit).await
 }
 
-/// Checks or creates a new ad.
+/// Checks a new ad, or creates it as a hidden draft.
 pub(super) async fn create(mut visit: Visit) -> PageResult {
     let category = creatable(visit.parameter("type").unwrap_or_default())?;
-    let (values, checks) = sent(&mut visit, category, true);
+    let SentForm { values, wanted, .. } = sent(&mut visit, category, true);
+    let mut editor = Editor::new(category, values, wanted).with_model(&visit);
+    if wanted == Wanted::LookUp {
+        editor.look_up(&visit).await;
+    }
+    let mut payload = editor.values.payload(category);
+    let proposed = propose_source_id(&mut payload);
+    payload.insert("visible".to_owned(), false.into());
+    editor.outcome = match editor.check_new(&visit, &mut payload).await {
+        Ok(_) if wanted.stores() => match create_draft(&visit, category, payload, proposed).await {
+            Ok(accepted) => return Ok(to_next(&visit, &accepted, wanted)),
+            Err(error) => refused(error)?,
+        },
+        Ok(validated) => FormOutcome::Valid(Box::new(validated)),
+        Err(error) => refused(error)?,
+    };
+    editor.page(&visit).await
+}
+
+/// Creates a hidden ad. A source id that was proposed and belongs to a deleted ad gets a number behind it.
+async fn create_draft(
+    visit: &Visit,
+    category: &'static Category,
+    mut payload: Map<String, Value>,
+    proposed: Option<String>,
+) -> Result<Accepted, ApiError> {
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let payload = Payload::of_form(values.payload(category), &context.limits, access).await?;
-    let is_large = payload.is_large();
-    let outcome = if checks {
-        let check = validate(&visit, category, payload.object);
-        context.in_turn(access, None, is_large, check).await.map(|it| FormOutcome::Valid(Box::new(it)))
-    } else {
+    let mut number = 1;
+    loop {
+        let sent = Payload::of_form(payload.clone(), &context.limits, access).await?;
+        let is_large = sent.is_large();
         let origin = visit.origin();
         let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
-        let create = context.service.create(access, incoming, category, payload.object);
-        match context.in_turn(access, None, is_large, create).await {
-            Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
-            Err(error) => Err(error),
+        let create = context.service.create(access, incoming, category, sent.object);
+        match (context.in_turn(access, None, is_large, create).await, &proposed) {
+            (
+                Err(ApiError::Service(ServiceError::Duplicate { used_by: UsedBy::Deleted { .. }, .. })),
+                Some(proposed),
+            ) if number < MOST_NUMBERED => {
+                number += 1;
+                payload.insert("source_id".to_owned(), format!("{proposed}-{number}").into());
+            }
+            (result, _) => return result,
         }
-    };
-    let outcome = outcome.or_else(|error| refused(error, Vec::new()))?;
-    Editor { category, values, edited: None, outcome, only_checks: checks }.page(&visit).await
+    }
+}
+
+/// How often the same vehicle is numbered.
+const MOST_NUMBERED: u32 = 20;
+
+/// Gives a payload without source id the plate, or else the VIN or the title, as one. Returns what was proposed.
+fn propose_source_id(payload: &mut Map<String, Value>) -> Option<String> {
+    if payload.contains_key("source_id") {
+        return None;
+    }
+    let of_category = |name: &str| payload.get("category_fields")?.get(name)?.as_str();
+    let title = payload.get("title").and_then(Value::as_str);
+    let text = of_category("registration_number").or_else(|| of_category("vin")).or(title)?;
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let joint = if title == Some(text) { "-" } else { "" };
+    let proposed: String = words.collect::<Vec<_>>().join(joint).chars().take(60).collect();
+    let proposed = if title == Some(text) { proposed.to_lowercase() } else { proposed.to_uppercase() };
+    if proposed.is_empty() {
+        return None;
+    }
+    payload.insert("source_id".to_owned(), proposed.clone().into());
+    Some(proposed)
 }
 
 /// The outcome of what a use case refuses. Other errors have a page of their own.
-fn refused(error: ApiError, differences: Vec<Difference>) -> Result<FormOutcome, ApiError> {
+fn refused(error: ApiError) -> Result<FormOutcome, ApiError> {
     match error {
-        error @ ApiError::Service(_) => Ok(FormOutcome::Refused(error, differences)),
+        error @ ApiError::Service(_) => Ok(FormOutcome::Refused(error)),
         error => Err(error),
     }
 }
@@ -124,47 +214,59 @@ pub(super) async fn validate(
 pub(super) async fn edit(visit: Visit) -> PageResult {
     let (shown, category) = read(&visit).await?;
     let values = FormValues::of_ad(shown.ad.content.fields(), category, false);
-    let edited = Some(Edited::of(&shown));
-    Editor { category, values, edited, outcome: FormOutcome::Unchecked, only_checks: false }.page(&visit).await
+    let edited = Some(Edited::of(&visit, &shown));
+    Editor { edited, ..Editor::new(category, values, Wanted::Check) }.page(&visit).await
 }
 
-/// Checks or saves what was changed in the form of an ad.
+/// Checks or saves what was changed in the form of an ad. What somebody else has changed meanwhile stays as it is now; where both have
+/// changed the same field, one of the values is chosen.
 pub(super) async fn save(mut visit: Visit) -> PageResult {
     let revision = visit.field(REVISION).and_then(|revision| revision.parse().ok());
     let revision: i64 = revision.ok_or_else(|| ApiError::BadBody(format!("The form has no \"{REVISION}\".")))?;
     let (shown, category) = read(&visit).await?;
-    let (values, checks) = sent(&mut visit, category, false);
+    let SentForm { values, wanted, choices } = sent(&mut visit, category, false);
     let stored = shown.ad.content.fields();
-    let patch = values.patch(stored, category);
-    let edited = Edited::of(&shown);
-    let is_current = revision == shown.tag.revision;
-    if is_current && !checks && patch.is_empty() {
-        return Ok(visit.visitor.redirect(&edited.address("/ad")));
-    }
-    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let patch = Payload::of_form(patch, &context.limits, access).await?;
-    let (revisions, changed, is_large) = ([revision], Some(&*edited.source_id), patch.is_large());
-    let target = Target { revisions: Some(&revisions), ..edited.target() };
-    let outcome = if !is_current {
-        // The differences are applied to the stored ad, which may not be the one that the form showed.
-        Err(ServiceError::PreconditionFailed(shown.tag).into())
-    } else if checks {
-        let check = context.service.validate_update(access, ApiVersion::V4, target, &patch.object);
-        context.in_turn(access, changed, is_large, check).await.map(|it| FormOutcome::Valid(Box::new(it)))
+    let edited = Edited::of(&visit, &shown);
+    let mut editor = Editor::new(category, values, wanted).with_model(&visit);
+    let base = if revision == shown.tag.revision { None } else { base(&visit, &edited, revision).await? };
+    editor.merge(stored, base.as_ref().map(|ad| ad.content.fields()), revision == shown.tag.revision, choices);
+    let mut patch = editor.values.patch(stored, category);
+    editor.outcome = if wanted.stores() && !editor.conflicts.is_empty() {
+        FormOutcome::Conflict
+    } else if wanted.stores() && patch.is_empty() {
+        return Ok(visit.visitor.redirect(&edited.next(wanted)));
     } else {
-        let origin = visit.origin();
-        let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
-        let update = context.service.update(access, incoming, ApiVersion::V4, target, &patch.object);
-        match context.in_turn(access, changed, is_large, update).await {
-            Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
-            Err(error) => Err(error),
+        match editor.check_changed(&visit, &edited, &mut patch).await {
+            Ok(_) if wanted.stores() => match update(&visit, &edited, patch).await {
+                Ok(accepted) => return Ok(to_next(&visit, &accepted, wanted)),
+                Err(error) => refused(error)?,
+            },
+            Ok(validated) => FormOutcome::Valid(Box::new(validated)),
+            Err(error) => refused(error)?,
         }
     };
-    let outcome = outcome.or_else(|error| {
-        let is_lost = matches!(error, ApiError::Service(ServiceError::PreconditionFailed(_)));
-        refused(error, if is_lost { values.differences(stored, category) } else { Vec::new() })
-    })?;
-    Editor { category, values, edited: Some(edited), outcome, only_checks: checks }.page(&visit).await
+    Editor { edited: Some(edited), ..editor }.page(&visit).await
+}
+
+/// The ad that the form showed; `None` if that is not known any more.
+async fn base(visit: &Visit, edited: &Edited, revision: i64) -> Result<Option<Ad>, ApiError> {
+    match visit.visitor.context.service.revision(&visit.caller.scope, edited.target(), revision).await {
+        Ok(past) => Ok(Some(past.ad)),
+        Err(ServiceError::NotRecorded(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes changes of the ad as it was read.
+async fn update(visit: &Visit, edited: &Edited, patch: Map<String, Value>) -> Result<Accepted, ApiError> {
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
+    let patch = Payload::of_form(patch, &context.limits, access).await?;
+    let revisions = [edited.revision];
+    let target = Target { revisions: Some(&revisions), ..edited.target() };
+    let origin = visit.origin();
+    let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+    let update = context.service.update(access, incoming, ApiVersion::V4, target, &patch.object);
+    context.in_turn(access, Some(&edited.source_id), patch.is_large(), update).await
 }
 
 /// The link to the form of an ad, if it has one that the visitor may use.
@@ -201,16 +303,29 @@ async fn read(visit: &Visit) -> Result<(TaggedAd, &'static Category), ApiError> 
     Ok((shown, category))
 }
 
-/// The form data, and whether only a check was requested.
-fn sent(visit: &mut Visit, category: &Category, is_new: bool) -> (FormValues, bool) {
-    let checks = visit.field(BUTTON) == Some(CHECK);
-    let pairs = std::mem::take(&mut visit.form).into_iter().filter(|(name, _)| name != BUTTON);
-    (FormValues::sent(pairs, category, is_new), checks)
+/// What a form sent.
+fn sent(visit: &mut Visit, category: &'static Category, is_new: bool) -> SentForm {
+    let wanted = Wanted::of(visit.field(BUTTON));
+    let form = std::mem::take(&mut visit.form);
+    let chosen = |path: &str| {
+        let choice = form.iter().find(|(name, _)| name.strip_prefix(CHOICE) == Some(path));
+        choice.map(|(_, value)| value == STORED)
+    };
+    let open = form.iter().filter(|(name, _)| name == CONFLICT);
+    let choices = open.map(|(_, path)| (path.clone(), chosen(path))).collect();
+    let is_field = |(name, _): &(String, String)| name != BUTTON && name != CONFLICT && !name.starts_with(CHOICE);
+    let values = FormValues::sent(form.into_iter().filter(is_field), category, is_new);
+    SentForm { values, wanted, choices }
 }
 
-/// Leads to the page of an ad.
-fn to_ad(visit: &Visit, Accepted { ad, .. }: &Accepted) -> Response {
-    visit.visitor.redirect(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))
+/// Leads to the page of an ad, or on to its publication.
+fn to_next(visit: &Visit, Accepted { ad, .. }: &Accepted, wanted: Wanted) -> Response {
+    visit.visitor.redirect(&next(&ad.source_id, &ad.dealer_code, wanted))
+}
+
+fn next(source_id: &str, dealer_code: &str, wanted: Wanted) -> String {
+    let path = if wanted == Wanted::Publish { "/ad/publish" } else { "/ad" };
+    format!("{path}?{}", AdKey::query(source_id, dealer_code))
 }
 
 /// The choice of the type of a new ad.
@@ -222,7 +337,7 @@ fn choice(visit: &Visit) -> Response {
         p.lead { (texts.choose_type) }
         ul.choices {
             @for (vehicle_type, category) in types {
-                li { a.button href=(visitor.address(&format!("/new?type={vehicle_type}"))) { (category.name) } }
+                li { a.button href=(visitor.address(&format!("/new?type={vehicle_type}"))) { (named(visitor.language, category.name)) } }
             }
         }
     };
@@ -230,20 +345,135 @@ fn choice(visit: &Visit) -> Response {
 }
 
 impl Edited {
-    fn of(TaggedAd { ad, tag, .. }: &TaggedAd) -> Self {
-        Self { source_id: ad.source_id.clone(), dealer_code: ad.dealer_code.clone(), revision: tag.revision }
+    fn of(visit: &Visit, TaggedAd { ad, tag, .. }: &TaggedAd) -> Self {
+        let pictures = ad.image_refs.iter().map(|image| (image.url.clone(), show::rendition(visit, image, 320).into()));
+        Self {
+            source_id: ad.source_id.clone(),
+            dealer_code: ad.dealer_code.clone(),
+            revision: tag.revision,
+            is_visible: ad.content.visible(),
+            thumbnails: pictures.collect::<Map<_, _>>().into(),
+        }
     }
 
     fn target(&self) -> Target<'_> {
         Target::from(&self.source_id).of_dealer(Some(&self.dealer_code))
     }
 
-    fn address(&self, path: &str) -> String {
-        format!("{path}?{}", AdKey::query(&self.source_id, &self.dealer_code))
+    fn next(&self, wanted: Wanted) -> String {
+        next(&self.source_id, &self.dealer_code, wanted)
     }
 }
 
 impl Editor {
+    fn new(category: &'static Category, values: FormValues, wanted: Wanted) -> Self {
+        Self {
+            category,
+            values,
+            edited: None,
+            outcome: FormOutcome::Unchecked,
+            wanted,
+            understood: Vec::new(),
+            registered: Vec::new(),
+            conflicts: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Reads the model as people write it.
+    fn with_model(mut self, visit: &Visit) -> Self {
+        let catalogue = &visit.visitor.context.service.rulebook().catalogue;
+        self.understood = self.values.read_model(catalogue, self.category);
+        self
+    }
+
+    /// Fills empty fields with what the register has about the vehicle.
+    async fn look_up(&mut self, visit: &Visit) {
+        let content = Content::from(self.values.payload(self.category));
+        if let Some(found) = visit.visitor.context.service.registered(self.category, &content).await {
+            self.registered = self.values.fill(&found.category_fields, self.category);
+        }
+    }
+
+    /// Checks a new ad, with what somebody certainly means by what the form says.
+    async fn check_new(&mut self, visit: &Visit, payload: &mut Map<String, Value>) -> Result<Validated, ApiError> {
+        loop {
+            let checked = checked(visit, None, payload, |object| validate(visit, self.category, object)).await;
+            match checked {
+                Err(ApiError::Service(ServiceError::Invalid(errors))) if self.understands(payload, &errors, true) => {}
+                checked => return checked,
+            }
+        }
+    }
+
+    /// The same for changes of an ad.
+    async fn check_changed(
+        &mut self,
+        visit: &Visit,
+        edited: &Edited,
+        patch: &mut Map<String, Value>,
+    ) -> Result<Validated, ApiError> {
+        let (service, access) = (&visit.visitor.context.service, &visit.caller.scope);
+        loop {
+            let validate = |object: Map<String, Value>| async move {
+                service.validate_update(access, ApiVersion::V4, edited.target(), &object).await
+            };
+            match checked(visit, Some(&edited.source_id), patch, validate).await {
+                Err(ApiError::Service(ServiceError::Invalid(errors))) if self.understands(patch, &errors, false) => {}
+                checked => return checked,
+            }
+        }
+    }
+
+    /// Whether the errors say what is meant by some of the values, which the payload and the form now have.
+    fn understands(&mut self, payload: &mut Map<String, Value>, errors: &FieldErrors, is_new: bool) -> bool {
+        let mut understood = self.values.understand(payload, errors, self.category, is_new);
+        // What is still wrong when it is understood stays wrong.
+        understood.retain(|path| !self.understood.contains(path));
+        let some = !understood.is_empty();
+        self.understood.append(&mut understood);
+        some
+    }
+
+    /// Takes what somebody else has changed since the form was made, and finds what both have changed.
+    fn merge(
+        &mut self,
+        stored: &Map<String, Value>,
+        base: Option<&Map<String, Value>>,
+        is_current: bool,
+        choices: Vec<(String, Option<bool>)>,
+    ) {
+        let category = self.category;
+        let (mut stays, mut open) = (Vec::new(), Vec::new());
+        for (path, choice) in choices {
+            match choice {
+                Some(true) => self.values.take(stored, category, &[path]),
+                Some(false) => stays.push(path),
+                None => open.push(path),
+            }
+        }
+        let own = self.values.differences(stored, category);
+        let of_others: Vec<String> = match base {
+            _ if is_current => open,
+            Some(base) => {
+                let theirs = FormValues::of_ad(stored, category, false).differences(base, category);
+                let changed = theirs.into_iter().map(|difference| difference.path);
+                let changed: Vec<_> = changed.collect();
+                let mine: Vec<_> = self.values.differences(base, category).into_iter().map(|it| it.path).collect();
+                let (both, only_theirs): (Vec<_>, Vec<_>) = changed.into_iter().partition(|path| mine.contains(path));
+                self.values.take(stored, category, &only_theirs);
+                self.taken = only_theirs;
+                both
+            }
+            // Whatever differs may be of either.
+            None => own.iter().map(|difference| difference.path.clone()).collect(),
+        };
+        let conflict = |Difference { path, sent, stored }| Conflict { path, own: sent, stored };
+        let in_both =
+            |difference: &Difference| of_others.contains(&difference.path) && !stays.contains(&difference.path);
+        self.conflicts = own.into_iter().filter(in_both).map(conflict).collect();
+    }
+
     async fn page(&self, visit: &Visit) -> PageResult {
         let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
         let access = &visit.caller.scope;
@@ -251,12 +481,17 @@ impl Editor {
         if let Some(edited) = &self.edited {
             dealers.retain(|(dealer, _)| dealer.code == edited.dealer_code);
         }
+        let currency = dealers.first().map(|(dealer, _)| dealer.currency.clone()).unwrap_or_default();
         let salespersons: Vec<_> = dealers.iter().flat_map(|(dealer, _)| dealer.salespersons.iter().cloned()).collect();
         let codes: Vec<_> = match access {
             Access::Group(_) => dealers.iter().map(|(dealer, _)| dealer.code.clone()).collect(),
             Access::Dealer(_) | Access::Operator => Vec::new(),
         };
-        let errors = self.errors();
+        let errors = self.errors(visit);
+        let upload = match &self.edited {
+            Some(edited) => format!("/photos?{}", AdKey::query(&edited.source_id, &edited.dealer_code)),
+            None => "/photos".to_owned(),
+        };
         let form = AdForm {
             texts,
             language: visitor.language,
@@ -264,28 +499,33 @@ impl Editor {
             catalogue: &visitor.context.service.rulebook().catalogue,
             values: &self.values,
             errors: &errors,
+            understood: &self.understood,
+            registered: &self.registered,
+            conflicts: &self.conflicts,
+            has_register: self.category.registered && visitor.context.service.has_registry(),
+            upload: &visitor.address(&upload),
+            thumbnails: self.edited.as_ref().map_or(&Value::Null, |edited| &edited.thumbnails),
             dealers: &codes,
+            currency: &currency,
             salespersons: &salespersons,
             revision: self.edited.as_ref().map(|edited| edited.revision),
         };
         let (title, action) = if let Some(edited) = &self.edited {
-            (format!("{} {}", texts.edit, edited.source_id), edited.address("/ad/edit"))
+            let key = AdKey::query(&edited.source_id, &edited.dealer_code);
+            (format!("{} {}", texts.edit, edited.source_id), format!("/ad/edit?{key}"))
         } else {
             let vehicle_type = self.category.vehicle_type.unwrap_or_default();
-            (format!("{}: {}", texts.new_ad, self.category.name), format!("/new?type={vehicle_type}"))
+            let name = named(visitor.language, self.category.name);
+            (format!("{}: {name}", texts.new_ad), format!("/new?type={vehicle_type}"))
         };
         let content = html! {
             div.heading { h1 { (title) } }
-            form.ad-form method="post" action=(visitor.address(&action)) novalidate data-check {
+            form.ad-form method="post" action=(visitor.address(&action)) novalidate data-check data-draft=(action)
+                data-scope=(access.name()) data-sign-in=(visitor.address("/sign-in")) data-words=(texts.form_words()) {
                 div { (form.inputs()) }
                 aside.panel aria-label=(texts.assessment) {
                     div #assessment data-checked aria-live="polite" { (self.assessment(visit, &form)) }
-                    div.actions {
-                        button.primary name=(BUTTON) value="save" {
-                            @if self.edited.is_some() { (texts.save) } @else { (texts.create) }
-                        }
-                        button name=(BUTTON) value=(CHECK) { (texts.check) }
-                    }
+                    (self.buttons(texts))
                 }
             }
         };
@@ -293,56 +533,87 @@ impl Editor {
         Ok(page::page_with_status(visit, self.status(), section, &title, &content))
     }
 
+    /// The buttons. The Enter key presses the first one of a form.
+    fn buttons(&self, texts: &Texts) -> Markup {
+        let is_visible = self.edited.as_ref().is_some_and(|edited| edited.is_visible);
+        let save = if self.edited.is_some() { texts.save } else { texts.save_draft };
+        html! {
+            div.actions {
+                button name=(BUTTON) value="check" { (texts.check) }
+                button.primary[is_visible] name=(BUTTON) value="save" { (save) }
+                @if !is_visible { button.primary name=(BUTTON) value="publish" { (texts.publish) "…" } }
+            }
+            @if self.edited.is_none() { p.help { (texts.draft_is_hidden) } }
+        }
+    }
+
     /// The status that the API would answer. A check succeeds, whatever it finds.
     fn status(&self) -> StatusCode {
         match &self.outcome {
-            FormOutcome::Refused(error, _) if !self.only_checks => error.default_response().status(),
+            FormOutcome::Refused(error) if self.wanted.stores() => error.default_response().status(),
+            FormOutcome::Conflict => StatusCode::CONFLICT,
             _ => StatusCode::OK,
         }
     }
 
-    /// The texts of the errors, by the paths of their fields.
-    fn errors(&self) -> Vec<(String, String)> {
-        let of_form = |text: &str| (String::new(), text.to_owned());
-        let FormOutcome::Refused(error, _) = &self.outcome else { return Vec::new() };
+    fn errors(&self, visit: &Visit) -> Vec<FormError> {
+        let texts = visit.visitor.texts;
+        let FormOutcome::Refused(error) = &self.outcome else { return Vec::new() };
         match error {
             ApiError::Service(ServiceError::Invalid(errors)) => {
-                errors.flatten().into_iter().map(|(path, text)| (path, text.into_owned())).collect()
+                errors_of(errors, self.category, visit.visitor.language)
             }
-            ApiError::Service(ServiceError::Duplicate { .. }) => vec![("source_id".to_owned(), error.detail())],
-            error => page::reasons(error).iter().map(|text| of_form(text)).collect(),
+            ApiError::Service(ServiceError::Duplicate { .. }) => {
+                vec![FormError::new("source_id", texts.number_is_used)]
+            }
+            ApiError::Service(ServiceError::PreconditionFailed(_)) => vec![FormError::new("", texts.changed_meanwhile)],
+            error => page::reasons(error).into_iter().map(|text| FormError::new("", text)).collect(),
         }
     }
 
     /// The result of a check.
     fn assessment(&self, visit: &Visit, form: &AdForm<'_>) -> Markup {
         let texts = visit.visitor.texts;
-        match &self.outcome {
-            FormOutcome::Unchecked => html! { h2 { (texts.assessment) } p { (texts.not_checked) } },
-            FormOutcome::Valid(validated) => html! {
-                h2 { (texts.can_be_saved) }
-                (quality::section(visit, &validated.quality))
-                @if !validated.warnings.is_empty() {
-                    h3 { (texts.warnings) }
-                    ul { @for warning in &validated.warnings { li { code { (warning.field) } ": " (warning.message) } } }
-                }
-            },
-            FormOutcome::Refused(_, differences) => {
-                let errors = html! { h2 { (texts.not_saved) } (form.error_summary()) };
-                html! {
-                    (page::notice(NoticeKind::Error, &errors))
-                    @if !differences.is_empty() {
-                        h3 { (texts.stored_now) }
-                        dl {
-                            @for Difference { path, stored, .. } in differences {
-                                dt { (label(form.language, path)) }
-                                dd { @match stored { Some(value) => code { (value) }, None => "–" } }
-                            }
-                        }
-                        p { (texts.save_overwrites) }
+        let names =
+            |paths: &[String]| paths.iter().map(|path| label(form.language, path)).collect::<Vec<_>>().join(", ");
+        html! {
+            @match &self.outcome {
+                FormOutcome::Unchecked => { h2 { (texts.assessment) } p { (texts.not_checked) } },
+                FormOutcome::Valid(validated) => {
+                    h2 { (texts.can_be_saved) }
+                    (quality::section(visit, &validated.quality))
+                    @if !validated.warnings.is_empty() && form.language == Language::English {
+                        h3 { (texts.warnings) }
+                        ul { @for warning in &validated.warnings { li { (label(form.language, &warning.field)) ": " (warning.message) } } }
                     }
                 }
+                FormOutcome::Refused(_) => {
+                    @let errors = html! { h2 { (texts.not_saved) } (form.error_summary()) };
+                    (page::notice(NoticeKind::Error, &errors))
+                }
+                FormOutcome::Conflict => {
+                    @let paths: Vec<_> = self.conflicts.iter().map(|conflict| conflict.path.clone()).collect();
+                    @let text = html! { h2 { (texts.not_saved) } p { (texts.choose_values) ": " (names(&paths)) "." } };
+                    (page::notice(NoticeKind::Error, &text))
+                }
             }
+            @for conflict in &self.conflicts { input type="hidden" name=(CONFLICT) value=(conflict.path); }
+            @if !self.taken.is_empty() { p { (texts.changed_by_others) ": " (names(&self.taken)) "." } }
+            @if !self.registered.is_empty() { p { (texts.filled_from_register) ": " (names(&self.registered)) "." } }
+            @if self.wanted == Wanted::LookUp && self.registered.is_empty() { p { (texts.not_in_register) } }
         }
     }
+}
+
+/// Runs a check in a turn of the visitor's scope.
+async fn checked<F: Future<Output = Result<Validated, ServiceError>> + Send>(
+    visit: &Visit,
+    changed: Option<&str>,
+    object: &Map<String, Value>,
+    check: impl FnOnce(Map<String, Value>) -> F,
+) -> Result<Validated, ApiError> {
+    let (context, access) = (&visit.visitor.context, &visit.caller.scope);
+    let payload = Payload::of_form(object.clone(), &context.limits, access).await?;
+    let is_large = payload.is_large();
+    context.in_turn(access, changed, is_large, check(payload.object)).await
 }

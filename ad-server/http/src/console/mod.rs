@@ -9,6 +9,7 @@
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
 //! | `overview`, `stock`, `ad` | the pages |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
+//! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
 //! | `act` | actions on ads |
@@ -28,8 +29,10 @@ mod operators;
 mod overview;
 mod page;
 mod paste;
+mod photos;
 mod preview;
 mod prices;
+mod publish;
 mod quality;
 mod requests;
 mod route;

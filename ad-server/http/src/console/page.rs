@@ -118,7 +118,7 @@ pub(super) fn reasons(error: &ApiError) -> Vec<String> {
 
 fn answer(visitor: &Visitor, status: StatusCode, page: Markup) -> Response {
     let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: {}; connect-src 'self'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: {}; connect-src 'self'; \
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         visitor.console.media_origin.as_deref().unwrap_or_default(),
     );
@@ -215,7 +215,7 @@ fn account(visitor: &Visitor, caller: &Caller) -> Markup {
             @if caller.scope != Access::Operator { strong { (caller.scope.name()) } }
             @if let Some(label) = &caller.label { " " span.faint { (label) } }
         }
-        form method="post" action=(visitor.address("/sign-out")) {
+        form method="post" action=(visitor.address("/sign-out")) data-sign-out {
             button.quiet { (texts.sign_out) }
         }
     }

@@ -66,7 +66,7 @@ fn preview(visit: &Visit, ad: &Ad, shape: PreviewKind, place: usize) -> Markup {
                 }
                 @if let Some(place) = place_of_ad { p.faint { (place) } }
                 @if let Some(body) = ad.content.text("body") { p.body { (body) } }
-                p.faint { (ad.image_refs.len()) " " (texts.photos) " · " (ad.dealer_code) }
+                p.faint { (ad.image_refs.len()) " " (if ad.image_refs.len() == 1 { texts.photo_one } else { texts.photos_many }) " · " (ad.dealer_code) }
             }
         }
     }

@@ -6,7 +6,10 @@ use ad_core::{
 };
 use maud::{Markup, html};
 
-use super::{badges, texts::Language, visitor::Visit};
+use super::{badges, form::label, texts::Language, visitor::Visit};
+
+/// Goals that are shown at once, those that raise the score most.
+const FIRST_GOALS: usize = 4;
 
 /// The section, below a heading that has the score.
 pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
@@ -27,7 +30,7 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
                         (badge(finding, if finding.severity == Severity::Warning { texts.warning } else { texts.hint }))
                         " " (if is_swedish { &finding.swedish } else { &finding.text })
                         @if let Some(suggestion) = &finding.suggestion { " → " strong { (suggestion) } }
-                        br; code.faint { (finding.field) }
+                        @if !finding.field.is_empty() { br; span.faint { (label(visit.visitor.language, &finding.field)) } }
                     }
                 }
             }
@@ -36,10 +39,17 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
             p { (texts.all_goals_met) }
         } @else {
             h3 { (texts.would_raise_score) }
-            ul.plain {
-                @for (points, (text, how)) in missed.iter().map(|it| (quality.points(it), goal(it))) {
-                    li { strong { "+" (points) " " (text) } br; span.faint { (how) } }
+            @let advice = |goals: &[&GoalStatus]| html! {
+                ul.plain {
+                    @for (points, (text, how)) in goals.iter().map(|it| (quality.points(it), goal(it))) {
+                        li { strong { "+" (points) " " (text) } br; span.faint { (how) } }
+                    }
                 }
+            };
+            @let (first, others) = missed.split_at(missed.len().min(FIRST_GOALS));
+            (advice(first))
+            @if !others.is_empty() {
+                details #goals-missed { summary { (texts.more) " (" (others.len()) ")" } (advice(others)) }
             }
         }
         @if !met.is_empty() {

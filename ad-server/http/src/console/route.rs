@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, requests, session, stock,
-    versions,
+    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, photos, publish, requests,
+    session, stock, versions,
     visitor::{PageResult, Visit, Visitor, check_origin},
     webhooks,
 };
@@ -26,11 +26,22 @@ struct Page {
     method: Method,
     /// Path below `/console`.
     path: &'static str,
-    /// Most bytes of the form; 0 where there is none.
-    form_bytes: usize,
+    body: PageBody,
     /// Whether forms may lead back to it.
     is_target: bool,
     handler: PageHandler,
+}
+
+/// What a page is sent.
+#[derive(Debug, Clone, Copy)]
+enum PageBody {
+    Nothing,
+    /// A form of at most so many bytes.
+    Form(usize),
+    /// A file of at most so many bytes.
+    File(usize),
+    /// A form with files, of at most so many bytes all in all.
+    Files(usize),
 }
 
 enum PageHandler {
@@ -45,16 +56,21 @@ enum PageHandler {
 type AsyncHandler = fn(Visit) -> BoxFuture<'static, PageResult>;
 
 const fn page(path: &'static str, handler: PageHandler) -> Page {
-    Page { method: Method::GET, path, form_bytes: 0, is_target: true, handler }
+    Page { method: Method::GET, path, body: PageBody::Nothing, is_target: true, handler }
 }
 
 /// What answers GET and is no page to come back to.
 const fn other(path: &'static str, handler: PageHandler) -> Page {
-    Page { method: Method::GET, path, form_bytes: 0, is_target: false, handler }
+    Page { method: Method::GET, path, body: PageBody::Nothing, is_target: false, handler }
 }
 
 const fn form(path: &'static str, form_bytes: usize, handler: PageHandler) -> Page {
-    Page { method: Method::POST, path, form_bytes, is_target: false, handler }
+    Page { method: Method::POST, path, body: PageBody::Form(form_bytes), is_target: false, handler }
+}
+
+/// What takes files.
+const fn files(path: &'static str, body: PageBody, handler: PageHandler) -> Page {
+    Page { method: Method::POST, path, body, is_target: false, handler }
 }
 
 /// An asynchronous function that takes a turn.
@@ -92,6 +108,9 @@ static PAGES: &[Page] = &[
     form("/ad/edit", editor::MOST_FORM_BYTES, alone!(WRITE, editor::save)),
     page("/new", alone!(WRITE, editor::new)),
     form("/new", editor::MOST_FORM_BYTES, alone!(WRITE, editor::create)),
+    page("/ad/publish", turn!(WRITE, publish::page)),
+    files("/photos", PageBody::File(photos::MOST_BYTES), alone!(WRITE, photos::add)),
+    files("/ad/photos", PageBody::Files(photos::MOST_FORM_BYTES), alone!(WRITE, photos::add_to_ad)),
     page("/paste", alone!(WRITE, paste::form)),
     form("/paste", paste::MOST_FORM_BYTES, alone!(WRITE, paste::submit)),
     page("/webhooks", turn!(WEBHOOKS, webhooks::list)),
@@ -200,33 +219,39 @@ impl PagePath {
         mut request: Request,
     ) -> PageResult {
         let page = self.page(request.method())?;
-        let (is_form, limits) = (page.method == Method::POST, &self.context.limits);
-        if is_form {
+        let limits = &self.context.limits;
+        if page.method == Method::POST {
             check_origin(&visitor, &request)?;
         }
         match page.handler {
-            PageHandler::Open(handler) if is_form => {
-                let form = body::form(&mut request, limits, None, page.form_bytes).await?;
-                handler(&visitor, &request, &form)
+            PageHandler::Open(handler) => {
+                let sent = match page.body {
+                    PageBody::Form(most) => body::form(&mut request, limits, None, most).await?,
+                    _ => body::query(&request)?,
+                };
+                handler(&visitor, &request, &sent)
             }
-            PageHandler::Open(handler) => handler(&visitor, &request, &body::query(&request)?),
             PageHandler::InTurn(permission, handler) | PageHandler::Alone(permission, handler) => {
                 let caller = caller?;
                 self.context.count(&caller, &request)?;
                 Context::check_permission(&caller, permission)?;
                 let query = body::query(&request)?;
-                let form = if is_form {
-                    body::form(&mut request, limits, Some(&caller.scope), page.form_bytes).await?
-                } else {
-                    Vec::new()
-                };
+                let (mut form, mut files) = (Vec::new(), Vec::new());
+                match page.body {
+                    PageBody::Nothing => {}
+                    PageBody::Form(most) => form = body::form(&mut request, limits, Some(&caller.scope), most).await?,
+                    PageBody::File(most) => files.push(body::file(&mut request, limits, &caller.scope, most).await?),
+                    PageBody::Files(most) => {
+                        files = body::files(&mut request, limits, &caller.scope, most).await?;
+                    }
+                }
                 let _turn = match page.handler {
                     PageHandler::InTurn(..) => Some(limits.turns.take(&caller.scope).await?),
                     PageHandler::Alone(..) | PageHandler::Open(_) => None,
                 };
                 let request_id = self.context.request_id(&request);
                 let headers = std::mem::take(request.headers_mut());
-                handler(Visit { visitor, caller, request_id, query, form, headers }).await
+                handler(Visit { visitor, caller, request_id, query, form, files, headers }).await
             }
         }
     }

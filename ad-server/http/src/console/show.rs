@@ -29,7 +29,7 @@ pub(super) fn rendition(visit: &Visit, image: &ImageRef, width: u32) -> String {
 }
 
 /// A photo that this service stores is shown from wherever the visitor reaches the service.
-fn reachable(visit: &Visit, address: String) -> String {
+pub(super) fn reachable(visit: &Visit, address: String) -> String {
     match (&visit.visitor.console.media_origin, address.rsplit_once("/media/")) {
         (None, Some((_, name))) => format!("{}/media/{name}", visit.visitor.service_root()),
         _ => address,
@@ -124,8 +124,10 @@ pub(super) fn said(visit: &Visit, code: Option<Code>, english: &str, swedish: &s
 pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Markup {
     let text = message.get("message").unwrap_or(message).as_str().unwrap_or_default();
     // Without a failure, action and state say the same, unless the message has more than a text.
-    let swedish = if code.is_none() && message.is_object() { text } else { "" };
-    said(visit, code, text, swedish)
+    if code.is_none() && !message.is_object() {
+        return html! {};
+    }
+    said(visit, code, text, if code.is_none() { text } else { "" })
 }
 
 /// A code with the page that explains it.

@@ -1,6 +1,7 @@
 //! Every text of the console, in English and Swedish. Errors of a payload are shown in the words of the API, in English.
 
 use poem::{Request, http::header};
+use serde_json::json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -51,6 +52,14 @@ impl Language {
         match self {
             Self::English => "English",
             Self::Swedish => "Svenska",
+        }
+    }
+
+    /// One of two texts that say the same.
+    pub(super) const fn pick<'a>(self, english: &'a str, swedish: &'a str) -> &'a str {
+        match self {
+            Self::English => english,
+            Self::Swedish => swedish,
         }
     }
 
@@ -188,6 +197,8 @@ texts! {
     ads: "ads", "annonser";
     photo: "Photo", "Foto";
     photos: "Photos", "Foton";
+    photo_one: "photo", "foto";
+    photos_many: "photos", "foton";
     do_wait: "Wait: the service tries again by itself.", "Vänta: tjänsten försöker igen av sig själv.";
     do_publish: "Publish the ad with Retry.", "Publicera annonsen med Försök igen.";
     photos_failed: "Photos that failed", "Foton som misslyckades";
@@ -246,8 +257,8 @@ texts! {
     pole_position: "Pole position", "Toppläge";
     pole_position_does: "Each ad appears first on the primary marketplace for 3 days. Charges apply for each ad.",
         "Varje annons visas först på den primära marknadsplatsen i 3 dagar. En avgift tas ut för varje annons.";
-    show_ad: "Show", "Visa";
-    show_ad_does: "Publishes the ad.", "Publicerar annonsen.";
+    show_ad: "Publish", "Publicera";
+    show_ad_does: "Shows the ad on the marketplaces.", "Visar annonsen på marknadsplatserna.";
     hide_ad: "Hide", "Dölj";
     hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
     delete_ad: "Sold: delete", "Såld: ta bort";
@@ -255,8 +266,8 @@ texts! {
         "Tar bort varje annons från marknadsplatserna för gott. Dess käll-id kan inte användas igen.";
     nothing_selected: "No ad is selected.", "Ingen annons är vald.";
     accepted: "Accepted", "Mottaget";
-    accepted_and_done_soon: "accepted. The worker does it now; the page shows the progress.",
-        "mottaget. Det görs nu; sidan visar hur det går.";
+    accepted_and_done_soon: "on its way. The page shows when it is done.", "på väg. Sidan visar när det är klart.";
+    more: "More", "Fler";
     refused: "Refused", "Avvisat";
 
     // An ad.
@@ -313,32 +324,87 @@ texts! {
     choose_type: "What do you sell?", "Vad säljer du?";
     edit: "Edit", "Ändra";
     save: "Save", "Spara";
-    create: "Create", "Skapa";
     check: "Check", "Kontrollera";
     required: "required", "obligatoriskt";
     unit: "unit", "enhet";
     one_per_line: "One per line", "En per rad";
     assessment: "Check", "Kontroll";
     not_checked: "Checked as you type, and by the button.", "Kontrolleras medan du skriver, och med knappen.";
+    save_draft: "Save as draft", "Spara som utkast";
+    draft_is_hidden: "A draft is not shown to buyers. You publish it on the next page.", "Ett utkast visas inte för köpare. Du publicerar det på nästa sida.";
+    did_you_mean: "Did you mean:", "Menade du:";
+    one_more: "One more", "En till";
+    read_as: "Read as", "Läst som";
+    from_register: "from the vehicle register", "från fordonsregistret";
+    filled_from_register: "Filled in from the vehicle register", "Ifyllt från fordonsregistret";
+    not_in_register: "The vehicle register has nothing more about this plate.", "Fordonsregistret har inget mer om det här registreringsnumret.";
+    look_up: "Fill in", "Fyll i";
+    changed_by_two: "Somebody else has changed this too. Which one is right?", "Någon annan har också ändrat det här. Vilket är rätt?";
+    your_value: "Yours", "Ditt";
+    other_value: "Theirs, saved now", "Det andra, sparat nu";
+    choose_values: "You and somebody else have changed the same. Choose at", "Du och någon annan har ändrat samma sak. Välj vid";
+    changed_by_others: "Changed by somebody else meanwhile, and kept", "Ändrat av någon annan under tiden, och behållet";
+    changed_meanwhile: "The ad was changed at this moment. Press the button again.", "Annonsen ändrades just nu. Tryck på knappen igen.";
+    number_is_used: "This number is used by another ad. Write another one.", "Numret används av en annan annons. Skriv ett annat.";
+    restored: "What you had written is here again.", "Det du hade skrivit finns kvar här.";
+    discard: "Discard it", "Kasta det";
+    cannot_check: "Cannot be checked now: the server does not answer.", "Kan inte kontrolleras nu: servern svarar inte.";
+    sent_again: "The server does not answer. What you have written stays here and is sent again.",
+        "Servern svarar inte. Det du har skrivit finns kvar här och skickas igen.";
+    signed_out: "You are signed out. What you have written stays here: sign in in a new tab, and press the button again.",
+        "Du är utloggad. Det du har skrivit finns kvar här: logga in i en ny flik och tryck på knappen igen.";
+
+    // Photos.
+    add_photos: "Add photos", "Lägg till foton";
+    choose_photos: "Choose photos", "Välj foton";
+    take_photo: "Take a photo", "Ta ett foto";
+    drop_photos: "Or drop them here: JPEG or PNG, at most 15 MB each, 20 in all.", "Eller släpp dem här: JPEG eller PNG, högst 15 MB var, 20 sammanlagt.";
+    photo_addresses: "Addresses of photos on the web, one per line", "Adresser till foton på webben, en per rad";
+    earlier: "move earlier", "flytta framåt";
+    later: "move later", "flytta bakåt";
+    make_first: "make it the first", "gör till första";
+    remove: "remove", "ta bort";
+    removed: "removed", "borttaget";
+    now_number: "is now number", "är nu nummer";
+    photo_not_sent: "Not sent: the connection broke. Remove it and choose it again.", "Inte skickat: anslutningen bröts. Ta bort det och välj det igen.";
+    not_a_photo: "not a photo in JPEG or PNG", "inget foto i JPEG eller PNG";
+    no_photo_chosen: "No photo was chosen.", "Inget foto valdes.";
+    photos_need_https: "Photos cannot be sent to this service, because its public address does not begin with https. Ask the operator.",
+        "Foton kan inte skickas till tjänsten, eftersom dess publika adress inte börjar med https. Fråga den driftansvarige.";
+    photo_quota: "The space for your photos is used up. Delete ads that are sold, or ask the operator.",
+        "Utrymmet för era foton är förbrukat. Ta bort sålda annonser, eller fråga den driftansvarige.";
+    too_many_photos: "There are too many photos that no ad uses. They are removed after a day.",
+        "Det finns för många foton som ingen annons använder. De tas bort efter ett dygn.";
+    try_again_soon: "The photo could not be stored. Try again in a moment.", "Fotot kunde inte sparas. Försök igen om en stund.";
+
+    // Publication.
+    publish: "Publish", "Publicera";
+    publish_does: "The ad is shown on the marketplaces as soon as the service has sent it to them.",
+        "Annonsen visas på marknadsplatserna så snart tjänsten har skickat den dit.";
+    not_yet: "Not yet", "Inte än";
+    missing: "What is missing", "Det här saknas";
+    nothing_missing: "Nothing important is missing", "Inget viktigt saknas";
+    publish_anyway: "You can publish it nevertheless, and add it later.", "Du kan publicera ändå, och lägga till det senare.";
+    missing_photos: "Photos. Hardly anybody looks at an ad without.", "Foton. Nästan ingen tittar på en annons utan.";
+    missing_price: "A price.", "Ett pris.";
+    missing_brand: "The brand.", "Märket.";
+    missing_text: "A description.", "En beskrivning.";
     can_be_saved: "Can be saved", "Kan sparas";
     not_saved: "Not saved", "Inte sparat";
     warnings: "Warnings", "Varningar";
-    stored_now: "Stored now, where it differs", "Sparat nu, där det skiljer sig";
-    save_overwrites: "Your entries are still in the form. Save again to replace what is stored now with them.",
-        "Dina uppgifter finns kvar i formuläret. Spara igen för att ersätta det som är sparat nu med dem.";
     section_vehicle: "Vehicle", "Fordon";
-    section_powertrain: "Powertrain", "Drivlina";
+    section_more: "More about the vehicle", "Mer om fordonet";
+    section_powertrain: "Engine and drive", "Motor och drivning";
     section_environment: "Consumption and emissions", "Förbrukning och utsläpp";
-    section_condition: "Condition", "Skick";
-    section_history: "Wheels, ratings and history", "Hjul, omdömen och historik";
+    section_condition: "Condition, wheels and history", "Skick, hjul och historik";
     section_price: "Price", "Pris";
     section_leasing: "Leasing", "Leasing";
     section_photos: "Photos", "Foton";
-    section_texts: "Texts", "Texter";
-    section_terms: "Links and terms", "Länkar och villkor";
+    section_texts: "Description", "Beskrivning";
+    section_terms: "Terms and links", "Villkor och länkar";
     section_dimensions: "Dimensions and weights", "Mått och vikter";
-    section_contact: "Contact and place", "Kontakt och plats";
-    section_publication: "Publication", "Publicering";
+    section_contact: "Contact", "Kontakt";
+    section_publication: "Place, seller, publication", "Plats, säljare, publicering";
 
     // Pasted ads.
     paste: "Paste JSON", "Klistra in JSON";
@@ -580,6 +646,29 @@ texts! {
     level_basic: "Basic", "Enkel";
     level_good: "Good", "Bra";
     level_excellent: "Excellent", "Utmärkt";
+}
+
+impl Texts {
+    /// What the script says about a form, by the names that it uses.
+    pub(super) fn form_words(&self) -> String {
+        let Self { restored, discard, cannot_check, sent_again, signed_out, sign_in, .. } = self;
+        json!({
+            "restored": restored, "discard": discard, "not_checked": cannot_check, "sent_again": sent_again,
+            "signed_out": signed_out, "sign_in": sign_in,
+        })
+        .to_string()
+    }
+
+    /// What the script says about photos.
+    pub(super) fn photo_words(&self) -> String {
+        json!({
+            "choose": self.choose_photos, "camera": self.take_photo, "drop": self.drop_photos, "addresses": self.photo_addresses,
+            "photo": self.photo, "first_photo": self.first_photo, "earlier": self.earlier, "later": self.later,
+            "make_first": self.make_first, "remove": self.remove, "removed": self.removed, "now_number": self.now_number,
+            "not_sent": self.photo_not_sent, "not_a_photo": self.not_a_photo,
+        })
+        .to_string()
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,11 @@ pub(super) fn made_by(
         Via::CommandLine => texts.via_command_line,
     });
     html! {
-        @if let Some(name) = label.as_ref().or(token.as_ref()) { " " (texts.by) " " strong { (name) } }
+        @match (label, token) {
+            (Some(label), _) => { " " (texts.by) " " strong { (label) } }
+            (None, Some(token)) => { " " (texts.by) " " strong title=(token) { (texts.token) } }
+            (None, None) => {}
+        }
         @if let Some(via) = via { " " (via) }
     }
 }

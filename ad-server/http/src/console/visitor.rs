@@ -13,7 +13,7 @@ use super::{
     Console,
     texts::{Language, Texts},
 };
-use crate::api::{self, ApiError, Context, events::Events, links};
+use crate::api::{self, ApiError, Context, body::ReceivedFile, events::Events, links};
 use ad_server_access::auth::{Caller, Permission};
 
 /// Path of the console below the root of the service.
@@ -44,6 +44,8 @@ pub(super) struct Visit {
     pub(super) query: Vec<(String, String)>,
     /// The form data; empty on pages.
     pub(super) form: Vec<(String, String)>,
+    /// The files that were sent, where a page takes some.
+    pub(super) files: Vec<ReceivedFile>,
     pub(super) headers: HeaderMap,
 }
 

@@ -181,7 +181,7 @@ fn form(visit: &Visit, dealers: &[String], refused: Option<&ApiError>) -> Markup
                     }
                 }
             }
-            button.primary { (texts.create) }
+            button.primary { (texts.save) }
         }
     }
 }

@@ -118,6 +118,18 @@ impl Media {
         Ok(Self { kept, place, base })
     }
 
+    /// The name of the image at an address of this service; `None` for other addresses.
+    pub(super) fn own(&self, address: &str) -> Option<Name> {
+        let name = Name::at(address)?;
+        (name.width.is_none() && self.base.address(&name) == address).then_some(name)
+    }
+
+    /// The name of an image in the store, and the address at which it is served.
+    pub fn place(&self, image: &Image) -> (String, String) {
+        let name = Name::of(image);
+        (name.file(), self.base.address(&name))
+    }
+
     /// All bytes of a stored image.
     pub(super) async fn bytes(&self, name: &Name) -> io::Result<Bytes> {
         let stored = self.read(name, true).await?;

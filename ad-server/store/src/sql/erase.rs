@@ -191,12 +191,14 @@ statements! {
         DELETE FROM image_holds
         WHERE checksum IN (SELECT checksum FROM image_holds WHERE until < :before ORDER BY checksum LIMIT :at_most)";
 
-    /// What names the images that are in use: those of ads, and those that requests have stored.
+    /// What names the images that are in use: those of ads, those that requests have stored, and those that were sent to the console.
     ImagesInUse {}
     both "
         SELECT image_refs FROM ads WHERE image_refs <> '[]'
         UNION ALL
-        SELECT progress FROM requests";
+        SELECT progress FROM requests
+        UNION ALL
+        SELECT name FROM uploads";
 
     /// Forgets images of erased ads, which are removed or in use.
     ForgetErasedImages { names: Vec<String> }

@@ -20,4 +20,5 @@ pub(super) mod promotions;
 pub(super) mod queue;
 pub(super) mod retention;
 pub(super) mod slots;
+pub(super) mod uploads;
 pub(super) mod webhooks;

@@ -3,15 +3,18 @@
 use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{Category, Heading, price},
-    fields::{Field, Kind, Mode, usual_unit},
+    fields::{Field, FieldErrors, Kind, MILEAGE, Mode, usual_unit},
+    violation::Violation,
 };
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::{
     super::texts::{Language, Texts},
-    labels::label,
+    labels::{help, label, named},
+    said::{meant, said},
     sections::sections,
-    values::{FormField, FormValues, REVISION, is_at_or_below, is_chosen},
+    values::{FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
 };
 
 /// Texts of more than a line.
@@ -19,10 +22,13 @@ const LONG_TEXTS: &[&str] = &["body", "warranty", "return_policy", "service_hist
 
 /// Number of visible lines of a text.
 const FEW_LINES: &str = "3";
-const MANY_LINES: &str = "10";
+const MANY_LINES: &str = "6";
 
-/// Number of empty rows of a list of objects.
-const SPARE_ROWS: usize = 2;
+/// Currencies to choose from, beside the dealer's own.
+const CURRENCIES: &[&str] = &["SEK", "EUR", "NOK", "DKK"];
+
+/// Number of values that are offered for a wrong one.
+const MOST_CURES: usize = 3;
 
 /// The data that a form shows.
 pub(in crate::console) struct AdForm<'a> {
@@ -31,14 +37,78 @@ pub(in crate::console) struct AdForm<'a> {
     pub(in crate::console) category: &'static Category,
     pub(in crate::console) catalogue: &'a Catalogue,
     pub(in crate::console) values: &'a FormValues,
-    /// The texts of errors, by the paths of their fields.
-    pub(in crate::console) errors: &'a [(String, String)],
+    pub(in crate::console) errors: &'a [FormError],
+    /// Paths of the values that were read from what somebody has written.
+    pub(in crate::console) understood: &'a [String],
+    /// Paths of the values that come from the vehicle register.
+    pub(in crate::console) registered: &'a [String],
+    /// Fields that somebody else has changed too.
+    pub(in crate::console) conflicts: &'a [Conflict],
+    /// Whether there is a register in which vehicles are looked up.
+    pub(in crate::console) has_register: bool,
+    /// Where photos are sent to, by the script.
+    pub(in crate::console) upload: &'a str,
+    /// Small pictures of stored photos, by their addresses.
+    pub(in crate::console) thumbnails: &'a Value,
     /// The dealers to choose from; empty if the scope of the token is one dealer.
     pub(in crate::console) dealers: &'a [String],
+    /// The dealer's currency.
+    pub(in crate::console) currency: &'a str,
     /// E-mail addresses of the dealer's salespersons.
     pub(in crate::console) salespersons: &'a [String],
     /// The revision of the ad that is edited; `None` for a new ad.
     pub(in crate::console) revision: Option<i64>,
+}
+
+/// An error as a form shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::console) struct FormError {
+    /// The path of its field; empty if it is about all of the form.
+    pub(in crate::console) path: String,
+    pub(in crate::console) text: String,
+    /// Values that were probably meant.
+    cures: Vec<String>,
+}
+
+impl FormError {
+    pub(in crate::console) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into(), cures: Vec::new() }
+    }
+}
+
+/// A field that two people have changed: what it had for both, and what each made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::console) struct Conflict {
+    pub(in crate::console) path: String,
+    pub(in crate::console) own: Option<Value>,
+    pub(in crate::console) stored: Option<Value>,
+}
+
+/// The beginning of the names of inputs that choose between two changes of a field.
+pub(in crate::console) const CHOICE: &str = "choose.";
+const OWN: &str = "own";
+pub(in crate::console) const STORED: &str = "stored";
+/// Name of the inputs with the paths of fields for which a value is to be chosen.
+pub(in crate::console) const CONFLICT: &str = "conflict";
+
+/// The errors of an ad in the words of a seller.
+pub(in crate::console) fn errors_of(errors: &FieldErrors, category: &Category, language: Language) -> Vec<FormError> {
+    let said = |(path, violation): (String, &Violation)| FormError {
+        text: said(violation, kind_at(category, &path).as_ref(), language),
+        cures: meant(violation).to_vec(),
+        path,
+    };
+    errors.violations().into_iter().map(said).collect()
+}
+
+/// The kind of the field at or above a path.
+fn kind_at(category: &Category, path: &str) -> Option<Kind> {
+    let field = fields(category, true).find(|field| is_at_or_below(path, &field.path()))?.field;
+    let below = |members: &'static [Field]| members.iter().find(|member| path.ends_with(member.path)).map(|it| it.kind);
+    match field.kind {
+        Kind::Objects { fields, .. } | Kind::Object { fields } => below(fields).or(Some(field.kind)),
+        kind => Some(kind),
+    }
 }
 
 impl AdForm<'_> {
@@ -50,7 +120,7 @@ impl AdForm<'_> {
             @for (section, fields) in sections(self.category, self.is_new()) {
                 @let content = html! { @for field in &fields { (self.field(*field, &field.path())) } };
                 @if section.is_rare {
-                    details.panel #{ "section-" (section.id) } open[self.is_in_use(&fields)] {
+                    details.panel #{ "section-" (section.id) } open[self.is_open(&fields)] {
                         summary { ((section.name)(self.texts)) }
                         div.fields { (content) }
                     }
@@ -68,10 +138,10 @@ impl AdForm<'_> {
     pub(in crate::console) fn error_summary(&self) -> Markup {
         html! {
             ul {
-                @for (path, text) in self.errors {
+                @for FormError { path, text, .. } in self.errors {
                     @match self.input_of(path) {
-                        Some(input) => li { a href={ "#" (id(&input)) } { (label(self.language, &input)) } ": " (text) },
-                        None => li { @if !path.is_empty() { code { (path) } ": " } (text) },
+                        Some(input) => li { a href={ "#" (id(&input)) } { (label(self.language, path_of_names(path))) } ": " (text) },
+                        None => li { @if !path.is_empty() { (label(self.language, path)) ": " } (text) },
                     }
                 }
             }
@@ -82,11 +152,14 @@ impl AdForm<'_> {
         self.revision.is_none()
     }
 
-    /// Whether a section has values or errors.
-    fn is_in_use(&self, fields: &[FormField]) -> bool {
+    /// Whether a section that most ads leave empty is open: it has something that must be filled in, or that is wrong.
+    fn is_open(&self, fields: &[FormField]) -> bool {
         fields.iter().any(|field| {
             let path = field.path();
-            self.values.has_value(&path) || self.errors.iter().any(|(at, _)| is_at_or_below(at, &path))
+            let is_about = |at: &str| is_at_or_below(at, &path);
+            field.field.required && path != "source_id"
+                || self.errors.iter().any(|error| is_about(&error.path))
+                || self.conflicts.iter().any(|conflict| is_about(&conflict.path))
         })
     }
 
@@ -108,14 +181,16 @@ impl AdForm<'_> {
     }
 
     fn input(&self, path: &str, field: &Field) -> Markup {
-        let required = field.required || path == "title" && self.category.heading == Heading::Required;
+        // The source id is proposed where it is left empty.
+        let required =
+            field.required && path != "source_id" || path == "title" && self.category.heading == Heading::Required;
         match &field.kind {
             Kind::Objects { fields, max, .. } => {
-                let rows = (self.values.rows(path) + SPARE_ROWS).min(*max);
+                let shown = self.values.rows(path).max(1);
+                let row = |at: usize| html! { div.row { (self.members(fields, &format!("{path}.{at}"))) } };
                 let rows = html! {
-                    @for row in 0..rows {
-                        div.row { (self.members(fields, &format!("{path}.{row}"))) }
-                    }
+                    @for at in 0..shown { (row(at)) }
+                    @if shown < *max { details #{ "more-" (path) } { summary { (self.texts.one_more) } (row(shown)) } }
                 };
                 self.group(path, field, &rows)
             }
@@ -133,7 +208,7 @@ impl AdForm<'_> {
     fn labelled(&self, path: &str, field: &Field, required: bool, control: &Markup) -> Markup {
         html! {
             div.field {
-                label for=(id(path)) { (label(self.language, path)) (self.required_mark(required)) }
+                label.unseen[matches!(path, "image_urls" | "body")] for=(id(path)) { (label(self.language, path)) (self.required_mark(required)) }
                 (control)
                 (self.description(path, field))
                 (self.errors(path, &field.kind))
@@ -145,7 +220,8 @@ impl AdForm<'_> {
     fn group(&self, path: &str, field: &Field, controls: &Markup) -> Markup {
         html! {
             fieldset.wide #(id(path)) aria-describedby=(describing(path)) {
-                legend { (label(self.language, path)) (self.required_mark(field.required)) }
+                // The section is about it alone.
+                legend.unseen[path == "price"] { (label(self.language, path)) (self.required_mark(field.required)) }
                 (self.description(path, field))
                 (self.errors(path, &field.kind))
                 (controls)
@@ -159,46 +235,95 @@ impl AdForm<'_> {
         }
     }
 
-    /// The description of the table, with its code as such.
+    /// What helps to fill the field in, and where its value comes from.
     fn description(&self, path: &str, field: &Field) -> Markup {
+        let help = match help(self.language, path) {
+            // The script puts pictures in the place of the addresses.
+            None if path == "image_urls" => return html! { noscript { p.help { (self.texts.photo_addresses) } } },
+            None if matches!(&field.kind, Kind::List { item, .. } if !is_chosen(item)) => Some(self.texts.one_per_line),
+            help => help,
+        };
         html! {
-            // The field tables are in English.
-            p.help #{ "help-" (path) } lang=[self.english()] {
-                // A description that repeats the label is left out.
-                @if !field.doc.eq_ignore_ascii_case(label(Language::English, path)) {
-                    @for (index, part) in field.doc.split('`').enumerate() {
-                        @if index % 2 == 0 { (part) } @else { code { (part) } }
-                    }
-                }
-                @if matches!(&field.kind, Kind::List { item, .. } if !is_chosen(item)) { ". " span lang=(self.language.code()) { (self.texts.one_per_line) } }
+            p.help #{ "help-" (path) } {
+                @if let Some(help) = help { (help) }
+                @if self.registered.iter().any(|at| at == path) { " " span.badge.under-way { (self.texts.from_register) } }
             }
         }
     }
 
-    /// The errors of an input. Those of a group's members stand at the members.
+    /// The errors of an input, and how what is in it was read. Those of a group's members stand at the members.
     fn errors(&self, path: &str, kind: &Kind) -> Markup {
         let has_members = matches!(kind, Kind::Objects { .. } | Kind::Object { .. });
         let below = |at: &str| at.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')).map(str::to_owned);
+        let is_read = self.understood.iter().any(|at| at == path || !has_members && below(at).is_some());
         html! {
             div #{ "error-" (path) } data-checked {
-                @for (at, text) in self.errors {
+                @for FormError { path: at, text, cures } in self.errors {
                     @match below(at) {
-                        _ if at == path => p.field-error lang=[self.english()] { (text) },
-                        Some(below) if !has_members => p.field-error lang=[self.english()] { (position(&below)) ": " (text) },
+                        _ if at == path => { p.field-error { (text) } (self.cures(path, kind, cures)) },
+                        Some(below) if !has_members => p.field-error { (position(&below)) ": " (text) },
                         _ => {},
+                    }
+                }
+                @if is_read { p.understood { (self.texts.read_as) " " strong { (self.read(path, kind)) } } }
+                @if let Some(conflict) = self.conflicts.iter().find(|conflict| conflict.path == path) { (self.choice(conflict, kind)) }
+            }
+        }
+    }
+
+    /// Buttons that fill in what was probably meant, for the script.
+    fn cures(&self, path: &str, kind: &Kind, cures: &[String]) -> Markup {
+        html! {
+            @if !cures.is_empty() {
+                div.actions.cures {
+                    span { (self.texts.did_you_mean) }
+                    @for cure in cures.iter().take(MOST_CURES) {
+                        @let name = self.shown(Some(&Value::from(cure.as_str())), kind);
+                        button type="button" data-for=(path) data-cure=(if matches!(kind, Kind::Model { .. }) { &name } else { cure }) { (name) }
                     }
                 }
             }
         }
     }
 
-    /// The `lang` attribute of English texts on pages in another language.
-    fn english(&self) -> Option<&'static str> {
-        (self.language != Language::English).then_some("en")
+    /// Two changes of a field, of which one is chosen.
+    fn choice(&self, Conflict { path, own, stored }: &Conflict, kind: &Kind) -> Markup {
+        let values = [(OWN, self.texts.your_value, own), (STORED, self.texts.other_value, stored)];
+        html! {
+            fieldset.conflict {
+                legend { (self.texts.changed_by_two) }
+                @for (name, text, value) in values {
+                    label.choice {
+                        input type="radio" name={ (CHOICE) (path) } value=(name) required;
+                        " " (text) ": " strong { (self.shown(value.as_ref(), kind)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The value of an input as people say it.
+    fn read(&self, path: &str, kind: &Kind) -> String {
+        self.shown(self.values.value(kind, path).as_ref(), kind)
+    }
+
+    /// A value as people say it.
+    fn shown(&self, value: Option<&Value>, kind: &Kind) -> String {
+        spoken(value, &|id: &str| {
+            let entries = match kind {
+                Kind::List { item, .. } => item.allowed(self.catalogue),
+                Kind::Model { list } => {
+                    Some(self.catalogue.models(list, self.values.text("category_fields.brand")).entries().to_vec())
+                }
+                kind => kind.allowed(self.catalogue),
+            };
+            let entry = entries.unwrap_or_default().into_iter().find(|entry| entry.id == id);
+            entry.map_or_else(|| id.to_owned(), |entry| named(self.language, &entry.name).to_owned())
+        })
     }
 
     fn is_wrong(&self, path: &str) -> Option<&'static str> {
-        self.errors.iter().any(|(at, _)| is_at_or_below(at, path)).then_some("true")
+        self.errors.iter().any(|error| is_at_or_below(&error.path, path)).then_some("true")
     }
 
     fn control(&self, path: &str, kind: &Kind, required: bool) -> Markup {
@@ -220,8 +345,19 @@ impl AdForm<'_> {
         match kind {
             Kind::Choice { .. } | Kind::Slug { .. } => self.select(path, &self.allowed(path, kind)),
             Kind::Boolean => self.yes_or_no(path),
+            Kind::Currency => self.currencies(path),
             Kind::Measure { units, .. } => self.measure(path, units),
-            Kind::Model { list } => html! { (line("text", "", Some("models"))) (self.models(list)) },
+            Kind::Model { list } => self.model(path, list, required),
+            Kind::List { item: Kind::ImageAddress, .. } => html! {
+                textarea #(id(path)) name=(path) rows=(FEW_LINES) aria-invalid=[invalid] aria-describedby=(describes)
+                    data-photos=(self.upload) data-thumbnails=(self.thumbnails) data-words=(self.texts.photo_words()) { "\n" (value) }
+            },
+            Kind::Plate { .. } if self.has_register && self.is_new() => html! {
+                div.measure {
+                    (line("text", "", None))
+                    button name="do" value="look-up" data-look-up { (self.texts.look_up) }
+                }
+            },
             Kind::Email { .. } if !self.salespersons.is_empty() && path.ends_with("salesperson") => html! {
                 (line("email", "", Some("salespersons")))
                 datalist #salespersons { @for email in self.salespersons { option value=(email) {} } }
@@ -232,7 +368,7 @@ impl AdForm<'_> {
             Kind::Digits { plus, .. } => line(if *plus { "tel" } else { "text" }, "numeric", None),
             Kind::Date => line("date", "", None),
             Kind::Url { .. } => line("url", "", None),
-            Kind::List { .. } => lines(MANY_LINES, value),
+            Kind::List { .. } => lines(FEW_LINES, value),
             Kind::Text { .. } if is_long(path) || value.contains('\n') => {
                 lines(if path == "body" { MANY_LINES } else { FEW_LINES }, value)
             }
@@ -255,12 +391,25 @@ impl AdForm<'_> {
         let is_known = value.is_empty() || entries.iter().any(|entry| entry.id == value);
         html! {
             select #(id(path)) name=(path) aria-invalid=[self.is_wrong(path)] aria-describedby=(describing(path)) {
-                option value="" selected[value.is_empty()] { "–" }
+                @if !path.starts_with("price.") { option value="" selected[value.is_empty()] { "–" } }
                 // Values that are not allowed stay visible.
                 @if !is_known { option value=(value) selected { (value) } }
                 @for entry in entries {
-                    option value=(entry.id) selected[entry.id == value] { (entry.name) }
+                    option value=(entry.id) selected[entry.id == value] { (named(self.language, &entry.name)) }
                 }
+            }
+        }
+    }
+
+    /// The dealer's currency, unless another one is chosen.
+    fn currencies(&self, path: &str) -> Markup {
+        let value = self.values.text(path);
+        let chosen = if value.is_empty() { self.currency } else { value };
+        let others = CURRENCIES.iter().copied().filter(|code| *code != chosen);
+        html! {
+            select #(id(path)) name=(path) aria-invalid=[self.is_wrong(path)] aria-describedby=(describing(path)) {
+                option value=(chosen) selected { (chosen) }
+                @for code in others { option value=(code) { (code) } }
             }
         }
     }
@@ -278,7 +427,7 @@ impl AdForm<'_> {
                 @for entry in item.allowed(self.catalogue).unwrap_or_default() {
                     label.choice {
                         input type="checkbox" name=(path) value=(entry.id) checked[self.values.contains(path, &entry.id)];
-                        " " (entry.name)
+                        " " (named(self.language, &entry.name))
                     }
                 }
             }
@@ -288,7 +437,11 @@ impl AdForm<'_> {
     fn measure(&self, path: &str, units: &[&str]) -> Markup {
         let (value, unit) = (format!("{path}.value"), format!("{path}.unit"));
         let chosen = self.values.text(&unit);
-        let chosen = if chosen.is_empty() { usual_unit(units).unwrap_or_default() } else { chosen };
+        let usual = match self.language {
+            Language::Swedish if units == MILEAGE => Some("mil"),
+            _ => usual_unit(units),
+        };
+        let chosen = if chosen.is_empty() { usual.unwrap_or_default() } else { chosen };
         let is_known = units.contains(&chosen);
         html! {
             div.measure {
@@ -307,17 +460,45 @@ impl AdForm<'_> {
         }
     }
 
-    /// The models of the brand that is chosen. The script fetches those of another one.
-    fn models(&self, list: &str) -> Markup {
-        let brand = self.values.text("category_fields.brand");
+    /// A model by its name, and the models of the brand that is chosen. The script fetches those of another one.
+    fn model(&self, path: &str, list: &str, required: Option<&str>) -> Markup {
+        let models = self.catalogue.models(list, self.values.text("category_fields.brand")).entries();
+        let value = self.values.text(path);
+        let name = models.iter().find(|entry| entry.id == value).map_or(value, |entry| entry.name.as_str());
         html! {
+            input #(id(path)) type="text" name=(path) value=(name) list="models" autocomplete="off" aria-required=[required]
+                aria-invalid=[self.is_wrong(path)] aria-describedby=(describing(path));
             datalist #models data-checked {
-                @for model in self.catalogue.models(list, brand).entries() {
-                    option value=(model.id) { (model.name) }
-                }
+                @for model in models { option value=(named(self.language, &model.name)) {} }
             }
         }
     }
+}
+
+/// A value as people say it; `name` gives the name of a value of a list.
+fn spoken(value: Option<&Value>, name: &impl Fn(&str) -> String) -> String {
+    match value {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) => name(text),
+        Some(Value::Number(number)) => match number.as_u64() {
+            Some(whole) if whole >= 10_000 => super::super::page::number(whole),
+            _ => number.to_string(),
+        },
+        Some(Value::Bool(is)) => if *is { "✓" } else { "✗" }.to_owned(),
+        Some(Value::Array(items)) => items.iter().map(|item| spoken(Some(item), name)).collect::<Vec<_>>().join(", "),
+        // A measure is said with its unit behind it.
+        Some(Value::Object(members)) => {
+            let first = members.get("value").or_else(|| members.get("amount"));
+            let others = members.iter().filter(|(key, _)| !matches!(key.as_str(), "value" | "amount"));
+            let all = first.into_iter().chain(others.map(|(_, value)| value));
+            all.map(|value| spoken(Some(value), name)).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// A path up to its last name: an error of an item is about the list.
+fn path_of_names(path: &str) -> &str {
+    path.trim_end_matches(|letter: char| letter == '.' || letter.is_ascii_digit())
 }
 
 fn id(path: &str) -> String {

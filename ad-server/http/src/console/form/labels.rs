@@ -1,4 +1,6 @@
-//! Names of fields for people, in English and Swedish.
+//! The words of a seller, in English and Swedish: names of fields, what helps to fill them in, and names of values.
+
+use std::{collections::HashMap, sync::LazyLock};
 
 use super::super::texts::Language;
 
@@ -6,11 +8,62 @@ use super::super::texts::Language;
 pub(in crate::console) fn label(language: Language, path: &str) -> &str {
     let name = path.rsplit('.').next().unwrap_or(path);
     let Some((_, english, swedish)) = LABELS.iter().find(|(known, ..)| *known == name) else { return name };
+    language.pick(english, swedish)
+}
+
+/// What helps to fill a field in, by its path; `None` where the name says enough.
+pub(super) fn help(language: Language, path: &str) -> Option<&'static str> {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let (_, english, swedish) = HELPS.iter().find(|(known, ..)| *known == name)?;
+    Some(language.pick(english, swedish))
+}
+
+/// The name of a value in a language, by its English name, which the lists of values have. Brands and models have the same in both.
+pub(in crate::console) fn named<'a>(language: Language, english: &'a str) -> &'a str {
     match language {
         Language::English => english,
-        Language::Swedish => swedish,
+        Language::Swedish => SWEDISH_NAMES.get(english).copied().unwrap_or(english),
     }
 }
+
+/// The Swedish names of values, by the English ones: a line for each, with ` = ` between.
+static SWEDISH_NAMES: LazyLock<HashMap<&str, &str>> =
+    LazyLock::new(|| include_str!("names.sv.txt").lines().filter_map(|line| line.split_once(" = ")).collect());
+
+/// The last part of a path, and what helps, in English and in Swedish.
+#[rustfmt::skip]
+const HELPS: &[(&str, &str, &str)] = &[
+    ("additional_hydraulics", "For attachments.", "För redskap."),
+    ("amount", "In whole kronor or cents too, such as 189 900.", "Hela kronor eller även ören, till exempel 189 900."),
+    ("auxiliary_hydraulics_performance", "In litres per minute.", "I liter per minut."),
+    ("body", "What you would tell a buyer on the phone.", "Det du skulle berätta för en köpare i telefon."),
+    ("dont_publish_on_failed_images", "Otherwise the ad is published with the photos that can be shown.", "Annars publiceras annonsen med de foton som går att visa."),
+    ("equipments", "One thing per line.", "En sak per rad."),
+    ("initial_payment", "In the currency of the price.", "I prisets valuta."),
+    ("is_new_vehicle", "Left empty, the mileage decides.", "Lämnas det tomt avgör mätarställningen."),
+    ("latitude", "Decimal degrees, such as 59.33. Only instead of a postcode.", "Decimalgrader, till exempel 59,33. Bara i stället för postnummer."),
+    ("lkf", "4 or 6 digits. Only instead of a postcode.", "4 eller 6 siffror. Bara i stället för postnummer."),
+    ("longitude", "Decimal degrees, such as 18.07. Only instead of a postcode.", "Decimalgrader, till exempel 18,07. Bara i stället för postnummer."),
+    ("max_speed", "In km/h.", "I km/h."),
+    ("mileage_remaining", "In mil. Only with a leasing price.", "I mil. Bara med ett leasingpris."),
+    ("model", "Choose the brand first.", "Välj märke först."),
+    ("model_type", "Such as D4 AWD Momentum.", "Till exempel D4 AWD Momentum."),
+    ("online_purchasable", "Needs an agreement with the marketplace.", "Kräver ett avtal med marknadsplatsen."),
+    ("product_declaration", "Address of a PDF on the web.", "Adress till en PDF på webben."),
+    ("registration_number", "Such as ABC 123.", "Till exempel ABC 123."),
+    ("registration_number_hidden", "Buyers do not see it then.", "Köpare ser det inte då."),
+    ("rim_size", "In inches.", "I tum."),
+    ("salesperson", "Whom buyers reach.", "Vem köpare når."),
+    ("source_id", "Your own number for the vehicle, used once. Left empty, it is the plate or the VIN.", "Ert eget nummer för fordonet, som används en gång. Lämnas det tomt blir det registreringsnumret eller chassinumret."),
+    ("thread_depth", "In mm.", "I mm."),
+    ("title", "What buyers read first: brand, model, size.", "Det köpare läser först: märke, modell, storlek."),
+    ("url", "The page about the vehicle at your own site.", "Sidan om fordonet på er egen webbplats."),
+    ("vehicle_ratings", "Together with the wheels.", "Tillsammans med hjulen."),
+    ("video_url", "On YouTube or Vimeo.", "På YouTube eller Vimeo."),
+    ("vin", "From the registration certificate. Enough without a plate.", "Från registreringsbeviset. Räcker utan registreringsnummer."),
+    ("wheels", "Together with the ratings.", "Tillsammans med omdömena."),
+    ("zipcode", "5 digits. Left empty, the place is the dealer's address.", "5 siffror. Lämnas platsen tom gäller handlarens adress."),
+];
 
 /// The last part of a path, its name in English and in Swedish.
 #[rustfmt::skip]
@@ -71,7 +124,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("has_warranty", "Has a warranty", "Har garanti"),
     ("height", "Height", "Höjd"),
     ("home_delivery", "Home delivery", "Hemleverans"),
-    ("image_urls", "Addresses of photos", "Fotoadresser"),
+    ("image_urls", "Photos", "Foton"),
     ("in_traffic_date", "First registration", "Första registrering"),
     ("initial_payment", "Initial payment", "Första avgift"),
     ("interior_color", "Interior colour", "Interiörfärg"),
@@ -121,7 +174,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("salesperson", "Salesperson", "Säljare"),
     ("service_contract", "Service contract", "Serviceavtal"),
     ("service_history", "Service history", "Servicehistorik"),
-    ("source_id", "Source id", "Käll-id"),
+    ("source_id", "Your number", "Ert nummer"),
     ("srs_number", "Boat register number", "Båtregisternummer"),
     ("statement_of_compliance", "Declaration of conformity", "Försäkran om överensstämmelse"),
     ("suspension_front", "Front suspension", "Fjädring fram"),
@@ -153,7 +206,7 @@ const LABELS: &[(&str, &str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use ad_core::{categories, reference};
+    use ad_core::{categories, reference, rulebook::Rulebook};
 
     use super::{super::values::fields, *};
 
@@ -166,8 +219,24 @@ mod tests {
             }
         }
         assert!(LABELS.is_sorted_by(|one, other| one.0 < other.0));
+        assert!(HELPS.is_sorted_by(|one, other| one.0 < other.0));
+        assert!(HELPS.iter().all(|(name, ..)| LABELS.iter().any(|(known, ..)| known == name)));
         assert_eq!(label(Language::English, "category_fields.powertrain.drive_type"), "Drive");
         assert_eq!(label(Language::Swedish, "price.0.amount"), "Belopp");
         assert_eq!(label(Language::English, "unknown"), "unknown");
+    }
+
+    #[test]
+    fn every_value_but_brands_and_models_has_a_swedish_name() {
+        let catalogue = Rulebook::default().catalogue;
+        for (vehicle_type, category) in categories::typed() {
+            assert!(SWEDISH_NAMES.contains_key(category.name), "{}", category.name);
+            let fields = reference::rows(fields(category, true).map(|field| field.field));
+            for row in fields.iter().filter(|row| !row.place.ends_with("brand")) {
+                for value in row.field.kind.allowed(&catalogue).unwrap_or_default() {
+                    assert!(SWEDISH_NAMES.contains_key(&*value.name), "{vehicle_type} {} {}", row.place, value.name);
+                }
+            }
+        }
     }
 }

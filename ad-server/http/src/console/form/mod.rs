@@ -4,16 +4,18 @@
 //! |---|---|
 //! | `values` | what the inputs hold, and its conversion from and to JSON |
 //! | `sections` | which field is in which section |
-//! | `labels` | names of fields |
+//! | `labels` | names of fields and values, and what helps to fill fields in |
+//! | `said` | errors in the words of a seller |
 //! | `inputs` | the input of each kind of value |
 
 mod inputs;
 mod labels;
+mod said;
 mod sections;
 mod values;
 
 pub(super) use self::{
-    inputs::AdForm,
-    labels::label,
+    inputs::{AdForm, CHOICE, CONFLICT, Conflict, FormError, STORED, errors_of},
+    labels::{label, named},
     values::{Difference, FormValues, REVISION},
 };

@@ -16,41 +16,71 @@ pub(super) struct FormSection {
     paths: &'static [&'static str],
 }
 
+/// The fields of a vehicle that most ads have, in the order in which people say them: their last names. They stand in the first section.
+const MAIN: &[&str] = &[
+    "dealer_code",
+    "registration_number",
+    "title",
+    "tools_category",
+    "brand",
+    "model",
+    "model_type",
+    "model_year",
+    "body_type",
+    "mileage",
+    "engine_runtime",
+    "fuels",
+    "fuel",
+    "transmission",
+    "drive_type",
+    "color_group",
+];
+
 /// The sections, in the order in which a form shows them.
 #[rustfmt::skip]
 static SECTIONS: &[FormSection] = &[
-    FormSection { id: "vehicle", name: |texts| texts.section_vehicle, is_rare: false,
-        paths: &["dealer_code", "source_id", "title", "category_fields"] },
-    FormSection { id: "powertrain", name: |texts| texts.section_powertrain, is_rare: false, paths: &["category_fields.powertrain"] },
+    FormSection { id: "vehicle", name: |texts| texts.section_vehicle, is_rare: false, paths: &["dealer_code", "title"] },
+    FormSection { id: "price", name: |texts| texts.section_price, is_rare: false, paths: &["price"] },
+    FormSection { id: "photos", name: |texts| texts.section_photos, is_rare: false, paths: &["image_urls"] },
+    FormSection { id: "texts", name: |texts| texts.section_texts, is_rare: false, paths: &["body", "category_fields.equipments"] },
+    FormSection { id: "contact", name: |texts| texts.section_contact, is_rare: false, paths: &["contact"] },
+    FormSection { id: "more", name: |texts| texts.section_more, is_rare: true,
+        paths: &["category_fields", "source_id", "category_fields.condition.is_new_vehicle", "category_fields.condition.number_of_owners"] },
+    FormSection { id: "powertrain", name: |texts| texts.section_powertrain, is_rare: true, paths: &["category_fields.powertrain"] },
     FormSection { id: "environment", name: |texts| texts.section_environment, is_rare: true, paths: &["category_fields.powertrain.environmental"] },
-    FormSection { id: "condition", name: |texts| texts.section_condition, is_rare: false, paths: &["category_fields.condition"] },
-    FormSection { id: "history", name: |texts| texts.section_history, is_rare: true, paths: &[
-        "category_fields.condition.wheels", "category_fields.condition.vehicle_ratings", "category_fields.has_damages",
+    FormSection { id: "condition", name: |texts| texts.section_condition, is_rare: true, paths: &[
+        "category_fields.condition", "category_fields.has_damages",
         "category_fields.damages_details", "category_fields.has_repairs", "category_fields.repairs_details", "category_fields.has_been_tuned",
         "category_fields.tuning_details", "category_fields.has_liabilities", "category_fields.liabilities_details",
         "category_fields.eu_check_last", "category_fields.eu_check_next"] },
-    FormSection { id: "price", name: |texts| texts.section_price, is_rare: false,
-        paths: &["price", "category_fields.is_vat_deductible", "category_fields.online_purchasable"] },
-    FormSection { id: "leasing", name: |texts| texts.section_leasing, is_rare: true, paths: &["category_fields.leasing_details"] },
-    FormSection { id: "photos", name: |texts| texts.section_photos, is_rare: false, paths: &["image_urls", "video_url", "dont_publish_on_failed_images"] },
-    FormSection { id: "texts", name: |texts| texts.section_texts, is_rare: false, paths: &["body", "category_fields.equipments"] },
-    FormSection { id: "terms", name: |texts| texts.section_terms, is_rare: true, paths: &[
-        "url", "product_declaration", "category_fields.product_declaration", "category_fields.warranty", "category_fields.return_policy",
-        "category_fields.service_history", "category_fields.home_delivery"] },
     FormSection { id: "dimensions", name: |texts| texts.section_dimensions, is_rare: true, paths: &["category_fields.physics"] },
-    FormSection { id: "contact", name: |texts| texts.section_contact, is_rare: false, paths: &["contact", "location", "category_fields.salesperson"] },
-    FormSection { id: "publication", name: |texts| texts.section_publication, is_rare: false, paths: &["visible", "category_fields.registration_number_hidden"] },
+    FormSection { id: "terms", name: |texts| texts.section_terms, is_rare: true, paths: &[
+        "url", "video_url", "product_declaration", "category_fields.product_declaration", "category_fields.warranty", "category_fields.return_policy",
+        "category_fields.service_history", "category_fields.home_delivery", "category_fields.is_vat_deductible", "category_fields.online_purchasable"] },
+    FormSection { id: "leasing", name: |texts| texts.section_leasing, is_rare: true, paths: &["category_fields.leasing_details"] },
+    FormSection { id: "publication", name: |texts| texts.section_publication, is_rare: true,
+        paths: &["location", "category_fields.salesperson", "category_fields.registration_number_hidden", "dont_publish_on_failed_images"] },
 ];
 
 pub(super) fn sections(category: &Category, is_new: bool) -> Vec<(&'static FormSection, Vec<FormField>)> {
     let mut found: Vec<_> = SECTIONS.iter().map(|section| (section, Vec::new())).collect();
     for field in fields(category, is_new) {
-        if let Some((_, of_section)) = found.iter_mut().max_by_key(|(section, _)| section.closeness(&field.path())) {
+        let path = field.path();
+        let closest =
+            || found.iter().enumerate().max_by_key(|(_, (section, _))| section.closeness(&path)).map(|(at, _)| at);
+        let place = if main_place(&path).is_some() { Some(0) } else { closest() };
+        if let Some((_, of_section)) = place.and_then(|place| found.get_mut(place)) {
             of_section.push(field);
         }
     }
+    found[0].1.sort_by_key(|field| main_place(&field.path()));
     found.retain(|(_, fields)| !fields.is_empty());
     found
+}
+
+/// The place of a field among those of the first section.
+fn main_place(path: &str) -> Option<usize> {
+    MAIN.iter().position(|name| path.rsplit('.').next() == Some(name) && !path.starts_with("price"))
 }
 
 impl FormSection {

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use ad_core::{
+    catalogue::Catalogue,
     categories::{
         Category, Heading,
         ad_fields::{IDENTITY, WRITTEN},
     },
-    fields::{Direction, Field, Kind},
+    fields::{Direction, Field, FieldErrors, Kind, MILEAGE},
+    synonyms::models::{self, FoundModel},
+    violation::Violation,
+    written,
 };
 use serde_json::{Map, Number, Value};
 
@@ -43,10 +47,12 @@ impl FormField {
     }
 }
 
-/// The fields of a form: those that identify a new ad, and those that its client may change.
+/// The fields of a form: those that identify a new ad, and those that its client may change. Whether an ad is visible is no field: a new ad
+/// is a hidden draft, and buttons of their own publish and hide it.
 pub(super) fn fields(category: &Category, is_new: bool) -> impl Iterator<Item = FormField> {
-    let is_sent =
-        |field: &&Field| field.direction != Direction::Response && !matches!(field.kind, Kind::CategoryFields);
+    let is_sent = |field: &&Field| {
+        field.direction != Direction::Response && !matches!(field.kind, Kind::CategoryFields) && field.path != "visible"
+    };
     let has_heading = category.heading != Heading::Forbidden;
     let is_heading = |field: &&Field| field.path == "title" || field.path.starts_with("contact.");
     // The page has the category.
@@ -134,11 +140,6 @@ impl FormValues {
         self.0.get(name).is_some_and(|values| values.iter().any(|known| known == value))
     }
 
-    /// Whether any input at or below a path has a value.
-    pub(super) fn has_value(&self, path: &str) -> bool {
-        self.below(path).any(|(_, values)| values.iter().any(|value| !value.trim().is_empty()))
-    }
-
     /// Number of rows of a field with several.
     pub(super) fn rows(&self, path: &str) -> usize {
         self.positions(path).last().map_or(0, |last| last + 1)
@@ -170,7 +171,7 @@ impl FormValues {
         for position in positions {
             let row = format!("{path}.{position}");
             let names: Vec<_> = self.below(&row).map(|(name, _)| name.to_owned()).collect();
-            let is_empty = self.object(members, &row).is_none();
+            let is_empty = self.row(members, &row).is_none();
             for name in names {
                 let Some(values) = self.0.remove(&name) else { continue };
                 if !is_empty {
@@ -187,6 +188,90 @@ impl FormValues {
 
     fn put(&mut self, name: String, value: String) {
         self.0.insert(name, vec![value]);
+    }
+
+    /// Gives the fields of a payload the values that people certainly mean by what they have written, as the errors of the rules say
+    /// them: `189 900 kr`, `2,0 l`, `XC 60`. Returns the paths of the inputs that now hold them.
+    pub(in crate::console) fn understand(
+        &mut self,
+        payload: &mut Map<String, Value>,
+        errors: &FieldErrors,
+        category: &Category,
+        is_new: bool,
+    ) -> Vec<String> {
+        let mut understood = Vec::new();
+        for (path, violation) in errors.located() {
+            let Violation::Cured { cure, .. } = violation else { continue };
+            let Some(value) = cure.value().and_then(|json| serde_json::from_str::<Value>(json).ok()) else { continue };
+            if replace(payload, &path, value) {
+                understood.push(path.join("."));
+            }
+        }
+        for form_field in fields(category, is_new) {
+            let path = form_field.path();
+            if understood.iter().any(|at| is_at_or_below(at, &path))
+                && let Some(value) = at(payload, &path)
+            {
+                self.0.retain(|name, _| !is_at_or_below(name, &path));
+                self.show(&form_field.field.kind, &path, value);
+            }
+        }
+        understood
+    }
+
+    /// Gives empty fields the values of another object, such as what a register has about the vehicle. Returns their paths.
+    pub(in crate::console) fn fill(&mut self, from: &Map<String, Value>, category: &Category) -> Vec<String> {
+        let mut filled = Vec::new();
+        for form_field in fields(category, true).filter(|field| field.of_category) {
+            let path = form_field.path();
+            let value = at(from, form_field.field.path).filter(|value| !value.is_null());
+            if let Some(value) = value.filter(|_| self.value(&form_field.field.kind, &path).is_none()) {
+                self.show(&form_field.field.kind, &path, value);
+                filled.push(path);
+            }
+        }
+        filled
+    }
+
+    /// Gives these fields the values that an ad has.
+    pub(in crate::console) fn take(&mut self, ad: &Map<String, Value>, category: &Category, paths: &[String]) {
+        for form_field in fields(category, false) {
+            let path = form_field.path();
+            if paths.contains(&path) {
+                self.0.retain(|name, _| !is_at_or_below(name, &path));
+                // An empty input says that the form has the field.
+                self.put(path.clone(), String::new());
+                if let Some(value) = at(ad, &path) {
+                    self.0.remove(&path);
+                    self.show(&form_field.field.kind, &path, value);
+                }
+            }
+        }
+    }
+
+    /// Replaces a model as people write it with its value: `XC60`, `XC 60`, or `XC60 D4 Momentum`, whose rest is the variant. Returns the
+    /// paths of what is not exactly what was written.
+    pub(in crate::console) fn read_model(&mut self, catalogue: &Catalogue, category: &Category) -> Vec<String> {
+        const MODEL: &str = "category_fields.model";
+        const VARIANT: &str = "category_fields.model_type";
+        let Some(Kind::Model { list }) = category.field("model").map(|field| field.kind) else { return Vec::new() };
+        let (brand, text) = (self.text("category_fields.brand").to_owned(), self.text(MODEL).trim().to_owned());
+        let models = catalogue.models(list, &brand).entries();
+        if text.is_empty() || models.iter().any(|entry| entry.id == text) {
+            return Vec::new();
+        }
+        let pairs = models.iter().map(|entry| (entry.id.as_str(), entry.name.as_str()));
+        let Some(FoundModel { id, model_type }) = models::find(&brand, &text, pairs) else { return Vec::new() };
+        let mut understood = Vec::new();
+        if !models.iter().any(|entry| entry.id == id && entry.name == text) {
+            understood.push(MODEL.to_owned());
+        }
+        self.put(MODEL.to_owned(), id.to_owned());
+        if let Some(variant) = model_type.filter(|_| self.text(VARIANT).is_empty()) {
+            self.put(VARIANT.to_owned(), variant);
+            understood.push(VARIANT.to_owned());
+        }
+        understood
     }
 
     /// Fills the inputs of a value.
@@ -224,10 +309,15 @@ impl FormValues {
 
     /// The value that the inputs of a field make; `None` if they are empty. A text that does not fit the kind stays a text, so that
     /// the rules report it.
-    fn value(&self, kind: &Kind, name: &str) -> Option<Value> {
+    pub(super) fn value(&self, kind: &Kind, name: &str) -> Option<Value> {
         match kind {
-            Kind::Measure { .. } => {
-                let value = number(self.text(&format!("{name}.value")))?;
+            Kind::Measure { units, .. } => {
+                let decimal = (*units == MILEAGE).then_some(',');
+                let value = number(self.text(&format!("{name}.value")), decimal)?;
+                // With its unit behind it, the rules read it: `12 500 km`.
+                if value.is_string() {
+                    return Some(value);
+                }
                 let unit = self.text(&format!("{name}.unit"));
                 let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.into()));
                 Some(std::iter::once(("value".to_owned(), value)).chain(unit).collect::<Map<_, _>>().into())
@@ -242,10 +332,15 @@ impl FormValues {
             }
             Kind::Objects { fields, .. } => {
                 let rows = self.positions(name).into_iter();
-                list(rows.filter_map(|position| self.object(fields, &format!("{name}.{position}"))).collect())
+                list(rows.filter_map(|position| self.row(fields, &format!("{name}.{position}"))).collect())
             }
             Kind::Object { fields } => self.object(fields, name),
-            Kind::Integer { .. } | Kind::Decimal { .. } => number(self.text(name)),
+            Kind::Integer { .. } | Kind::Decimal { .. } => number(self.text(name), None),
+            // Grouped as people write them.
+            Kind::Digits { .. } => {
+                let digits: String = self.text(name).chars().filter(|it| !matches!(it, ' ' | '\u{a0}' | '-')).collect();
+                (!digits.is_empty()).then(|| digits.into())
+            }
             Kind::Boolean => match self.text(name) {
                 "" => None,
                 "true" => Some(true.into()),
@@ -255,6 +350,21 @@ impl FormValues {
             Kind::Text { .. } => Some(self.text(name)).filter(|text| !text.trim().is_empty()).map(Value::from),
             _ => Some(self.text(name).trim()).filter(|text| !text.is_empty()).map(Value::from),
         }
+    }
+
+    /// A row of a list of objects. A price without amount is none, whatever its type and currency, which are chosen beforehand.
+    fn row(&self, fields: &'static [Field], name: &str) -> Option<Value> {
+        let mut row = self.object(fields, name)?;
+        if name.starts_with("price.")
+            && let Value::Object(price) = &mut row
+            && !price.contains_key("amount")
+        {
+            if price.get("type").and_then(Value::as_str) != Some("call") {
+                return None;
+            }
+            price.insert("amount".to_owned(), 0.into());
+        }
+        Some(row)
     }
 
     fn object(&self, fields: &'static [Field], name: &str) -> Option<Value> {
@@ -334,16 +444,40 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A number as people type it: `12 500,50` is 12500.50. Any other text stays a text; `None` if it is empty.
-fn number(text: &str) -> Option<Value> {
-    let text = text.trim();
-    let plain: String =
-        text.chars().filter(|it| !it.is_whitespace()).map(|it| if it == ',' { '.' } else { it }).collect();
-    match plain.parse::<Number>() {
-        _ if text.is_empty() => None,
-        Ok(number) => Some(number.into()),
-        Err(_) => Some(text.into()),
+/// Replaces a value that is there.
+fn replace(object: &mut Map<String, Value>, path: &[String], value: Value) -> bool {
+    let Some((first, below)) = path.split_first() else { return false };
+    let place = below.iter().try_fold(object.get_mut(first), |place, name| {
+        Some(match place? {
+            Value::Object(members) => members.get_mut(name),
+            Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            _ => None,
+        })
+    });
+    match place.flatten() {
+        Some(place) => {
+            *place = value;
+            true
+        }
+        None => false,
     }
+}
+
+/// A number as people type it: `12 500,50` is 12500.50. Any other text stays a text; `None` if it is empty. `decimal` is the only decimal
+/// separator where both are not usual.
+fn number(text: &str, decimal: Option<char>) -> Option<Value> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    // As the form shows a stored number.
+    let shown = text.parse::<Number>().ok().filter(|number| decimal.is_none() && number.to_string() == text);
+    if let Some(number) = shown {
+        return Some(number.into());
+    }
+    let read = written::number::read(text, decimal).ok();
+    let plain = read.filter(|found| found.before.is_empty() && found.after.is_empty());
+    Some(plain.map_or_else(|| text.into(), |found| found.number.value()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,160 @@
+//! Errors of an ad in the words of a seller: what is wrong with a field, and what to write instead. The API says the same to programs.
+
+use ad_core::{
+    categories::{
+        location::RULE as LOCATION,
+        rules::{LOCK, ONLINE, OWNERS_OF_USED, PLATE_OR_VIN, REMAINING_MILEAGE},
+    },
+    fields::Kind,
+    violation::{Choices, Code, Cure, TextFormat, Violation},
+};
+
+use super::{
+    super::{page::number, texts::Language},
+    labels::label,
+};
+
+/// An error in a sentence or two.
+pub(in crate::console) fn said(violation: &Violation, kind: Option<&Kind>, language: Language) -> String {
+    let of = |english: &str, swedish: &str| language.pick(english, swedish).to_owned();
+    match violation {
+        Violation::Required | Violation::Null | Violation::Blank => of("Fill this in.", "Fyll i det här."),
+        Violation::RequiredWith { other, .. } => {
+            let other = label(language, other);
+            of(
+                &format!("Fill this in too, because of “{other}”."),
+                &format!("Fyll i det här också, på grund av ”{other}”."),
+            )
+        }
+        Violation::NotSupportedByV3 | Violation::Forbidden { .. } => of(
+            "Leave this empty: it is not for this kind of vehicle.",
+            "Lämna tomt: det gäller inte den här typen av fordon.",
+        ),
+        Violation::WrongType(_) => wrong_type(kind, language),
+        Violation::Cured { cure: Cure::OneOf { values, .. }, .. } => {
+            let values = values.join(language.pick(" or ", " eller "));
+            of(
+                &format!("This can be read as {values}. Write it without a point or comma."),
+                &format!("Det kan läsas som {values}. Skriv det utan punkt eller komma."),
+            )
+        }
+        Violation::Cured { error, .. } => said(error, kind, language),
+        Violation::NotAChoice { sent, .. } => {
+            let sent = sent.trim_matches('"');
+            of(&format!("“{sent}” is not in the list."), &format!("”{sent}” finns inte i listan."))
+        }
+        Violation::WrongFormat(format) => wrong_format(*format, language),
+        Violation::TooSmall(least) => of(&format!("At least {least}."), &format!("Minst {least}.")),
+        Violation::TooLarge(most) => of(&format!("At most {most}."), &format!("Högst {most}.")),
+        Violation::TooLong(most) => {
+            let most = number(*most as u64);
+            of(&format!("Write at most {most} characters."), &format!("Skriv högst {most} tecken."))
+        }
+        Violation::TooShort(least) => {
+            of(&format!("Write at least {least} characters."), &format!("Skriv minst {least} tecken."))
+        }
+        Violation::TooMany(most) => of(&format!("At most {most}."), &format!("Högst {most}.")),
+        Violation::Duplicate { sent } => {
+            let sent = sent.trim_matches('"');
+            of(&format!("“{sent}” is there twice."), &format!("”{sent}” finns två gånger."))
+        }
+        Violation::Stated { code, rule, text, .. } => match stated(*rule, *code) {
+            Some((english, swedish)) => of(english, swedish),
+            None if language == Language::English => text.to_string(),
+            None => "Det går inte för den här annonsen.".to_owned(),
+        },
+        // Only a form that the console has not made can have them.
+        _ => of("The form cannot have this.", "Formuläret kan inte ha det här."),
+    }
+}
+
+/// What a rule says, by its name, or else by its code.
+fn stated(rule: Option<&str>, code: Code) -> Option<(&'static str, &'static str)> {
+    Some(match (rule, code) {
+        (Some(PLATE_OR_VIN), _) => ("Fill in the plate or the VIN.", "Fyll i registreringsnummer eller chassinummer."),
+        (Some(LOCATION), _) => (
+            "Give the place in one way only: the postcode, or the coordinates. Empty means the dealer's address.",
+            "Ange platsen på bara ett sätt: postnummer eller koordinater. Tomt betyder handlarens adress.",
+        ),
+        (Some(LOCK), _) => (
+            "A vehicle cannot become new or used after the ad was made. If the car has been driven since, make a new ad.",
+            "Ett fordon kan inte bli nytt eller begagnat efter att annonsen skapades. Har bilen körts sedan dess, gör en ny annons.",
+        ),
+        (Some(OWNERS_OF_USED), _) => (
+            "A used vehicle has had at least 1 owner. Leave this empty if you do not know.",
+            "Ett begagnat fordon har haft minst 1 ägare. Lämna tomt om du inte vet.",
+        ),
+        (Some(REMAINING_MILEAGE), _) => {
+            ("Only with a price of the kind Leasing.", "Bara med ett pris av typen Leasing.")
+        }
+        (Some(ONLINE), _) => ("Not together with a leasing price.", "Inte tillsammans med ett leasingpris."),
+        (_, Code::Required) => ("Fill this in.", "Fyll i det här."),
+        (_, Code::Immutable) => (
+            "This cannot be changed. For another vehicle, make another ad.",
+            "Det här kan inte ändras. För ett annat fordon, gör en annan annons.",
+        ),
+        (_, Code::OutOfRange) => (
+            "Write a price above 0, or 0 for “Call for the price”.",
+            "Skriv ett pris över 0, eller 0 för ”Ring för pris”.",
+        ),
+        (_, Code::NotAllowed) => (
+            "Not possible for this ad. Choose something else, or leave it empty.",
+            "Går inte för den här annonsen. Välj något annat, eller lämna tomt.",
+        ),
+        _ => return None,
+    })
+}
+
+fn wrong_type(kind: Option<&Kind>, language: Language) -> String {
+    let example = match kind {
+        Some(Kind::Integer { .. }) => "2021",
+        Some(Kind::Decimal { .. } | Kind::Measure { .. }) => "12 500",
+        _ => {
+            return language.pick("Choose a value, or leave it empty.", "Välj ett värde, eller lämna tomt.").to_owned();
+        }
+    };
+    match language {
+        Language::English => format!("Write a number, such as {example}."),
+        Language::Swedish => format!("Skriv ett tal, till exempel {example}."),
+    }
+}
+
+fn wrong_format(format: TextFormat, language: Language) -> String {
+    let (english, swedish) = match format {
+        TextFormat::Date | TextFormat::Day => ("Choose a day of the calendar.", "Välj en dag i kalendern."),
+        TextFormat::Address | TextFormat::Scheme(_) => {
+            ("Write a web address that begins with https://.", "Skriv en webbadress som börjar med https://.")
+        }
+        TextFormat::Email => (
+            "Write an e-mail address, such as anna@example.se.",
+            "Skriv en e-postadress, till exempel anna@example.se.",
+        ),
+        TextFormat::Digits { lengths, .. } => {
+            let most = lengths.iter().max().copied().unwrap_or_default();
+            let least = lengths.iter().min().copied().unwrap_or_default();
+            return match language {
+                _ if least == most && language == Language::English => format!("Write {most} digits."),
+                Language::English => format!("Write {least} to {most} digits."),
+                _ if least == most => format!("Skriv {most} siffror."),
+                Language::Swedish => format!("Skriv {least} till {most} siffror."),
+            };
+        }
+        TextFormat::Without(character) => {
+            return match language {
+                Language::English => format!("Leave out “{character}”. Write one thing per line."),
+                Language::Swedish => format!("Ta bort ”{character}”. Skriv en sak per rad."),
+            };
+        }
+        TextFormat::Decimals(_) => ("At most two decimals.", "Högst två decimaler."),
+        TextFormat::Uuid => ("This is not an id.", "Det här är inget id."),
+    };
+    language.pick(english, swedish).to_owned()
+}
+
+/// The values that were probably meant.
+pub(super) fn meant(violation: &Violation) -> &[String] {
+    match violation.uncured() {
+        Violation::NotAChoice { choices: Choices::Meant(values) | Choices::Nearest(values), .. } => values,
+        _ => &[],
+    }
+}
