@@ -8,7 +8,7 @@ use ad_core::{
     },
     ports::{AdChange, Outcome, Record, Scope, Store, StoreError},
 };
-use ad_server::store::{AuditEntry, Database, DatabaseStore, PhotosOfDeleted};
+use ad_server::store::{AuditEntry, Database, DatabaseStore, MostUploads, PhotosOfDeleted, Upload};
 use ad_tests::{Client, ImageHost, Options, Postgres, Server, eventually};
 use serde_json::{Value, json};
 
@@ -44,6 +44,7 @@ macro_rules! on_both {
 on_both!(
     deleted_ads_are_erased_by_age_a_bounded_number_at_a_time,
     photos_of_deleted_ads_are_forgotten_by_age,
+    photos_that_no_ad_uses_are_forgotten_after_a_time,
     an_image_is_not_removed_while_an_ad_stores_it,
     earlier_contents_are_forgotten_by_age,
     calls_are_removed_by_age,
@@ -155,6 +156,37 @@ async fn photos_of_deleted_ads_are_forgotten_by_age(Stored { store, database }: 
         0,
         "the ad with a request shows the same image"
     );
+}
+
+async fn photos_that_no_ad_uses_are_forgotten_after_a_time(Stored { store, database }: Stored) {
+    // An ad refers to the first one.
+    create(&store, &ad(1, "north", "1")).await.unwrap();
+    delete_all(&store).await;
+    let used = format!("{}.jpg", stored_image(1).checksum);
+    let unused = format!("{}.jpg", stored_image(2).checksum);
+    let most = MostUploads { photos: 3, bytes: 300 };
+    let add = async |dealer: &str, name: &str, bytes, seconds| {
+        database.add_upload(dealer, name, bytes, most, (at(seconds), at(seconds + 3600))).await.unwrap()
+    };
+    assert_eq!(add("north", &used, 100, 100).await, Upload::Noted);
+    assert_eq!(add("north", &unused, 100, 101).await, Upload::Noted);
+    assert_eq!(add("north", &unused, 100, 102).await, Upload::Noted, "the same one again");
+    assert_eq!(add("north", &format!("{}.png", stored_image(3).checksum), 101, 103).await, Upload::TooMany, "bytes");
+    assert_eq!(add("north", &format!("{}.png", stored_image(4).checksum), 1, 103).await, Upload::Noted);
+    assert_eq!(add("north", &format!("{}.png", stored_image(5).checksum), 1, 103).await, Upload::TooMany, "photos");
+    assert_eq!(add("south", &unused, 100, 104).await, Upload::Noted, "each dealer for itself");
+
+    assert_eq!(database.forget_uploads_before(at(100)).await.unwrap(), None);
+    assert_eq!(database.forget_uploads_before(at(103)).await.unwrap(), Some(2));
+    let (removable, in_use) = database.erased_images(at(3000)).await.unwrap();
+    assert!(removable.is_empty(), "the other dealer may still use it: {removable:?}");
+    assert_eq!(in_use.len(), 2);
+    database.forget_erased_images(in_use).await.unwrap();
+    assert_eq!(database.forget_uploads_before(at(105)).await.unwrap(), Some(2));
+    let (removable, _) = database.erased_images(at(3000)).await.unwrap();
+    assert!(removable.iter().any(|image| image.name == unused) && removable.len() == 2, "{removable:?}");
+    assert_eq!(database.begin_removal(&removable, at(3000)).await.unwrap().len(), 2);
+    assert_eq!(add("north", &unused, 100, 3001).await, Upload::BeingRemoved);
 }
 
 /// Erases messages until there were so many, and returns how many each transaction erased. Entries of a transaction can be read a

@@ -1,7 +1,7 @@
 //! A headless Chromium that tests open pages in, driven through Debian's chromedriver by `WebDriver`. Sizes, colour schemes and memory, which
 //! `WebDriver` does not know, are `DevTools` commands; chromedriver passes them on.
 
-use std::{
+use std::{path::PathBuf, 
     io::{Read, Write},
     net::TcpStream,
     path::Path,
@@ -185,6 +185,16 @@ impl Browser {
             input.send_keys(text).await
         };
         filled.await.unwrap_or_else(|error| panic!("{selector}: {error}"));
+    }
+
+    /// Chooses files in the file input that a CSS selector finds.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub async fn choose(&self, selector: &str, files: &[PathBuf]) {
+        let paths = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join("\n");
+        let chosen = async { self.client.find(Locator::Css(selector)).await?.send_keys(&paths).await };
+        chosen.await.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
 
     /// What the window shows, as PNG.

@@ -4,7 +4,7 @@ use ad_core::{categories, model::ApiVersion, rulebook::Rulebook};
 use ad_tests::Server;
 use serde_json::{Value, json};
 
-use super::{Visitor, ad_query, html};
+use super::{Visitor, ad_query, encoded, html};
 use crate::payloads::plain_car;
 
 /// Markup that runs if it is not escaped.
@@ -23,7 +23,8 @@ fn unescaped(text: &str) -> String {
 /// What a browser sends of the form of an ad on a page, without a button.
 pub(super) fn form_of(page: &str) -> Vec<(String, String)> {
     let form = page.split("class=\"ad-form\"").nth(1).expect("the page has the form").split("</form>").next().unwrap();
-    let (mut pairs, mut select) = (Vec::new(), String::new());
+    let (mut pairs, mut select): (Vec<(String, String)>, _) = (Vec::new(), String::new());
+    let mut is_first = false;
     for part in form.split('<').skip(1) {
         let (tag, text) = part.split_once('>').unwrap();
         let tag = format!(" {tag}");
@@ -35,23 +36,20 @@ pub(super) fn form_of(page: &str) -> Vec<(String, String)> {
             pairs.push((name, unescaped(text).strip_prefix('\n').unwrap().replace('\n', "\r\n")));
         } else if tag.starts_with(" select") {
             select = name;
-            // Without a selected option, the first is.
             pairs.push((select.clone(), String::new()));
+            is_first = true;
         } else if tag.starts_with(" option") && !select.is_empty() {
             let (_, chosen) = pairs.last_mut().unwrap();
-            if tag.contains(" selected") || chosen.is_empty() && !tag.contains("value=\"\"") && is_unit(&select) {
+            // Without a selected option, the first is.
+            if is_first || tag.contains(" selected") {
                 *chosen = value;
             }
+            is_first = false;
         } else if tag.starts_with(" /select") {
             select.clear();
         }
     }
     pairs
-}
-
-/// Whether a choice has no empty option.
-fn is_unit(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, last)| last == "unit")
 }
 
 /// The form with other values in some inputs.
@@ -105,7 +103,7 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
     let page = html(&refused);
     assert_eq!(refused.status, 400, "{page}");
     for field in ["source_id", "category_fields.model_year", "category_fields.registration_number"] {
-        assert!(errors_at(&page, field).contains("required"), "{field}: {page}");
+        assert!(errors_at(&page, field).contains("Fill"), "{field}: {page}");
     }
     assert!(errors_at(&page, "price").is_empty() || !errors_at(&page, "price").contains("field-error"), "{page}");
 
@@ -128,16 +126,16 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
     let page = html(&refused);
     assert_eq!(refused.status, 400, "{page}");
     for (field, text) in [
-        ("category_fields.model_year", "A valid integer is required."),
-        ("category_fields.brand", "volvo"),
+        ("category_fields.model_year", "Write a number, such as 2021."),
+        ("category_fields.brand", "data-cure=\"volvo\""),
         ("category_fields.condition.mileage", "miles"),
-        ("price.0.amount", "A valid number is required."),
-        ("image_urls", "2: Enter a valid URL."),
-        ("location.zipcode", "5 digits"),
+        ("price.0.amount", "Write a number, such as 12 500."),
+        ("image_urls", "2: Write a web address that begins with https://."),
+        ("location.zipcode", "Write 5 digits."),
     ] {
         assert!(errors_at(&page, field).contains(text), "{field}: {}", errors_at(&page, field));
     }
-    assert!(page.contains("<code>category_fields.colour</code>: Unknown field."), "{page}");
+    assert!(page.contains("colour: The form cannot have this."), "{page}");
     let kept = form_of(&page);
     for (name, value) in [
         ("category_fields.model_year", "twenty"),
@@ -155,14 +153,12 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
     let page = html(&visitor.post(path, &check).await);
     assert!(page.contains("Can be saved") && page.contains("class=\"score\""), "{page}");
     assert_eq!(server.client.get("/v4/ad").await.expect(200)["count"], 0);
-    let nameless: Vec<_> = check.iter().copied().filter(|(name, _)| *name != "source_id").collect();
-    let page = html(&visitor.post(path, &nameless).await);
-    assert!(errors_at(&page, "source_id").contains("required") && !page.contains("Can be saved"), "{page}");
 
     let created = visitor.post(path, CAR).await;
     assert_eq!(created.status, 303, "{}", html(&created));
     assert_eq!(created.header("location").unwrap(), format!("/console/ad?{}", ad_query("form 1/å")));
     let ad = server.client.ad("form%201%2F%C3%A5").await;
+    assert_eq!(ad["visible"], false, "a draft");
     let fields = json!({
         "registration_number": "FRM001",
         "model_year": 2021,
@@ -181,7 +177,7 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
 
     let again = visitor.post(path, CAR).await;
     assert_eq!(again.status, 409);
-    assert!(errors_at(&html(&again), "source_id").contains("has been used"));
+    assert!(errors_at(&html(&again), "source_id").contains("used by another ad"));
 }
 
 #[tokio::test]
@@ -219,26 +215,53 @@ async fn the_form_of_every_type_sent_back_changes_nothing_but_what_was_edited() 
 }
 
 #[tokio::test]
-async fn a_lost_update_is_reported_with_what_is_stored_now() {
+async fn what_others_change_stays_and_where_both_change_a_field_one_value_is_chosen() {
     let server = Server::start().await;
     server.client.post("/v4/car", &plain_car("lost", "LST001")).await.expect(201);
     let visitor = Visitor::signed_in(&server.client).await;
     let path = format!("/console/ad/edit?{}", ad_query("lost"));
     let form = form_of(&visitor.page(&path).await);
-    let theirs = json!({"body": "Theirs", "category_fields": {"color": "red"}});
-    server.client.patch("/v4/car/lost", &theirs).await.expect(200);
+    server.client.patch("/v4/car/lost", &json!({"category_fields": {"color": "red"}})).await.expect(200);
 
-    let changes = [("do", "save"), ("body", "Mine")];
-    let refused = visitor.post(&path, &with(&form, &changes)).await;
-    let page = html(&refused);
-    assert_eq!(refused.status, 412, "{page}");
-    assert!(page.contains("Theirs") && page.contains("changed meanwhile"), "{page}");
-    assert_eq!(server.client.ad("lost").await["body"], "Theirs");
-    let form = form_of(&page);
-    assert!(form.contains(&("body".to_owned(), "Mine".to_owned())), "{form:?}");
-    let saved = visitor.post(&path, &with(&form, &[("do", "save")])).await;
+    // Different fields: both changes hold.
+    let saved = visitor.post(&path, &with(&form, &[("do", "save"), ("body", "Mine")])).await;
     assert_eq!(saved.status, 303, "{}", html(&saved));
-    assert_eq!(server.client.ad("lost").await["body"], "Mine");
+    let ad = server.client.ad("lost").await;
+    assert_eq!((&ad["body"], &ad["category_fields"]["color"]), (&json!("Mine"), &json!("red")));
+
+    // The same field, and others.
+    let form = form_of(&visitor.page(&path).await);
+    let theirs = json!({"body": "Theirs", "category_fields": {"color": "blue", "interior_color": "grey"}});
+    server.client.patch("/v4/car/lost", &theirs).await.expect(200);
+    let mine = [("do", "save"), ("body", "My own"), ("category_fields.color", "blue"), ("url", "https://a.example/1")];
+    let refused = visitor.post(&path, &with(&form, &mine)).await;
+    let page = html(&refused);
+    assert_eq!(refused.status, 409, "{page}");
+    let choice = errors_at(&page, "body");
+    assert!(choice.contains("Theirs") && choice.contains("My own") && choice.contains("name=\"choose.body\""), "{page}");
+    assert_eq!(page.matches("<fieldset class=\"conflict\"").count(), 1, "the same value twice is no conflict: {page}");
+    assert!(page.contains("Changed by somebody else meanwhile, and kept: Interior colour."), "{page}");
+    assert_eq!(server.client.ad("lost").await["body"], "Theirs");
+
+    // Nothing is saved until a value is chosen.
+    let open: Vec<_> = form_of(&page).into_iter().filter(|(name, _)| name != "choose.body").collect();
+    assert!(open.contains(&("body".to_owned(), "My own".to_owned())), "{open:?}");
+    let refused = visitor.post(&path, &with(&open, &[("do", "save")])).await;
+    assert_eq!(refused.status, 409, "{}", html(&refused));
+    let saved = visitor.post(&path, &with(&open, &[("do", "save"), ("choose.body", "stored")])).await;
+    assert_eq!(saved.status, 303, "{}", html(&saved));
+    let ad = server.client.ad("lost").await;
+    assert_eq!((&ad["body"], &ad["url"]), (&json!("Theirs"), &json!("https://a.example/1")));
+    assert_eq!(ad["category_fields"]["interior_color"], "grey");
+
+    // The other choice.
+    let form = form_of(&visitor.page(&path).await);
+    server.client.patch("/v4/car/lost", &json!({"body": "Theirs again"})).await.expect(200);
+    let page = html(&visitor.post(&path, &with(&form, &[("do", "save"), ("body", "Mine again")])).await);
+    let open: Vec<_> = form_of(&page).into_iter().filter(|(name, _)| name != "choose.body").collect();
+    let saved = visitor.post(&path, &with(&open, &[("do", "save"), ("choose.body", "own")])).await;
+    assert_eq!(saved.status, 303, "{}", html(&saved));
+    assert_eq!(server.client.ad("lost").await["body"], "Mine again");
 
     // A check stores nothing.
     let form = form_of(&visitor.page(&path).await);
@@ -247,11 +270,69 @@ async fn a_lost_update_is_reported_with_what_is_stored_now() {
     assert!(page.contains("Can be saved") && page.contains("class=\"score\""), "{page}");
     let check = with(&form, &[("do", "check"), ("category_fields.model_year", "")]);
     let page = html(&visitor.post(&path, &check).await);
-    assert!(errors_at(&page, "category_fields.model_year").contains("may not be null"), "{page}");
-    assert_eq!(server.client.ad("lost").await["body"], "Mine");
+    assert!(errors_at(&page, "category_fields.model_year").contains("Fill this in"), "{page}");
+    assert_eq!(server.client.ad("lost").await["body"], "Mine again");
 
     let form: Vec<_> = form_of(&visitor.page(&path).await).into_iter().filter(|(name, _)| name != "revision").collect();
-    assert_eq!(visitor.post(&path, &with(&form, &changes)).await.status, 400, "a form without revision");
+    assert_eq!(visitor.post(&path, &with(&form, &[("do", "save")])).await.status, 400, "a form without revision");
+}
+
+#[tokio::test]
+async fn the_form_understands_what_sellers_write_and_proposes_a_number() {
+    let server = Server::start().await;
+    let visitor = Visitor::signed_in(&server.client).await;
+    let path = "/console/new?type=car";
+    let fresh = form_of(&visitor.page(path).await);
+    let written = [
+        ("category_fields.registration_number", "frm 00a"),
+        ("category_fields.model_year", "2021"),
+        ("category_fields.brand", "volvo"),
+        ("category_fields.model", "XC 60 D4 Momentum"),
+        ("category_fields.condition.mileage.value", "12 500 km"),
+        ("category_fields.powertrain.displacement.value", "2,0 l"),
+        ("price.0.amount", "189 900 kr"),
+    ];
+    let checked = html(&visitor.post(path, &with(&fresh, &written)).await);
+    assert!(checked.contains("Can be saved"), "{checked}");
+    for (field, read) in [
+        ("category_fields.model", "XC60"),
+        ("category_fields.model_type", "D4 Momentum"),
+        ("category_fields.condition.mileage", "12\u{202f}500 km"),
+        ("category_fields.powertrain.displacement", "2 l"),
+        ("price.0.amount", "189\u{202f}900"),
+    ] {
+        assert!(errors_at(&checked, field).contains(read), "{field}: {}", errors_at(&checked, field));
+    }
+    // The Enter key presses the first button of the form.
+    let buttons = checked.split("class=\"ad-form\"").nth(1).unwrap();
+    let first = buttons.split("<button ").skip(1).find(|button| !button.starts_with("type=\"button\"")).unwrap();
+    assert!(first.contains("value=\"check\""), "{first}");
+
+    let written: Vec<_> = written.into_iter().chain([("do", "publish")]).collect();
+    let created = visitor.post(path, &with(&fresh, &written)).await;
+    assert_eq!(created.header("location").unwrap(), format!("/console/ad/publish?{}", ad_query("FRM00A")));
+    let ad = server.client.ad("FRM00A").await;
+    assert_eq!(ad["visible"], false);
+    assert_eq!(ad["category_fields"]["model"], "xc60");
+    assert_eq!(ad["category_fields"]["condition"]["mileage"], json!({"value": 12_500, "unit": "km"}));
+    assert_eq!(ad["price"], json!([{"type": "list", "amount": 189_900, "currency": "SEK"}]));
+
+    // What buyers will see, what is missing, and the button.
+    let page = visitor.page(&format!("/console/ad/publish?{}", ad_query("FRM00A"))).await;
+    for expected in ["189\u{202f}900 SEK", "Photos. Hardly anybody", "A description.", "value=\"show\""] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    assert!(!page.contains("The brand."), "{page}");
+    let ad = encoded(&[("source_id", "FRM00A"), ("dealer_code", "north-cars")]);
+    visitor.post("/console/act", &[("action", "show"), ("ad", &ad), ("next", "/stock")]).await;
+    server.client.published("FRM00A").await;
+
+    // The same car again, after it was sold.
+    let taken = visitor.post(path, &with(&fresh, &written)).await;
+    assert_eq!(taken.status, 409, "{}", html(&taken));
+    server.client.delete("/v4/car/FRM00A").await.expect(200);
+    let created = visitor.post(path, &with(&fresh, &written)).await;
+    assert_eq!(created.header("location").unwrap(), format!("/console/ad/publish?{}", ad_query("FRM00A-2")));
 }
 
 #[tokio::test]
@@ -316,7 +397,7 @@ async fn the_form_speaks_swedish() {
     let mut visitor = Visitor::signed_in(&server.client).await;
     visitor.cookies.push(("console_language".to_owned(), "sv".to_owned()));
     let page = visitor.page("/console/new?type=car").await;
-    for expected in ["Registreringsnummer", "Drivlina", "Ny annons", "lang=\"sv\""] {
+    for expected in ["Registreringsnummer", "Motor och drivning", "Ny annons", "Framhjulsdrift", "Ordinarie pris", "lang=\"sv\""] {
         assert!(page.contains(expected), "{expected}: {page}");
     }
 }
@@ -337,7 +418,7 @@ async fn a_groups_form_asks_for_the_dealer() {
         ("category_fields.registration_number", "GRP009"),
     ];
     let refused = html(&visitor.post("/console/new?type=car", &form).await);
-    assert!(errors_at(&refused, "dealer_code").contains("required"), "{refused}");
+    assert!(errors_at(&refused, "dealer_code").contains("Fill this in"), "{refused}");
     let form = [&form[..], &[("dealer_code", "north-cars")]].concat();
     assert_eq!(visitor.post("/console/new?type=car", &form).await.status, 303);
     assert_eq!(server.client.ad("g").await["dealer_code"], "north-cars");

@@ -22,7 +22,7 @@ async fn a_form_is_checked_while_it_is_filled() {
     // What is wrong is said at the field; what is still empty is only listed.
     browser.fill(&input("category_fields.model_year"), "twenty").await;
     let error = "document.getElementById('error-category_fields.model_year').innerText";
-    browser.until(&format!("{error}.includes('valid integer')")).await;
+    browser.until(&format!("{error}.includes('Write a number')")).await;
     assert_eq!(
         browser
             .eval(&format!(
@@ -33,7 +33,7 @@ async fn a_form_is_checked_while_it_is_filled() {
         "true"
     );
     assert_eq!(browser.eval("document.getElementById('error-source_id').innerText").await, "");
-    browser.until("document.getElementById('assessment').innerText.includes('Source id')").await;
+    browser.until("document.getElementById('assessment').innerText.includes('Registration number')").await;
     browser.fill(&input("category_fields.model_year"), "2021").await;
     browser.until(&format!("{error} === ''")).await;
     assert_eq!(
@@ -50,14 +50,13 @@ async fn a_form_is_checked_while_it_is_filled() {
     assert_eq!(browser.eval("document.getElementById('models').children.length").await, 0);
     tab_to(&browser, &input("category_fields.brand")).await;
     browser.type_text("Volvo").await;
-    browser.until("!!document.querySelector('#models option[value=v60]')").await;
+    browser.until("!!document.querySelector('#models option[value=V60]')").await;
     browser.fill(&input("category_fields.model"), "v60").await;
     browser.fill(&input("category_fields.registration_number"), "BFM001").await;
-    browser.fill(&input("source_id"), "browser-1").await;
     browser.until("!!document.querySelector('#assessment .score')").await;
     browser.click(".ad-form button[value=save]").await;
     browser.until("location.pathname === '/console/ad'").await;
-    assert_eq!(server.client.ad("browser-1").await["category_fields"]["model"], "v60");
+    assert_eq!(server.client.ad("BFM001").await["category_fields"]["model"], "v60");
     assert_eq!(browser.complaints().await, [] as [String; 0]);
 }
 

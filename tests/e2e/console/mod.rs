@@ -9,6 +9,7 @@ mod operators;
 mod pages;
 mod paste;
 mod permissions;
+mod photos;
 mod session;
 mod speed;
 mod tools;
@@ -78,12 +79,29 @@ impl Visitor {
         self.send(Method::POST, path, headers, Some(encoded(form))).await
     }
 
+    /// Sends a file as the script of a page does, or a form with files.
+    pub(crate) async fn post_file(&self, path: &str, content_type: &str, file: Vec<u8>) -> Answer {
+        let own = [("origin", self.base.as_str()), ("sec-fetch-site", "same-origin")];
+        self.send_body(Method::POST, path, &own, Some((content_type, file))).await
+    }
+
     pub(crate) async fn send(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         form: Option<String>,
+    ) -> Answer {
+        let body = form.map(|form| ("application/x-www-form-urlencoded", form.into_bytes()));
+        self.send_body(method, path, headers, body).await
+    }
+
+    async fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<(&str, Vec<u8>)>,
     ) -> Answer {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if !self.cookies.is_empty() {
@@ -93,8 +111,8 @@ impl Visitor {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        if let Some(form) = form {
-            request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
+        if let Some((content_type, body)) = body {
+            request = request.header("content-type", content_type).body(body);
         }
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());

@@ -142,6 +142,10 @@ async fn walk(way: Way, look: &'static str) {
 
     // Mend the address of the photo, and see the ad go live.
     walk.press("a.button[href*='/ad/edit']").await;
+    if way != Way::MouseWithoutScripts {
+        // Pictures are in the place of the addresses.
+        walk.press("details:has([id='input-image_urls']) > summary").await;
+    }
     walk.write("[id='input-image_urls']", &photos).await;
     walk.picture("mend", "[id='input-image_urls']").await;
     walk.press(".ad-form button[value=save]").await;

@@ -98,7 +98,7 @@ function photos(form) {
     const buttons = [];
     if (at > 0) {
       buttons.push(button("←", `${name}: ${words.earlier}`, () => move(at, at - 1), "earlier"));
-      buttons.push(button("1", `${name}: ${words.make_first}`, () => move(at, 0)));
+      buttons.push(button("⇤", `${name}: ${words.make_first}`, () => move(at, 0)));
     }
     if (at + 1 < items.length) buttons.push(button("→", `${name}: ${words.later}`, () => move(at, at + 1), "later"));
     buttons.push(

@@ -23,6 +23,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::queue::all(),
         sql::retention::all(),
         sql::slots::all(),
+        sql::uploads::all(),
         sql::webhooks::all(),
         sql::listings::all(),
     ];
