@@ -1,10 +1,11 @@
 //! A headless Chromium that tests open pages in, driven through Debian's chromedriver by `WebDriver`. Sizes, colour schemes and memory, which
 //! `WebDriver` does not know, are `DevTools` commands; chromedriver passes them on.
 
-use std::{path::PathBuf, 
+use std::{
     io::{Read, Write},
     net::TcpStream,
     path::Path,
+    path::PathBuf,
     process::Stdio,
     time::{Duration, Instant},
 };

@@ -238,7 +238,10 @@ async fn what_others_change_stays_and_where_both_change_a_field_one_value_is_cho
     let page = html(&refused);
     assert_eq!(refused.status, 409, "{page}");
     let choice = errors_at(&page, "body");
-    assert!(choice.contains("Theirs") && choice.contains("My own") && choice.contains("name=\"choose.body\""), "{page}");
+    assert!(
+        choice.contains("Theirs") && choice.contains("My own") && choice.contains("name=\"choose.body\""),
+        "{page}"
+    );
     assert_eq!(page.matches("<fieldset class=\"conflict\"").count(), 1, "the same value twice is no conflict: {page}");
     assert!(page.contains("Changed by somebody else meanwhile, and kept: Interior colour."), "{page}");
     assert_eq!(server.client.ad("lost").await["body"], "Theirs");
@@ -397,7 +400,9 @@ async fn the_form_speaks_swedish() {
     let mut visitor = Visitor::signed_in(&server.client).await;
     visitor.cookies.push(("console_language".to_owned(), "sv".to_owned()));
     let page = visitor.page("/console/new?type=car").await;
-    for expected in ["Registreringsnummer", "Motor och drivning", "Ny annons", "Framhjulsdrift", "Ordinarie pris", "lang=\"sv\""] {
+    for expected in
+        ["Registreringsnummer", "Motor och drivning", "Ny annons", "Framhjulsdrift", "Ordinarie pris", "lang=\"sv\""]
+    {
         assert!(page.contains(expected), "{expected}: {page}");
     }
 }

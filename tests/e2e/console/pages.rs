@@ -377,11 +377,9 @@ async fn quality_failures_and_entries_are_in_the_language_of_the_visitor() {
     let mut visitor = Visitor::signed_in(&server.client).await;
     let path = format!("/console/ad?{}", ad_query("c-1"));
     let english = visitor.page(&path).await;
-    for expected in [
-        "does not have the form of an ordinary Swedish plate",
-        "At least 10 photos",
-        "Listed and up to date.",
-    ] {
+    for expected in
+        ["does not have the form of an ordinary Swedish plate", "At least 10 photos", "Listed and up to date."]
+    {
         assert!(english.contains(expected), "{expected}: {english}");
     }
     let answer = visitor.post("/console/language", &[("language", "sv"), ("next", "/")]).await;

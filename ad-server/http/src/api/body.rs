@@ -153,7 +153,11 @@ pub(super) async fn object(
     let expected = stated.unwrap_or(most) + if is_gzip { MAX_BODY } else { 0 };
     // What is left of the time is for the body.
     let _received = limits.body_memory.receive(access, expected, now + limits.body_within / 2).await?;
-    let bytes = timeout_at(until, all(body, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
+    let received = timeout_at(until, all(body, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))?;
+    let bytes = received.map_err(|error| match error {
+        ApiError::TooLarge(_) => ApiError::TooLarge(MAX_BODY),
+        error => error,
+    })?;
     read.is_whole();
     let bytes = if is_gzip { limits.processor.run(access.name(), async { decoded(&bytes) }).await? } else { bytes };
     seen(&bytes);
@@ -286,7 +290,7 @@ async fn all(body: Body, stated: Option<usize>, most: usize) -> Result<Vec<u8>, 
     let mut body = body.into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
-        return Err(ApiError::TooLarge(most.min(MAX_BODY)));
+        return Err(ApiError::TooLarge(most));
     }
     Ok(bytes)
 }

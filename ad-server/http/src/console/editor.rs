@@ -121,8 +121,8 @@ pub(super) async fn create(mut visit: Visit) -> PageResult {
     let mut payload = editor.values.payload(category);
     let proposed = propose_source_id(&mut payload);
     payload.insert("visible".to_owned(), false.into());
-    editor.outcome = match editor.check_new(&visit, &mut payload).await {
-        Ok(_) if wanted.stores() => match create_draft(&visit, category, payload, proposed).await {
+    editor.outcome = match editor.check_new(&visit, &mut payload, proposed.as_deref()).await {
+        Ok(_) if wanted.stores() => match create_draft(&visit, category, payload).await {
             Ok(accepted) => return Ok(to_next(&visit, &accepted, wanted)),
             Err(error) => refused(error)?,
         },
@@ -132,32 +132,18 @@ pub(super) async fn create(mut visit: Visit) -> PageResult {
     editor.page(&visit).await
 }
 
-/// Creates a hidden ad. A source id that was proposed and belongs to a deleted ad gets a number behind it.
 async fn create_draft(
     visit: &Visit,
     category: &'static Category,
-    mut payload: Map<String, Value>,
-    proposed: Option<String>,
+    payload: Map<String, Value>,
 ) -> Result<Accepted, ApiError> {
     let (context, access) = (&visit.visitor.context, &visit.caller.scope);
-    let mut number = 1;
-    loop {
-        let sent = Payload::of_form(payload.clone(), &context.limits, access).await?;
-        let is_large = sent.is_large();
-        let origin = visit.origin();
-        let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
-        let create = context.service.create(access, incoming, category, sent.object);
-        match (context.in_turn(access, None, is_large, create).await, &proposed) {
-            (
-                Err(ApiError::Service(ServiceError::Duplicate { used_by: UsedBy::Deleted { .. }, .. })),
-                Some(proposed),
-            ) if number < MOST_NUMBERED => {
-                number += 1;
-                payload.insert("source_id".to_owned(), format!("{proposed}-{number}").into());
-            }
-            (result, _) => return result,
-        }
-    }
+    let payload = Payload::of_form(payload, &context.limits, access).await?;
+    let is_large = payload.is_large();
+    let origin = visit.origin();
+    let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+    let create = context.service.create(access, incoming, category, payload.object);
+    context.in_turn(access, None, is_large, create).await
 }
 
 /// How often the same vehicle is numbered.
@@ -395,13 +381,28 @@ impl Editor {
         }
     }
 
-    /// Checks a new ad, with what somebody certainly means by what the form says.
-    async fn check_new(&mut self, visit: &Visit, payload: &mut Map<String, Value>) -> Result<Validated, ApiError> {
+    /// Checks a new ad, with what somebody certainly means by what the form says. A source id that was proposed and belongs to a deleted
+    /// ad gets a number behind it.
+    async fn check_new(
+        &mut self,
+        visit: &Visit,
+        payload: &mut Map<String, Value>,
+        proposed: Option<&str>,
+    ) -> Result<Validated, ApiError> {
+        let mut number = 1;
         loop {
             let checked = checked(visit, None, payload, |object| validate(visit, self.category, object)).await;
-            match checked {
-                Err(ApiError::Service(ServiceError::Invalid(errors))) if self.understands(payload, &errors, true) => {}
-                checked => return checked,
+            match (checked, proposed) {
+                (Err(ApiError::Service(ServiceError::Invalid(errors))), _)
+                    if self.understands(payload, &errors, true) => {}
+                (
+                    Err(ApiError::Service(ServiceError::Duplicate { used_by: UsedBy::Deleted { .. }, .. })),
+                    Some(proposed),
+                ) if number < MOST_NUMBERED => {
+                    number += 1;
+                    payload.insert("source_id".to_owned(), format!("{proposed}-{number}").into());
+                }
+                (checked, _) => return checked,
             }
         }
     }

@@ -159,6 +159,10 @@ function photos(form) {
   };
   const add = (files) => {
     for (const file of files) {
+      if (file.size > Number(list.dataset.most)) {
+        items.push({ error: `${file.name}: ${words.too_large}` });
+        continue;
+      }
       if (!/^image\/(jpeg|png)$/.test(file.type)) {
         items.push({ error: `${file.name}: ${words.not_a_photo}` });
         continue;

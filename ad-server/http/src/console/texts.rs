@@ -368,6 +368,7 @@ texts! {
     now_number: "is now number", "är nu nummer";
     photo_not_sent: "Not sent: the connection broke. Remove it and choose it again.", "Inte skickat: anslutningen bröts. Ta bort det och välj det igen.";
     not_a_photo: "not a photo in JPEG or PNG", "inget foto i JPEG eller PNG";
+    photo_too_large: "larger than 15 MB", "större än 15 MB";
     no_photo_chosen: "No photo was chosen.", "Inget foto valdes.";
     photos_need_https: "Photos cannot be sent to this service, because its public address does not begin with https. Ask the operator.",
         "Foton kan inte skickas till tjänsten, eftersom dess publika adress inte börjar med https. Fråga den driftansvarige.";
@@ -665,7 +666,7 @@ impl Texts {
             "choose": self.choose_photos, "camera": self.take_photo, "drop": self.drop_photos, "addresses": self.photo_addresses,
             "photo": self.photo, "first_photo": self.first_photo, "earlier": self.earlier, "later": self.later,
             "make_first": self.make_first, "remove": self.remove, "removed": self.removed, "now_number": self.now_number,
-            "not_sent": self.photo_not_sent, "not_a_photo": self.not_a_photo,
+            "not_sent": self.photo_not_sent, "not_a_photo": self.not_a_photo, "too_large": self.photo_too_large,
         })
         .to_string()
     }

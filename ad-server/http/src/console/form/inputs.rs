@@ -6,6 +6,7 @@ use ad_core::{
     fields::{Field, FieldErrors, Kind, MILEAGE, Mode, usual_unit},
     violation::Violation,
 };
+use ad_server_base::limits::table::IMAGE_BYTES;
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -350,7 +351,7 @@ impl AdForm<'_> {
             Kind::Model { list } => self.model(path, list, required),
             Kind::List { item: Kind::ImageAddress, .. } => html! {
                 textarea #(id(path)) name=(path) rows=(FEW_LINES) aria-invalid=[invalid] aria-describedby=(describes)
-                    data-photos=(self.upload) data-thumbnails=(self.thumbnails) data-words=(self.texts.photo_words()) { "\n" (value) }
+                    data-photos=(self.upload) data-most=(IMAGE_BYTES) data-thumbnails=(self.thumbnails) data-words=(self.texts.photo_words()) { "\n" (value) }
             },
             Kind::Plate { .. } if self.has_register && self.is_new() => html! {
                 div.measure {
