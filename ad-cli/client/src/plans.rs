@@ -55,6 +55,14 @@ pub enum BulkChange {
         #[serde(skip_serializing_if = "Option::is_none")]
         round: Option<Number>,
     },
+    /// List and reduced prices by an amount, such as -5000.
+    Amount {
+        /// What is added, in the currency of each price; not 0.
+        price_amount: Number,
+        /// The multiple to which amounts are rounded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        round: Option<Number>,
+    },
     /// Fields, as an update of one ad has them.
     Set {
         /// The fields.

@@ -37,7 +37,7 @@ use crate::{
 pub use accounts::parse_own_budget;
 pub use create::{CreatePath, Validated};
 pub use incoming::{Acceptance, Accepted, AnswerWriter, Incoming, Keep};
-pub use plans::{BulkChange, PlanLimits, PlanWriter, StockPlanError, StockPlans};
+pub use plans::{BulkChange, PlanLimits, PlanWriter, PriceStep, StockPlanError, StockPlans};
 pub use promotions::{PromotionError, Promotions, SelectAds};
 pub use record::AdRecord;
 pub use revisions::NotRecorded;

@@ -22,17 +22,25 @@ fn a_change_that_is_wrong_is_told_where_and_what_to_send() {
     for (change, errors) in [
         (
             json!({}),
-            json!({"price_percent": ["The change is missing.", "Send price_percent, such as -5, or set, such as {\"visible\": false}."]}),
+            json!({"price_percent": ["The change is missing.", "Send price_percent, such as -5, price_amount, such as -5000, or set, such as {\"visible\": false}."]}),
         ),
         (json!({"prise_percent": -5}), json!({"prise_percent": ["Unknown field.", "Did you mean \"price_percent\"?"]})),
         (json!({"set": {"visible": true}, "x": 1}), json!({"x": ["Unknown field."]})),
         (
             json!({"set": {"visible": true}, "price_percent": 1}),
-            json!({"set": ["A plan makes one change. Send either price_percent or set, and make another plan for the other."]}),
+            json!({"set": ["A plan makes one change. Send one of price_percent, price_amount and set, and make another plan for the other."]}),
         ),
         (
             json!({"set": {"visible": true}, "round": 1}),
-            json!({"round": ["Only amounts of price_percent are rounded. Leave round out."]}),
+            json!({"round": ["Only prices are rounded. Leave round out."]}),
+        ),
+        (
+            json!({"price_amount": -500, "price_percent": 1}),
+            json!({"price_amount": ["A plan makes one change. Send one of price_percent, price_amount and set, and make another plan for the other."]}),
+        ),
+        (
+            json!({"price_amount": 0.001}),
+            json!({"price_amount": ["Ensure that there are no more than 2 decimal places."]}),
         ),
         (percent(json!(0)), json!({"price_percent": [outside]})),
         (percent(json!(-100)), json!({"price_percent": [outside]})),
@@ -187,4 +195,27 @@ async fn prices_change_by_a_percentage_exactly_and_rounded() {
         }
         plans.cancel(&access(), planned.id).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn prices_change_by_an_amount_and_none_becomes_nothing() {
+    let house = House::new();
+    for (number, amount) in [(0, 199_900.0), (1, 5000.0), (2, 4999.0)] {
+        house.create("car", car(number)).await.unwrap();
+        house.update(&format!("car-{number}"), json!({"price": prices(amount, amount - 0.5)})).await.unwrap();
+    }
+    let plans = plans_of(&house);
+    let planned = of_all(&plans, json!({"price_amount": -5000, "round": 1000})).await;
+    let listed = changes(&plans, &planned).await;
+    let of = |number: u32| {
+        let id = format!("car-{number}");
+        listed.iter().find(|change| change.source_id.as_deref() == Some(&*id)).unwrap()
+    };
+    let amounts = |change: &PlannedChange| {
+        let prices = change.details.fields[0].to.as_array().unwrap();
+        CHANGED.map(|place| prices[place]["amount"].as_f64().unwrap())
+    };
+    assert_eq!(amounts(of(0)), [195_000.0, 195_000.0]);
+    assert_eq!((planned.dealers[0].counts.update, planned.dealers[0].counts.invalid), (1, 2));
+    assert!(!of(1).details.errors.is_empty() && !of(2).details.errors.is_empty());
 }

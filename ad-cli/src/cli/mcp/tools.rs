@@ -199,9 +199,9 @@ pub(super) const TOOLS: &[Tool] = &[
         .payload(Several, PAYLOADS).about("Compare a dealer's whole stock with the stored ads")
         .note("No ad is changed: the result is a stock plan, which the tool `apply_stock_plan` applies. The payloads are the desired state of the \
             stock; fields that a payload does not contain are to be cleared. Show the user the changes before you apply them."),
-    Tool::new("plan_change", &["stock", "plan"], Adds, Only(&["select", "price_percent", "round", "set", "dealer_code"])).always(&["--within=60s"])
+    Tool::new("plan_change", &["stock", "plan"], Adds, Only(&["select", "price_percent", "price_amount", "round", "set", "dealer_code"])).always(&["--within=60s"])
         .about("Plan the same change of many ads").requires("select")
-        .note("No ad is changed: the result is a stock plan, which the tool `apply_stock_plan` applies. Give `price_percent` or `set`. An ad passes all \
+        .note("No ad is changed: the result is a stock plan, which the tool `apply_stock_plan` applies. Give `price_percent`, `price_amount` or `set`. An ad passes all \
             filters of `select`, which are those of the tool `list`, each as FILTER=VALUE. Show the user the changes before you apply them.")
         .described(&[("select", "Filters of the tool `list`, each as FILTER=VALUE, such as status=live")]),
     Tool::new("apply_stock_plan", &["stock", "apply"], Replaces, Only(&["id", "allow_removals", "dry_run"])).always(&["--yes", "--within=60s"])

@@ -17,11 +17,14 @@ pub(crate) struct SelectArgs {
     /// Change list and reduced prices by this percentage, such as -5
     #[arg(long, value_name = "AMOUNT", value_parser = number, allow_negative_numbers = true, requires = "select")]
     price_percent: Option<Number>,
+    /// Change list and reduced prices by this amount, such as -5000
+    #[arg(long, value_name = "AMOUNT", value_parser = number, allow_negative_numbers = true, requires = "select", conflicts_with = "price_percent")]
+    price_amount: Option<Number>,
     /// Round the new prices to a multiple of this amount
-    #[arg(long, value_name = "AMOUNT", value_parser = number, requires = "price_percent")]
+    #[arg(long, value_name = "AMOUNT", value_parser = number, conflicts_with = "set")]
     round: Option<Number>,
     /// Set these fields, a JSON object as in an update, such as {"visible": false}
-    #[arg(long, value_name = "JSON", value_parser = object, requires = "select", conflicts_with = "price_percent")]
+    #[arg(long, value_name = "JSON", value_parser = object, requires = "select", conflicts_with_all = ["price_percent", "price_amount"])]
     set: Option<Map<String, Value>>,
 }
 
@@ -52,11 +55,13 @@ impl SelectArgs {
             let lines = errors.flatten().into_iter().map(|(name, message)| named(&format!("{name}: {message}")));
             Failure::usage(lines.collect::<Vec<_>>().join("\n       "))
         })?;
-        let change = match (&self.price_percent, &self.set) {
-            (Some(percent), _) => BulkChange::Price { price_percent: percent.clone(), round: self.round.clone() },
-            (None, Some(set)) => BulkChange::Set { set: set.clone() },
-            (None, None) => {
-                let ways = ["price_percent", "set"].map(|name| out.argument(name)).join(" or ");
+        let round = self.round.clone();
+        let change = match (&self.price_percent, &self.price_amount, &self.set) {
+            (Some(percent), ..) => BulkChange::Price { price_percent: percent.clone(), round },
+            (None, Some(amount), _) => BulkChange::Amount { price_amount: amount.clone(), round },
+            (None, None, Some(set)) => BulkChange::Set { set: set.clone() },
+            (None, None, None) => {
+                let ways = ["price_percent", "price_amount", "set"].map(|name| out.argument(name)).join(" or ");
                 return Err(Failure::usage("no change of the selected ads").hint(format!("give {ways}")));
             }
         };

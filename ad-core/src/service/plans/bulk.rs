@@ -32,15 +32,16 @@ use crate::{
 };
 
 const PRICE_PERCENT: &str = "price_percent";
+const PRICE_AMOUNT: &str = "price_amount";
 const ROUND: &str = "round";
 const SET: &str = "set";
 const VISIBLE: &str = "visible";
-const MEMBERS: [&str; 3] = [PRICE_PERCENT, ROUND, SET];
+const MEMBERS: [&str; 4] = [PRICE_PERCENT, PRICE_AMOUNT, ROUND, SET];
 
 /// Decimals of a percentage and of an amount.
 const PERCENT_DECIMALS: u8 = 4;
 const AMOUNT_DECIMALS: u8 = 2;
-/// A whole amount, 100 %, in the unit of [`BulkChange::PricePercent::percent`].
+/// A whole amount, 100 %, in the unit of [`PriceStep::Percent`].
 const WHOLE: i64 = 1_000_000;
 /// The greatest percentage, in the same unit.
 const MOST_PERCENT: i64 = 10 * WHOLE;
@@ -49,13 +50,22 @@ const MOST_AMOUNT: i64 = 100_000_000_000_000;
 /// Maximum size of `set`, in bytes: every change of the plan has a copy.
 const MOST_SET_BYTES: usize = 16 * 1024;
 
+/// By how much prices become higher or lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriceStep {
+    /// In ten-thousandths of a percent: −5 % is −50,000.
+    Percent(i64),
+    /// In hundredths of a currency unit.
+    Amount(i64),
+}
+
 /// One change of many ads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BulkChange {
     /// The prices of types `list` and `reduced` become higher or lower. Leasing and monthly prices stay as they are.
-    PricePercent {
-        /// By how much, in ten-thousandths of a percent: −5 % is −50,000.
-        percent: i64,
+    Price {
+        /// By how much.
+        by: PriceStep,
         /// Hundredths of a currency unit: amounts are rounded to the nearest multiple, halves away from zero, and are at least one
         /// multiple.
         round: NonZeroU64,
@@ -65,7 +75,7 @@ pub enum BulkChange {
 }
 
 impl BulkChange {
-    /// Reads `{"price_percent": -5, "round": 100}` or `{"set": {…}}`. A member that is `null` counts as left out.
+    /// Reads `{"price_percent": -5, "round": 100}`, `{"price_amount": -5000}` or `{"set": {…}}`. A member that is `null` counts as left out.
     ///
     /// ```
     /// use ad_core::service::BulkChange;
@@ -86,53 +96,65 @@ impl BulkChange {
             errors.push(name, Violation::UnknownField { meant, of_ad: false });
         }
         let sent = |name| change.get(name).filter(|value| !value.is_null());
-        let parsed = match (sent(PRICE_PERCENT), sent(SET)) {
-            (Some(percent), None) => Self::percent(percent, sent(ROUND), &mut errors),
-            (None, Some(patch)) => {
-                if sent(ROUND).is_some() {
-                    let text = "Only amounts of price_percent are rounded. Leave round out.";
+        let round = sent(ROUND);
+        let parsed = match (sent(PRICE_PERCENT), sent(PRICE_AMOUNT), sent(SET)) {
+            (Some(percent), None, None) => Self::price(Self::percent(percent, &mut errors), round, &mut errors),
+            (None, Some(amount), None) => Self::price(Self::amount(amount, &mut errors), round, &mut errors),
+            (None, None, Some(patch)) => {
+                if round.is_some() {
+                    let text = "Only prices are rounded. Leave round out.";
                     errors.push(ROUND, Violation::stated(Code::NotAllowed, text));
                 }
                 let patch = checked_patch(patch).map_err(|wrong| errors.put(SET, wrong));
                 patch.ok().map(Self::Set)
             }
-            (Some(_), Some(_)) => {
-                let text =
-                    "A plan makes one change. Send either price_percent or set, and make another plan for the other.";
-                errors.push(SET, Violation::stated(Code::Conflict, text));
-                None
-            }
-            (None, None) => {
+            (None, None, None) => {
                 // An unknown member is probably the missing one.
                 if errors.is_empty() {
-                    let note = "Send price_percent, such as -5, or set, such as {\"visible\": false}.".to_owned();
-                    let missing = Violation::stated(Code::Required, "The change is missing.").with_note(Some(note));
-                    errors.push(PRICE_PERCENT, missing);
+                    let note = "Send price_percent, such as -5, price_amount, such as -5000, or set, such as {\"visible\": false}.";
+                    let missing = Violation::stated(Code::Required, "The change is missing.");
+                    errors.push(PRICE_PERCENT, missing.with_note(Some(note.to_owned())));
                 }
+                None
+            }
+            (_, amount, set) => {
+                let text = "A plan makes one change. Send one of price_percent, price_amount and set, and make another plan for the other.";
+                let later = if set.is_some() || amount.is_none() { SET } else { PRICE_AMOUNT };
+                errors.push(later, Violation::stated(Code::Conflict, text));
                 None
             }
         };
         parsed.filter(|_| errors.is_empty()).ok_or(errors)
     }
 
-    fn percent(percent: &Value, round: Option<&Value>, errors: &mut FieldErrors) -> Option<Self> {
+    fn percent(percent: &Value, errors: &mut FieldErrors) -> Option<PriceStep> {
         let is_percent = |percent: i64| (1 - WHOLE..=MOST_PERCENT).contains(&percent) && percent != 0;
         let text = "Must be more than -100 and at most 1000, and not 0. Send -5 for prices that are 5 percent lower.";
-        let percent = units(percent, PERCENT_DECIMALS, "-5", is_percent, text)
-            .map_err(|violation| errors.push(PRICE_PERCENT, violation));
+        let percent = units(percent, PERCENT_DECIMALS, "-5", is_percent, text);
+        percent.map(PriceStep::Percent).map_err(|violation| errors.push(PRICE_PERCENT, violation)).ok()
+    }
+
+    fn amount(amount: &Value, errors: &mut FieldErrors) -> Option<PriceStep> {
+        let is_amount = |amount: i64| (-MOST_AMOUNT..=MOST_AMOUNT).contains(&amount) && amount != 0;
+        let text = "Must be at least -1000000000000 and at most 1000000000000, and not 0. Send -5000 for prices that are 5000 lower.";
+        let amount = units(amount, AMOUNT_DECIMALS, "-5000", is_amount, text);
+        amount.map(PriceStep::Amount).map_err(|violation| errors.push(PRICE_AMOUNT, violation)).ok()
+    }
+
+    fn price(by: Option<PriceStep>, round: Option<&Value>, errors: &mut FieldErrors) -> Option<Self> {
         let is_amount = |amount: i64| (1..=MOST_AMOUNT).contains(&amount);
         let text = "Must be more than 0 and at most 1000000000000. Send 100 for amounts that are multiples of 100.";
         let round = round.map_or(Ok(1), |round| units(round, AMOUNT_DECIMALS, "100", is_amount, text));
         let round = round.map_err(|violation| errors.push(ROUND, violation));
         let round = NonZeroU64::new(u64::try_from(round.ok()?).ok()?)?;
-        Some(Self::PricePercent { percent: percent.ok()?, round })
+        Some(Self::Price { by: by?, round })
     }
 
     /// The patch that makes it of an ad; `None` if it leaves the ad as it is.
     fn patch_of(&self, content: &Content) -> Option<Cow<'_, Map<String, Value>>> {
-        let (percent, round) = match self {
+        let (by, round) = match self {
             Self::Set(patch) => return Some(Cow::Borrowed(patch)),
-            Self::PricePercent { percent, round } => (*percent, *round),
+            Self::Price { by, round } => (*by, *round),
         };
         let mut prices = content.get("price")?.as_array()?.clone();
         let mut is_other = false;
@@ -141,7 +163,7 @@ impl BulkChange {
                 continue;
             }
             let Some(amount) = price.get_mut("amount") else { continue };
-            match changed_amount(amount, percent, round) {
+            match changed_amount(amount, by, round) {
                 Some(changed) if changed == *amount => {}
                 Some(changed) => {
                     *amount = changed;
@@ -202,11 +224,18 @@ fn checked_patch(sent: &Value) -> Result<Map<String, Value>, FieldErrors> {
     if errors.is_empty() { Ok(patch.clone()) } else { Err(errors) }
 }
 
-/// An amount that is higher or lower; `None` if it is no positive amount with at most two decimals, or becomes too large.
-fn changed_amount(amount: &Value, percent: i64, round: NonZeroU64) -> Option<Value> {
+/// An amount that is higher or lower; `None` if it is no positive amount with at most two decimals, or becomes too large. Of one from which
+/// as much is taken as it is or more, 0 is left, which no price may be.
+fn changed_amount(amount: &Value, by: PriceStep, round: NonZeroU64) -> Option<Value> {
     let Value::Number(number) = amount else { return None };
     let hundredths = Decimal::of_number(number)?.shifted(AMOUNT_DECIMALS.into())?.whole().filter(|it| *it > 0)?;
-    let exact = i128::from(hundredths).checked_mul(i128::from(WHOLE) + i128::from(percent))?;
+    let exact = match by {
+        PriceStep::Percent(percent) => i128::from(hundredths).checked_mul(i128::from(WHOLE) + i128::from(percent))?,
+        PriceStep::Amount(amount) => (i128::from(hundredths) + i128::from(amount)).checked_mul(i128::from(WHOLE))?,
+    };
+    if exact <= 0 {
+        return Some(Value::from(0));
+    }
     // Amounts are positive, so that half a multiple more and rounding down is to the nearest.
     let multiple = i128::from(WHOLE) * i128::from(round.get());
     let multiples = exact.checked_add(multiple / 2)?.div_euclid(multiple).max(1);

@@ -22,7 +22,7 @@ use crate::{
     ports::{ApplyStart, PageOf, PlanScope, PlanStore, StoreError},
     violation::{Code, Violation, nearest},
 };
-pub use bulk::BulkChange;
+pub use bulk::{BulkChange, PriceStep};
 pub use write::PlanWriter;
 
 /// Limits of stock plans.

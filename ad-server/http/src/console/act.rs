@@ -109,7 +109,7 @@ impl AdKey {
             .finish()
     }
 
-    fn parse(query: &str) -> Option<Self> {
+    pub(super) fn parse(query: &str) -> Option<Self> {
         Self::of(&form_urlencoded::parse(query.as_bytes()).into_owned().collect::<Vec<_>>())
     }
 

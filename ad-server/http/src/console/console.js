@@ -156,19 +156,22 @@ function select() {
   const all = document.querySelector("[data-select-all]");
   if (!all) return;
   const boxes = () => [...document.querySelectorAll("input[data-select]")];
+  const matching = document.querySelector("[data-select-matching]");
   const count = () => {
-    const selected = boxes().filter((box) => box.checked).length;
-    all.checked = selected > 0 && selected === boxes().length;
-    all.indeterminate = selected > 0 && !all.checked;
+    const ticked = boxes().filter((box) => box.checked).length;
+    const selected = matching?.checked ? matching.dataset.selectMatching : ticked;
+    for (const place of document.querySelectorAll("[data-only-ticked]")) place.hidden = matching?.checked === true;
+    all.checked = ticked > 0 && ticked === boxes().length;
+    all.indeterminate = ticked > 0 && !all.checked;
     for (const place of document.querySelectorAll("[data-selected]")) place.textContent = selected;
-    for (const place of document.querySelectorAll("[data-needs-selection]")) place.disabled = selected === 0;
+    for (const place of document.querySelectorAll("[data-needs-selection]")) place.disabled = Number(selected) === 0;
   };
   all.closest("label").hidden = false;
   all.addEventListener("change", () => {
     for (const box of boxes()) box.checked = all.checked;
     count();
   });
-  document.addEventListener("change", (event) => event.target.matches("input[data-select]") && count());
+  document.addEventListener("change", (event) => event.target.matches("input[data-select], [data-select-matching]") && count());
   // The browser ticks boxes again when somebody comes back to the page.
   addEventListener("pageshow", count);
   count();

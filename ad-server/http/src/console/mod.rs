@@ -10,6 +10,7 @@
 //! | `overview`, `stock`, `ad` | the pages |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
+//! | `plans` | one change of many ads, with its preview |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
 //! | `act` | actions on ads |
@@ -30,6 +31,7 @@ mod overview;
 mod page;
 mod paste;
 mod photos;
+mod plans;
 mod preview;
 mod prices;
 mod publish;

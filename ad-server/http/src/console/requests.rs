@@ -37,7 +37,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                 label for="id" { (texts.request_id) }
                 input #id.full type="text" name="id" value=(id.unwrap_or_default()) size="40" autocomplete="off" spellcheck="false";
             }
-            button.primary { (texts.show) }
+            button.primary { (texts.search) }
         }
         @match &found {
             Some(Ok(request)) => (shown(&visit, request)),

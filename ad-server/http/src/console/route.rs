@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, photos, publish, requests,
-    session, stock, versions,
+    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, photos, plans, publish,
+    requests, session, stock, versions,
     visitor::{PageResult, Visit, Visitor, check_origin},
     webhooks,
 };
@@ -111,6 +111,10 @@ static PAGES: &[Page] = &[
     page("/ad/publish", turn!(WRITE, publish::page)),
     files("/photos", PageBody::File(photos::MOST_BYTES), alone!(WRITE, photos::add)),
     files("/ad/photos", PageBody::Files(photos::MOST_FORM_BYTES), alone!(WRITE, photos::add_to_ad)),
+    form("/bulk", FORM, alone!(WRITE, plans::create)),
+    page("/plans", turn!(READ, plans::list)),
+    page("/plan", turn!(READ, plans::one)),
+    form("/plan", FORM, turn!(WRITE, plans::change)),
     page("/paste", alone!(WRITE, paste::form)),
     form("/paste", paste::MOST_FORM_BYTES, alone!(WRITE, paste::submit)),
     page("/webhooks", turn!(WEBHOOKS, webhooks::list)),

@@ -4,7 +4,7 @@
 use ad_core::{
     categories,
     fields::FieldErrors,
-    model::{AdOrder, AdQuery, AdStatus, Included, Market, QualitySummary},
+    model::{AdOrder, AdQuery, AdStatus, ChannelStatus, Included, Market, QualitySummary, StatusWords},
     ports::{ListedAd, PageOf},
     service::Access,
 };
@@ -17,7 +17,7 @@ use super::{
     act::{self, AdAction, AdKey},
     badges,
     page::{self, NoticeKind, Section, Text, Total},
-    show,
+    plans, show,
     texts::Texts,
     visitor::{PageResult, Visit},
 };
@@ -71,6 +71,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         div.heading {
             h1 { (texts.stock) }
             @if visit.may(Permission::Write) { a.button.primary href=(visit.visitor.address("/new")) { (texts.new_ad) } }
+            a.button href=(visit.visitor.address("/plans")) { (texts.bulk_changes) }
             (views(&visit))
         }
         (act::done(&visit))
@@ -174,7 +175,7 @@ fn filters(visit: &Visit) -> Markup {
                     @for (order, text) in ORDERS { (option("ordering", order, text(texts))) }
                 }
             }
-            button.primary { (texts.show) }
+            button.primary { (texts.search) }
             a.button href=(visit.visitor.address("/stock")) { (texts.reset) }
             details #more-filters open[MORE.iter().any(|name| !value(name).is_empty())] {
                 summary { (texts.more_filters) }
@@ -218,7 +219,7 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
     html! {
         form method="post" action=(visit.visitor.address("/act")) {
             input type="hidden" name="next" value=(visit.visitor.here_without("done"));
-            (bulk(visit))
+            (bulk(visit, asked, *total))
             div.panel #ads data-live {
                 @if is_cards(visit) {
                     ul.cards { @for (ad, quality) in ads.by_ref() { (card(visit, ad, *quality)) } }
@@ -237,17 +238,30 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
 }
 
 /// What can be done with the ads that are selected, as far as the token may.
-fn bulk(visit: &Visit) -> Markup {
+fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
     let texts = visit.visitor.texts;
-    let permitted: Vec<_> = AdAction::ALL.into_iter().filter(|action| visit.may(action.permission())).collect();
+    // Shown and hidden by a plan, of which there is a preview.
+    let is_planned = |action: AdAction| matches!(action, AdAction::Show | AdAction::Hide);
+    let has_plans = plans::is_there(visit);
+    let single = |action: &AdAction| visit.may(action.permission()) && !(has_plans && is_planned(*action));
+    let permitted: Vec<_> = AdAction::ALL.into_iter().filter(single).collect();
+    let may_plan = has_plans && visit.may(Permission::Write);
     html! {
-        @if !permitted.is_empty() {
+        @if !permitted.is_empty() || may_plan {
             div.actions.bulk role="group" aria-label=(texts.with_selected) {
                 // Selecting all needs the script.
                 label.choose-all hidden { input type="checkbox" data-select-all; (texts.select_all) }
+                @if may_plan && let Total::Exactly(count) = total {
+                    label.choose-all { input type="checkbox" name="matching" value=(plans::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
+                }
                 span { (texts.with_selected) " (" span data-selected { "0" } "):" }
+                @if may_plan {
+                    @for (change, text) in [("price", texts.change_price), ("hide", texts.hide_ad), ("show", texts.publish)] {
+                        button name="change" value=(change) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (text) "…" }
+                    }
+                }
                 @for action in permitted {
-                    button class=(action.class()) name="action" value=(action.name()) data-needs-selection {
+                    button class=(action.class()) name="action" value=(action.name()) data-needs-selection data-only-ticked {
                         (action.label(texts)) @if action.needs_confirmation() { "…" }
                     }
                 }
@@ -274,11 +288,8 @@ fn head(visit: &Visit, query: &AdQuery) -> Markup {
                 }
                 th scope="col" { span.unseen { (texts.photo) } }
                 th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (texts.ad) }
-                th scope="col" { (texts.plate) }
                 th.number scope="col" { (texts.price) }
                 th scope="col" { (texts.status) }
-                th scope="col" { (texts.market_primary) }
-                th scope="col" { (texts.market_secondary) }
                 th scope="col" { (texts.quality) }
                 th scope="col" aria-sort=[sorted(AdOrder::Created)] { (texts.age) }
             }
@@ -295,14 +306,12 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
             td.photo { (photo(visit, listed)) }
             th.title scope="row" {
                 (link(visit, listed))
-                br; span.faint { (ad.source_id) " · " (ad.dealer_code) }
+                br;
+                @if let Some(plate) = ad.content.registration_number() { span.plate { (plate) } " " }
+                span.faint { (ad.source_id) @if is_of_group(visit) { " · " (ad.dealer_code) } }
             }
-            td { @if let Some(plate) = ad.content.registration_number() { span.plate { (plate) } } }
             td.number { (show::price(texts, &ad.content)) }
-            td { (badges::ad_status(texts, words.status)) }
-            @for market in [Market::Primary, Market::Secondary] {
-                td { @match words.channel(market) { Some(status) => (badges::channel_status(texts, status)), None => span.faint { "–" } } }
-            }
+            td { (state(visit, words)) }
             td.together { (score(texts, quality)) }
             td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
         }
@@ -319,13 +328,35 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
                 p.faint { (show::facts(&ad.content).join(" · ")) }
-                p { (badges::ad_status(texts, words.status)) }
+                div { (state(visit, words)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
                 @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
             }
         }
     }
+}
+
+/// The status of an ad, the marketplace that is different, and why.
+fn state(visit: &Visit, words: &StatusWords) -> Markup {
+    let texts = visit.visitor.texts;
+    let channels = || [Market::Primary, Market::Secondary].map(|market| (market, words.channel(market)));
+    html! {
+        (badges::ad_status(texts, words.status))
+        @if words.status == AdStatus::PartlyLive {
+            @for (market, status) in channels() {
+                @if let Some(status) = status.filter(|status| *status != ChannelStatus::Live) {
+                    br; span.reason { (texts.market(market)) ": " (texts.channel_status(status)) }
+                }
+            }
+        }
+        @if let Some(code) = words.failure { br; span.reason { (texts.failure(code)) } }
+    }
+}
+
+/// Whether the ads may be of several dealers.
+fn is_of_group(visit: &Visit) -> bool {
+    !matches!(visit.caller.scope, Access::Dealer(_))
 }
 
 fn link(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {

@@ -108,7 +108,6 @@ texts! {
     more_than: "more than", "fler än";
     details: "Details", "Detaljer";
     back: "Back", "Tillbaka";
-    show: "Show", "Visa";
     yes: "Yes", "Ja";
     no: "No", "Nej";
 
@@ -240,6 +239,43 @@ texts! {
     with_selected: "With selected ads", "Med valda annonser";
     select: "Select", "Välj";
     select_all: "Select all", "Välj alla";
+
+    // One change of many ads.
+    change_price: "Change price", "Ändra pris";
+    change_price_does: "The next page shows the old and the new price of each ad. Nothing changes before you confirm it there.",
+        "Nästa sida visar gammalt och nytt pris för varje annons. Inget ändras innan du bekräftar där.";
+    change_by: "Change by", "Ändra med";
+    change_by_help: "-5 makes prices lower, 5 makes them higher. Leasing and monthly prices stay as they are.",
+        "-5 sänker priserna, 5 höjer dem. Leasing- och månadspriser ändras inte.";
+    unit_of_change: "In", "I";
+    amount_in_currency: "kronor (the currency of each price)", "kronor (varje pris valuta)";
+    round_to: "Round to", "Avrunda till";
+    no_rounding: "No rounding", "Ingen avrundning";
+    preview_changes: "Show what changes", "Visa vad som ändras";
+    write_a_number: "Write a number, such as -5 or 2,5.", "Skriv ett tal, till exempel -5 eller 2,5.";
+    price_step_out_of_range: "Prices cannot change by that much, or by nothing.", "Priser kan inte ändras så mycket, eller med ingenting.";
+    one_dealer_at_a_time: "Choose ads of one dealer at a time.", "Välj annonser från en handlare i taget.";
+    all_matching: "All that match", "Alla som matchar";
+    bulk_changes: "Changes of many ads", "Ändringar av många annonser";
+    no_bulk_changes: "There are none. Tick ads in the stock, and choose what to change.", "Det finns inga. Kryssa i annonser i lagret och välj vad som ska ändras.";
+    preview_of_changes: "What changes", "Vad som ändras";
+    apply_changes: "Make the changes", "Gör ändringarna";
+    cancel: "Cancel", "Avbryt";
+    stop: "Stop", "Stoppa";
+    progress: "Progress", "Förlopp";
+    many_are_hidden: "Many ads leave the marketplaces. Yes, hide them all:", "Många annonser försvinner från marknadsplatserna. Ja, dölj alla:";
+    plan_computing: "Being compared", "Jämförs";
+    plan_ready: "Not made yet", "Inte gjort än";
+    plan_applying: "Being made", "Görs";
+    plan_cancelled: "Cancelled", "Avbrutet";
+    plan_update: "change", "ändras";
+    plan_hide: "are hidden", "döljs";
+    plan_unchanged: "stay as they are", "blir som de är";
+    plan_invalid: "cannot be changed", "kan inte ändras";
+    plan_done: "done", "klara";
+    plan_failed: "failed", "misslyckade";
+    plan_conflict: "changed meanwhile by others, and left", "ändrade av andra under tiden, och orörda";
+    plan_conflict_one: "Changed by others, left", "Ändrad av andra, orörd";
 
     // What is done with ads.
     retry: "Retry", "Försök igen";

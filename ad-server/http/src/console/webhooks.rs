@@ -261,7 +261,7 @@ fn states(visit: &Visit, id: &str, chosen: Option<DeliveryState>) -> Markup {
                     }
                 }
             }
-            button { (texts.show) }
+            button { (texts.search) }
         }
     }
 }

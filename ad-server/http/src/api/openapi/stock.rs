@@ -36,8 +36,9 @@ pub(super) fn schemas() -> [(String, Value); 3] {
     let selection = json!({"type": "object", "description": "Instead of a stock: ads, and what is changed of them", "required": ["select", "change"],
     "properties": {
         "select": {"type": "object", "additionalProperties": true, "description": "Filters by the names of the parameters of `GET /v4/ad`; without any, all ads"},
-        "change": {"type": "object", "description": "`price_percent`, or `set`", "properties": {
+        "change": {"type": "object", "description": "`price_percent`, `price_amount` or `set`", "properties": {
             "price_percent": {"type": "number", "example": -5, "description": "By how much prices of type `list` and `reduced` are raised, in percent"},
+            "price_amount": {"type": "number", "example": -5000, "description": "By how much they are raised, in the currency of each"},
             "round": {"type": "number", "example": 100, "description": "New prices are rounded to multiples of this"},
             "set": {"type": "object", "additionalProperties": true, "description": "Fields, as PATCH takes them", "example": {"visible": false}},
         }},

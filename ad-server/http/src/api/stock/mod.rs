@@ -8,8 +8,8 @@ mod selection;
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    model::{ChangeQuery, PlanOptions, StockPlan},
-    service::{StockPlanError, StockPlans},
+    model::{AdFilter, ChangeQuery, PlanOptions, StockPlan},
+    service::{Access, BulkChange, StockPlanError, StockPlans},
 };
 use ad_parameters::{AdParameters, ApplyParameters, PageParameters};
 use poem::{
@@ -58,6 +58,28 @@ impl StockApi {
     /// The endpoints over these use cases. `due` wakes who applies plans in this process.
     pub fn new(plans: StockPlans, due: Arc<Notify>, most_bytes: u64) -> Self {
         Self { plans, due, most_bytes, computed: FairSemaphore::with_reserve(PLANS_COMPUTED, 1) }
+    }
+}
+
+impl StockApi {
+    /// A plan of one change of selected ads. It comes to an end when the client leaves.
+    pub(crate) async fn select(
+        &self,
+        access: &Access,
+        filters: Vec<AdFilter>,
+        change: BulkChange,
+        options: PlanOptions,
+    ) -> Result<StockPlan, ApiError> {
+        let slot = timeout(TURN, self.computed.take(access.name(), 1));
+        let slot = slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))?;
+        let (plans, access) = (self.plans.clone(), access.clone());
+        let computed = tokio::spawn(async move {
+            let _slot = slot;
+            let mut writer = plans.begin_selected(&access, options).await?;
+            writer.add_selected(&filters, &change).await?;
+            writer.finish().await
+        });
+        Ok(computed.await.map_err(|_| ApiError::Internal)??)
     }
 }
 

@@ -170,7 +170,7 @@ fn filter_form(visit: &Visit, path: &str, filters: &[Filter<'_>]) -> Markup {
                     }
                 }
             }
-            button { (visit.visitor.texts.show) }
+            button { (visit.visitor.texts.search) }
         }
     }
 }

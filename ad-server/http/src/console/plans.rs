@@ -1,0 +1,405 @@
+//! One change of many ads: the selection, the preview of what changes in each, and how far it is. Each is a stock plan, which goes on when
+//! the page is left.
+
+use ad_core::{
+    model::{
+        AdFilter, AdQuery, ChangeKind, ChangeOutcome, ChangeQuery, Content, Page, PlanOptions, PlanState,
+        PlannedChange, StockPlan,
+    },
+    service::{Access, BulkChange, ServiceError, StockPlanError, Target},
+};
+use ad_parameters::{AD_PARAMETERS, FromParameters};
+use maud::{Markup, html};
+use poem::http::StatusCode;
+use serde_json::{Map, Number, Value, json};
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use super::{
+    act::AdKey,
+    form::label,
+    page::{self, NoticeKind, Section, Total, number},
+    show,
+    texts::Texts,
+    visitor::{PageResult, Visit},
+};
+use crate::api::{ApiError, StockApi};
+
+/// Changes on a page. For each, its prices are read.
+const SHOWN: u32 = 50;
+
+/// Plans on the page of all.
+const PLANS: u32 = 20;
+
+/// What is changed in many ads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Price,
+    Hide,
+    Publish,
+}
+
+impl Change {
+    fn of(visit: &Visit) -> Option<Self> {
+        match visit.field("change")? {
+            "price" => Some(Self::Price),
+            "hide" => Some(Self::Hide),
+            "show" => Some(Self::Publish),
+            _ => None,
+        }
+    }
+}
+
+/// `POST /console/bulk`: asks by how much prices change, or makes the plan and leads to it.
+pub(super) async fn create(visit: Visit) -> PageResult {
+    let texts = visit.visitor.texts;
+    let change = Change::of(&visit).ok_or_else(|| ApiError::BadBody("The form has no known change.".to_owned()))?;
+    let Some(filters) = selected(&visit)? else {
+        let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_selected) } });
+        let status = StatusCode::BAD_REQUEST;
+        return Ok(page::page_with_status(&visit, status, Section::Stock, texts.nothing_selected, &content));
+    };
+    let bulk = match change {
+        Change::Hide => BulkChange::Set(Map::from_iter([("visible".to_owned(), false.into())])),
+        Change::Publish => BulkChange::Set(Map::from_iter([("visible".to_owned(), true.into())])),
+        Change::Price => match price_change(&visit) {
+            None => return Ok(price_form(&visit, None)),
+            Some(Ok(bulk)) => bulk,
+            Some(Err(wrong)) => return Ok(price_form(&visit, Some(wrong))),
+        },
+    };
+    let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, PlanOptions::default()).await?;
+    Ok(visit.visitor.redirect(&format!("/plan?id={}", plan.id)))
+}
+
+/// The ads that were ticked, or all that match; `None` if there are none.
+fn selected(visit: &Visit) -> Result<Option<Vec<AdFilter>>, ApiError> {
+    if let Some(query) = visit.field("matching") {
+        let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .filter(|(name, value)| {
+                !value.is_empty() && !["limit", "offset", "ordering", "view", "done"].contains(&name.as_str())
+            })
+            .collect();
+        let query = AdQuery::parse(AD_PARAMETERS, &pairs).map_err(ServiceError::InvalidQuery)?;
+        return Ok(Some(query.filters));
+    }
+    let keys: Option<Vec<_>> =
+        visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query)).collect();
+    let keys = keys.ok_or_else(|| ApiError::BadBody("The form names an ad without source_id.".to_owned()))?;
+    let Some(first) = keys.first() else { return Ok(None) };
+    if keys.iter().any(|key| key.dealer_code != first.dealer_code) {
+        return Err(ApiError::BadBody(visit.visitor.texts.one_dealer_at_a_time.to_owned()));
+    }
+    let dealer = first.dealer_code.clone().map(AdFilter::DealerCode);
+    let ids = keys.into_iter().map(|key| key.source_id).collect();
+    Ok(Some(dealer.into_iter().chain([AdFilter::SourceId(ids)]).collect()))
+}
+
+/// The change of prices that the form says; `None`: it was not filled in yet.
+fn price_change(visit: &Visit) -> Option<Result<BulkChange, &'static str>> {
+    let texts = visit.visitor.texts;
+    let by = visit.field("by")?.trim();
+    let is_percent = visit.field("unit") == Some("percent");
+    let as_number = |text: &str| {
+        let plain: String = text.chars().filter(|it| !it.is_whitespace() && !matches!(it, '%')).collect();
+        let plain = plain.replace(['−', '–'], "-").replace(',', ".").replace("kr", "");
+        plain.trim_start_matches('+').parse::<Number>().ok()
+    };
+    let Some(step) = as_number(by) else { return Some(Err(texts.write_a_number)) };
+    let mut change = Map::new();
+    change.insert(if is_percent { "price_percent" } else { "price_amount" }.to_owned(), step.into());
+    if let Some(round) = visit.field("round").filter(|round| !round.is_empty()) {
+        let Some(round) = as_number(round) else { return Some(Err(texts.write_a_number)) };
+        change.insert("round".to_owned(), round.into());
+    }
+    Some(BulkChange::parse(&change).map_err(|_| texts.price_step_out_of_range))
+}
+
+/// The form that asks by how much prices change.
+fn price_form(visit: &Visit, wrong: Option<&str>) -> poem::Response {
+    let texts = visit.visitor.texts;
+    let value = |name: &str| visit.field(name).unwrap_or_default();
+    let selected = ["ad", "matching"];
+    let content = html! {
+        div.panel {
+            h1 { (texts.change_price) }
+            @if let Some(wrong) = wrong { (page::notice(NoticeKind::Error, &html! { p { (wrong) } })) }
+            p.lead { (texts.change_price_does) }
+            form method="post" action=(visit.visitor.address("/bulk")) {
+                input type="hidden" name="change" value="price";
+                @for (name, value) in visit.form.iter().filter(|(name, _)| selected.contains(&name.as_str())) {
+                    input type="hidden" name=(name) value=(value);
+                }
+                div.row {
+                    div {
+                        label for="by" { (texts.change_by) }
+                        input #by name="by" value=(value("by")) inputmode="text" size="8" required placeholder="-5";
+                    }
+                    div {
+                        label for="unit" { (texts.unit_of_change) }
+                        select #unit name="unit" {
+                            option value="percent" { "%" }
+                            option value="amount" selected[value("unit") == "amount"] { (texts.amount_in_currency) }
+                        }
+                    }
+                    div {
+                        label for="round" { (texts.round_to) }
+                        select #round name="round" {
+                            @for step in ["", "10", "100", "500", "1000"] {
+                                option value=(step) selected[value("round") == step] { @if step.is_empty() { (texts.no_rounding) } @else { (step) } }
+                            }
+                        }
+                    }
+                    button.primary { (texts.preview_changes) }
+                }
+                p.help { (texts.change_by_help) }
+            }
+        }
+    };
+    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    page::page_with_status(visit, status, Section::Stock, texts.change_price, &content)
+}
+
+/// `GET /console/plans`: the latest changes of many ads.
+pub(super) async fn list(visit: Visit) -> PageResult {
+    let texts = visit.visitor.texts;
+    let plans = stock(&visit)?.plans.plans(&visit.caller.scope, Page { limit: PLANS, offset: 0 }).await?;
+    let content = html! {
+        div.heading { h1 { (texts.bulk_changes) } }
+        div.panel #plans data-live {
+            @if plans.rows.is_empty() { p { (texts.no_bulk_changes) } }
+            ul.plain {
+                @for plan in &plans.rows {
+                    li {
+                        a href=(visit.visitor.address(&format!("/plan?id={}", plan.id))) { (page::time(plan.created)) }
+                        " " (state(texts, plan)) " " (counts(texts, plan))
+                    }
+                }
+            }
+        }
+    };
+    Ok(page::page(&visit, Section::Stock, texts.bulk_changes, &content))
+}
+
+/// `GET /console/plan?id=…`: what changes in each ad, and how far it is.
+pub(super) async fn one(visit: Visit) -> PageResult {
+    let (texts, access) = (visit.visitor.texts, &visit.caller.scope);
+    let plans = &stock(&visit)?.plans;
+    let id = id(&visit)?;
+    let plan = plans.plan(access, id).await?;
+    let offset = visit.parameter("offset").and_then(|offset| offset.parse().ok()).unwrap_or_default();
+    let page = Page { limit: SHOWN, offset };
+    let changes = plans.changes(access, id, &ChangeQuery { kind: None, outcome: None, source_id: None, page }).await?;
+    let titles = titles(&visit, &changes.rows).await?;
+    let mut lowest = Vec::new();
+    for change in &changes.rows {
+        lowest.push(lowest_price(&visit, change).await?);
+    }
+    let rows = changes.rows.iter().zip(&titles).zip(&lowest);
+    let linked = [("id".to_owned(), id.to_string())];
+    let content = html! {
+        div.heading {
+            div {
+                p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
+                h1 { (texts.preview_of_changes) }
+            }
+        }
+        div.panel #plan data-live="announced" { (summary(&visit, &plan)) }
+        div.panel #changes data-live {
+            div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
+                table {
+                    thead { tr {
+                        th scope="col" { (texts.ad) } th scope="col" { (texts.changed) } th scope="col" { (texts.lowest_30_days) } th scope="col" { (texts.status) }
+                    } }
+                    tbody { @for ((change, title), lowest) in rows { (row(&visit, change, title, lowest.as_deref())) } }
+                }
+            }
+            (page::paging(&visit, "/plan", &linked, page, changes.rows.len(), Total::Exactly(changes.count)))
+        }
+    };
+    Ok(page::page(&visit, Section::Stock, texts.preview_of_changes, &content))
+}
+
+/// `POST /console/plan?id=…`: applies or cancels it.
+pub(super) async fn change(visit: Visit) -> PageResult {
+    let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, id(&visit)?);
+    if visit.field("do") == Some("cancel") {
+        stock.plans.cancel(access, id).await?;
+    } else {
+        let allowed = visit.field("allow_removals").and_then(|allowed| allowed.parse().ok());
+        stock.plans.apply(access, id, allowed, &visit.origin()).await?;
+        stock.due.notify_one();
+    }
+    Ok(visit.visitor.redirect(&format!("/plan?id={id}")))
+}
+
+fn stock(visit: &Visit) -> Result<&StockApi, ApiError> {
+    visit.visitor.context.stock.as_ref().ok_or_else(ApiError::unknown_path)
+}
+
+fn id(visit: &Visit) -> Result<Uuid, ApiError> {
+    let id = visit.parameter("id").and_then(|id| id.parse().ok());
+    id.ok_or_else(|| StockPlanError::NotFound.into())
+}
+
+/// How far it is, with what can be done.
+fn summary(visit: &Visit, plan: &StockPlan) -> Markup {
+    let texts = visit.visitor.texts;
+    let wanted: u64 = plan.dealers.iter().map(|dealer| dealer.counts.update + dealer.counts.hide).sum();
+    let guard = plan.guard;
+    html! {
+        h2 { (state(texts, plan)) " " (counts(texts, plan)) }
+        @if matches!(plan.state, PlanState::Applying | PlanState::Applied) {
+            progress max=(wanted.max(1)) value=(plan.made() - plan.unfinished()) aria-label=(texts.progress) {}
+        }
+        @for error in &plan.errors {
+            p { (number(error.count)) " " (if error.count == 1 { texts.ad_one } else { texts.ads }) ": " span lang="en" { (error.detail) } }
+        }
+        @if plan.state == PlanState::Ready && wanted > 0 {
+            form method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+                @if guard.exceeded {
+                    label.choice {
+                        input type="checkbox" name="allow_removals" value=(guard.removals) required;
+                        " " (texts.many_are_hidden) " " (number(guard.removals))
+                    }
+                }
+                div.actions {
+                    button.primary name="do" value="apply" { (texts.apply_changes) }
+                    button name="do" value="cancel" formnovalidate { (texts.cancel) }
+                }
+            }
+        }
+        @if plan.state == PlanState::Applying {
+            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+                button name="do" value="cancel" { (texts.stop) }
+            }
+        }
+    }
+}
+
+/// How far a plan is, in a coloured word.
+fn state(texts: &Texts, plan: &StockPlan) -> Markup {
+    let (class, text) = match plan.state {
+        PlanState::Computing => ("under-way", texts.plan_computing),
+        PlanState::Ready => ("attention", texts.plan_ready),
+        PlanState::Refused => ("failure", texts.refused),
+        PlanState::Applying => ("under-way", texts.plan_applying),
+        PlanState::Applied if plan.unfinished() > 0 => ("under-way", texts.plan_applying),
+        PlanState::Applied => ("well", texts.done),
+        PlanState::Cancelled => ("at-rest", texts.plan_cancelled),
+        PlanState::Expired => ("at-rest", texts.expired),
+    };
+    html! { span class={ "badge " (class) } { (text) } }
+}
+
+/// How many ads change, stay, or have failed.
+fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
+    let sum = |of: fn(&ad_core::model::PlannedDealer) -> u64| plan.dealers.iter().map(of).sum::<u64>();
+    let counted = [
+        (sum(|dealer| dealer.counts.update), texts.plan_update),
+        (sum(|dealer| dealer.counts.hide), texts.plan_hide),
+        (sum(|dealer| dealer.counts.unchanged), texts.plan_unchanged),
+        (sum(|dealer| dealer.counts.invalid), texts.plan_invalid),
+        (sum(|dealer| dealer.outcomes.done), texts.plan_done),
+        (sum(|dealer| dealer.outcomes.failed), texts.plan_failed),
+        (sum(|dealer| dealer.outcomes.conflict), texts.plan_conflict),
+    ];
+    let parts: Vec<_> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, text)| format!("{} {text}", number(*count)))
+        .collect();
+    html! { span.faint { (parts.join(", ")) } }
+}
+
+/// The titles of the ads of changes; the source id of one that has none.
+async fn titles(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<String>, ApiError> {
+    let ids: Vec<_> = changes.iter().filter_map(|change| change.source_id.clone()).collect();
+    if ids.is_empty() {
+        return Ok(changes.iter().map(|_| String::new()).collect());
+    }
+    let filters = [AdFilter::SourceId(ids)];
+    let query = AdQuery { page: Page { limit: 2 * SHOWN, offset: 0 }, ..AdQuery::oldest_first(&filters) };
+    let ads = visit.visitor.context.service.list(&visit.caller.scope, None, query).await?.rows;
+    let title = |change: &PlannedChange| {
+        let is_its = |ad: &ad_core::model::Ad| {
+            Some(&ad.source_id) == change.source_id.as_ref() && Some(&ad.dealer_code) == change.dealer_code.as_ref()
+        };
+        let ad = ads.iter().map(|listed| &listed.ad).find(|ad| is_its(ad));
+        let plate = ad.and_then(|ad| ad.content.registration_number()).map(|plate| format!(" · {plate}"));
+        let title = ad.map_or_else(|| change.source_id.clone().unwrap_or_default(), |ad| show::title(ad).to_owned());
+        format!("{title}{}", plate.unwrap_or_default())
+    };
+    Ok(changes.iter().map(title).collect())
+}
+
+/// The lowest price of the last 30 days, with which the law has a reduction compared, for a change of prices.
+async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<String>, ApiError> {
+    let (Some(source_id), true) =
+        (&change.source_id, change.details.fields.iter().any(|field| field.pointer == "/price"))
+    else {
+        return Ok(None);
+    };
+    let target = Target::from(source_id).of_dealer(change.dealer_code.as_deref());
+    let history = visit.visitor.context.service.prices(&visit.caller.scope, target).await?;
+    Ok(history
+        .lowest_30_days
+        .map(|price| format!("{} {}", show::money(price.amount.as_f64().unwrap_or_default()), price.currency)))
+}
+
+fn row(visit: &Visit, change: &PlannedChange, title: &str, lowest: Option<&str>) -> Markup {
+    let texts = visit.visitor.texts;
+    let (source_id, dealer) =
+        (change.source_id.as_deref().unwrap_or_default(), change.dealer_code.as_deref().unwrap_or_default());
+    html! {
+        tr {
+            th.title scope="row" { a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(source_id, dealer)))) { (title) } }
+            td {
+                @match change.kind {
+                    ChangeKind::Unchanged => span.faint { (texts.plan_unchanged) },
+                    ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error lang="en" { (error.detail) } } },
+                    _ => @for field in &change.details.fields {
+                        p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(visit, &field.pointer, &field.from)) " → " strong { (value(visit, &field.pointer, &field.to)) } }
+                    },
+                }
+            }
+            td.number { (lowest.unwrap_or("–")) }
+            td {
+                @match change.outcome {
+                    None => "–",
+                    Some(ChangeOutcome::Accepted) => span.badge.under-way { (texts.status_processing) },
+                    Some(ChangeOutcome::Done) => span.badge.well { (texts.done) },
+                    Some(ChangeOutcome::Conflict) => span.badge.attention { (texts.plan_conflict_one) },
+                    Some(ChangeOutcome::Failed) => span.badge.failure { (texts.status_failed) },
+                }
+                @if let Some(code) = change.code { " " (texts.failure(code)) }
+            }
+        }
+    }
+}
+
+/// A value before or after a change, in the words of the pages.
+fn value(visit: &Visit, pointer: &str, value: &Value) -> Markup {
+    let texts = visit.visitor.texts;
+    match (pointer, value) {
+        ("/price", value) => {
+            let content = Content::from(Map::from_iter([("price".to_owned(), value.clone())]));
+            show::price(texts, &content)
+        }
+        (_, Value::Bool(is)) => html! { (if *is { texts.yes } else { texts.no }) },
+        (_, Value::Null) => html! { "–" },
+        (_, Value::String(text)) => html! { (text) },
+        (_, value) => html! { (json!(value)) },
+    }
+}
+
+/// The query of the page that all matching ads are found by.
+pub(super) fn matching(query: &[(String, String)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish()
+}
+
+/// Whether plans can be made.
+pub(super) fn is_there(visit: &Visit) -> bool {
+    visit.visitor.context.stock.is_some() && visit.caller.scope != Access::Operator
+}
