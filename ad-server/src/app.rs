@@ -54,7 +54,7 @@ use ad_server_outside::{
     webhooks::{SenderError, WebhookKeyError},
 };
 use ad_server_store::{Database, OpenError};
-use ad_server_work::{promotions::PromotionWorker, stock_plans::PlanWorker};
+use ad_server_work::{promotions::PromotionWorker, sales::SaleWorker, stock_plans::PlanWorker};
 
 /// Why the service cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +181,13 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
     let promotions_due = Arc::new(Notify::new());
     let worker = PromotionWorker { promotions: promotions.clone(), due: Arc::clone(&promotions_due) };
     background.workers.push(tokio::spawn(worker.run(stopped.clone())));
+    let sales = SaleWorker {
+        service: service.clone(),
+        database: database.clone(),
+        clock: Arc::clone(&clock),
+        ids: Arc::clone(&ids),
+    };
+    background.workers.push(tokio::spawn(sales.run(stopped.clone())));
     let context = Context {
         service,
         store,

@@ -68,6 +68,7 @@ pub(super) fn console_parts(
         links: links.clone(),
         circuits,
         quotas: settings.dealer_quotas(),
+        sold_kept: settings.sold_kept.duration(),
         photos_kept: settings.retention_times().photos(),
         media: media.clone(),
     }

@@ -402,6 +402,10 @@ settings! {
     /// images again.
     deleted_photos_kept: RetentionTime = default "730d", flag("TIME");
 
+    /// How long ads that were marked as sold in the console stay hidden before they are deleted; `forever` never deletes them
+    /// Until then, the sale can be undone.
+    sold_kept: RetentionTime = default "7d", flag("TIME");
+
     /// How long the record has what ads said before, and calls of marketplaces; `forever` keeps it until the ads are erased
     /// Of each ad, the 500 latest changes are kept at most. docs/record.md describes the record.
     record_kept: RetentionTime = default "730d", flag("TIME");

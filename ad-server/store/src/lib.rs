@@ -16,6 +16,7 @@
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
+//! | `sales` | ads that were marked as sold in the console |
 //! | `uploads` | photos that somebody has sent to the console |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `batch` | statements of concurrent callers as one statement of many inputs |
@@ -60,6 +61,7 @@ mod quality;
 mod queue;
 mod retention;
 mod rows;
+mod sales;
 mod schema;
 mod search;
 mod slots;

@@ -18,6 +18,7 @@ pub mod periodic;
 pub mod photos;
 pub mod promotions;
 pub mod retention;
+pub mod sales;
 pub mod stock_plans;
 pub mod webhook_worker;
 pub mod worker;

@@ -78,6 +78,8 @@ pub struct Console {
     /// The circuit breakers of this process for marketplaces; empty if it calls none.
     pub circuits: Arc<OnceLock<Circuits>>,
     pub quotas: DealerQuotas,
+    /// How long sold ads are hidden before they are deleted; `None`: for ever.
+    pub sold_kept: Option<Duration>,
     /// How long deleted ads have photos; `None`: for ever.
     pub photos_kept: Option<Duration>,
     /// Where erased images are removed.

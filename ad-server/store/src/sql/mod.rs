@@ -19,6 +19,7 @@ pub(super) mod plans;
 pub(super) mod promotions;
 pub(super) mod queue;
 pub(super) mod retention;
+pub(super) mod sales;
 pub(super) mod slots;
 pub(super) mod uploads;
 pub(super) mod webhooks;

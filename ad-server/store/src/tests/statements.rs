@@ -22,6 +22,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::promotions::all(),
         sql::queue::all(),
         sql::retention::all(),
+        sql::sales::all(),
         sql::slots::all(),
         sql::uploads::all(),
         sql::webhooks::all(),
