@@ -51,7 +51,7 @@ pub(super) struct IssueArgs {
     /// Validity, such as 90d or 12h; `never` means valid until revoked
     #[arg(long, value_name = "TIME|never", default_value = "365d")]
     expires: Expires,
-    /// Permissions: read, write, promote (bump and pole position), webhooks [default: all]
+    /// Permissions: read, write, promote (bump and pole position), webhooks, access (sign-in links) [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "operator")]
     permissions: Option<Vec<Permission>>,
     /// Name of the client, which `GET /v4/me` returns to it
@@ -152,7 +152,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
 }
 
 /// A token may be made before its dealer is imported, but it may also be a slip of the pen.
-async fn warn_of_unknown(opened: &CommandDatabase, scope: &Access) -> Result<(), CommandError> {
+pub(super) async fn warn_of_unknown(opened: &CommandDatabase, scope: &Access) -> Result<(), CommandError> {
     let dealers = opened.answer(opened.database.dealers().await)?;
     let (known, what) = match scope {
         Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
