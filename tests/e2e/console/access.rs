@@ -43,9 +43,13 @@ fn rows(page: &str, text: &str) -> Vec<String> {
     rows.filter_map(id).collect()
 }
 
-async fn end(visitor: &Visitor, id: &str) {
-    let answer = visitor.post("/console/access", &[("do", "end"), ("id", id)]).await;
+async fn end_at(visitor: &Visitor, path: &str, id: &str) {
+    let answer = visitor.post(path, &[("do", "end"), ("id", id)]).await;
     assert_eq!(answer.status, 303, "{}", html(&answer));
+}
+
+async fn end(visitor: &Visitor, id: &str) {
+    end_at(visitor, "/console/access", id).await;
 }
 
 #[tokio::test]
@@ -211,19 +215,19 @@ async fn an_operator_sends_a_link_by_command_and_in_the_console() {
     assert!(eva.page("/console/stock").await.contains("north-cars"));
     assert_eq!(eva.get("/console/access").await.status, 403);
     let operator = Visitor::with_token(&server, &["--operator"]).await;
-    let page = operator.page("/console/access").await;
+    let page = operator.page("/console/operators/access").await;
     assert!(page.contains("Eva") && page.contains("name=\"dealer_group\""), "{page}");
     let form = [("do", "create"), ("label", "Group"), ("permission", "read"), ("dealer_group", "north")];
-    let answer = operator.post("/console/access", &form).await;
+    let answer = operator.post("/console/operators/access", &form).await;
     assert_eq!(answer.status, 201, "{}", html(&answer));
     let group = follow(&server, &link_in(&html(&answer)), &[]).await;
     group.page("/console/stock").await;
     for (code, is_there) in [("north-cars", true), ("south-cars", false)] {
-        let page = operator.page(&format!("/console/access?dealer_code={code}")).await;
+        let page = operator.page(&format!("/console/operators/access?dealer_code={code}")).await;
         assert_eq!(page.contains("Eva"), is_there, "{page}");
     }
-    let [id] = &rows(&operator.page("/console/access").await, "Eva")[..] else { panic!("one row") };
-    end(&operator, id).await;
+    let [id] = &rows(&operator.page("/console/operators/access").await, "Eva")[..] else { panic!("one row") };
+    end_at(&operator, "/console/operators/access", id).await;
     assert_eq!(eva.get("/console/").await.status, 303);
     let audit = server.command(&["audit", "list", "--json"]).await;
     for act in ["sign-in-link", "console end"] {

@@ -146,7 +146,7 @@ async fn the_account_of(database: &[String]) {
     }
     // The dealer's own limit.
     for (own, status, says) in [("1 000,50", 303, ""), ("x", 400, "Enter an amount"), ("", 303, "")] {
-        let answer = visitor.post("/console/account", &[("own", own), ("dealer_code", "north-cars")]).await;
+        let answer = visitor.post("/console/account/budget", &[("own", own), ("dealer_code", "north-cars")]).await;
         assert_eq!(answer.status, status, "{}", html(&answer));
         assert!(html(&answer).contains(says));
         let account = server.client.get("/v4/account").await.expect(200);
@@ -155,11 +155,11 @@ async fn the_account_of(database: &[String]) {
     }
     let reader = Visitor::with_token(&server, &["--dealer-code", "north-cars", "--permissions", "read"]).await;
     assert!(!reader.page("/console/account").await.contains("name=\"own\""));
-    assert_eq!(reader.post("/console/account", &[("own", "5")]).await.status, 403);
+    assert_eq!(reader.post("/console/account/budget", &[("own", "5")]).await.status, 403);
     let stranger = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;
     assert!(!stranger.page("/console/account").await.contains("MNY000"));
     assert_eq!(stranger.get("/console/account?dealer_code=north-cars").await.status, 404);
-    assert_eq!(stranger.post("/console/account", &[("own", "5"), ("dealer_code", "north-cars")]).await.status, 404);
+    assert_eq!(stranger.post("/console/account/budget", &[("own", "5"), ("dealer_code", "north-cars")]).await.status, 404);
     let group = Visitor::with_token(&server, &["--dealer-group", "north"]).await;
     let page = group.page("/console/account").await;
     assert!(page.contains("dealer_code=north-cars") && page.contains("118 SEK"), "{page}");

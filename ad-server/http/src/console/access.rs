@@ -17,8 +17,6 @@ use ad_server_access::auth::{Permission, Permissions};
 use ad_server_base::limits::table::{SIGN_IN_LINK_KEPT, SIGN_IN_LINKS};
 use ad_server_store::{AccessScope, ConsoleAccess, NewSignInLink};
 
-const PATH: &str = "/access";
-
 /// Rows of a page.
 const ROWS: u32 = 50;
 
@@ -27,13 +25,11 @@ const MOST_LABEL: usize = 100;
 
 /// `GET /console/access`: links that can be used, sessions, and the form of a new link.
 pub(super) async fn page(visit: Visit) -> PageResult {
-    check(&visit)?;
     show(&visit, StatusCode::OK, None).await
 }
 
 /// `POST /console/access`: makes a link, withdraws one, or ends a session.
 pub(super) async fn change(visit: Visit) -> PageResult {
-    check(&visit)?;
     match visit.field("do").unwrap_or_default() {
         "create" => create(&visit).await,
         "end" => end(&visit).await,
@@ -42,16 +38,13 @@ pub(super) async fn change(visit: Visit) -> PageResult {
 }
 
 /// Operators send links too, of every dealer.
-fn check(visit: &Visit) -> Result<(), ApiError> {
-    if is_operator(visit) || visit.may(Permission::Access) {
-        Ok(())
-    } else {
-        Err(ApiError::Forbidden(Permission::Access))
-    }
-}
-
 fn is_operator(visit: &Visit) -> bool {
     visit.caller.scope == Access::Operator
+}
+
+/// The path of the page.
+fn path(visit: &Visit) -> &'static str {
+    if is_operator(visit) { "/operators/access" } else { "/access" }
 }
 
 const fn section(is_operator: bool) -> Section {
@@ -92,7 +85,7 @@ async fn end(visit: &Visit) -> PageResult {
     let scopes = scopes(visit);
     console.database.end_console_access(seen(visit, &scopes), id, console.clock.now()).await?;
     // Its end may be that of the visitor's own session: the next page asks to sign in then.
-    Ok(visit.visitor.redirect(&format!("{PATH}?done=1")))
+    Ok(visit.visitor.redirect(&format!("{}?done=1", path(visit))))
 }
 
 /// What a form asks for, or what is wrong with it.
@@ -183,7 +176,7 @@ fn made(visit: &Visit, label: &str, address: &str) -> Response {
             p.help { (texts.link_once) }
             div.actions {
                 a.button.primary href=(mail) { (texts.send_by_mail) }
-                a.button href=(visit.visitor.address(PATH)) { (texts.back) }
+                a.button href=(visit.visitor.address(path(visit))) { (texts.back) }
             }
         }
     };
@@ -214,7 +207,7 @@ async fn show(visit: &Visit, status: StatusCode, problem: Option<&str>) -> PageR
         section.panel aria-labelledby="who-has-access" {
             h2 #who-has-access { (texts.who_has_access) }
             @if is_operator(visit) {
-                form.row method="get" action=(visitor.address(PATH)) role="search" {
+                form.row method="get" action=(visitor.address(path(visit))) role="search" {
                     div {
                         label for="of-dealer" { (texts.dealer) }
                         input #of-dealer type="text" name="dealer_code" value=(filter.unwrap_or_default()) autocomplete="off";
@@ -223,7 +216,7 @@ async fn show(visit: &Visit, status: StatusCode, problem: Option<&str>) -> PageR
                 }
             }
             @if rows.is_empty() { p { (texts.nobody_has_access) } } @else { (table(visit, rows)) }
-            (page::paging(visit, PATH, &visit.query, page, rows.len(), Total::Exactly(*count)))
+            (page::paging(visit, path(visit), &visit.query, page, rows.len(), Total::Exactly(*count)))
         }
     };
     Ok(page::page_with_status(visit, status, section(is_operator(visit)), texts.access, &content))
@@ -239,7 +232,7 @@ fn form(visit: &Visit, is_wrong: bool) -> Markup {
     };
     let given = |name: &str| visit.field(name).unwrap_or_default();
     html! {
-        form method="post" action=(visitor.address(PATH)) {
+        form method="post" action=(visitor.address(path(visit))) {
             input type="hidden" name="do" value="create";
             div.field {
                 label for="label" { (texts.link_label) }
@@ -350,7 +343,7 @@ fn row(visit: &Visit, access: &ConsoleAccess, dealers: &BTreeMap<String, String>
         td { (page::maybe_time(access.last_used)) }
         td { (page::time(access.expires)) }
         td {
-            form method="post" action=(visit.visitor.address(PATH)) {
+            form method="post" action=(visit.visitor.address(path(visit))) {
                 input type="hidden" name="do" value="end";
                 input type="hidden" name="id" value=(access.id);
                 @let text = if access.is_session { texts.end_session } else { texts.withdraw_link };

@@ -38,7 +38,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     show(&visit, visit.parameter("dealer_code"), None).await
 }
 
-/// `POST /console/account`: sets the limit that the dealer sets itself, or removes it.
+/// `POST /console/account/budget`: sets the limit that the dealer sets itself, or removes it.
 pub(super) async fn set_budget(visit: Visit) -> PageResult {
     let code = visit.field("dealer_code");
     let dealer = named::dealer(&visit, code)?;
@@ -179,7 +179,7 @@ fn budget(visit: &Visit, account: &Account, is_present: bool, problem: Option<&s
         }
         @if budget.reserved > Amount::ZERO { p.help { (texts.reserved_means) } }
         @if is_present && visit.may(Permission::Promote) {
-            form method="post" action=(visit.visitor.address("/account")) {
+            form method="post" action=(visit.visitor.address("/account/budget")) {
                 input type="hidden" name="dealer_code" value=(account.dealer_code);
                 @if let Some(problem) = problem { p.field-error #problem role="alert" { (problem) } }
                 label for="own" { (texts.own_limit) " (" (account.currency) ")" }

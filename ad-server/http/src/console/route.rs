@@ -86,6 +86,7 @@ const READ: Option<Permission> = Some(Permission::Read);
 const WRITE: Option<Permission> = Some(Permission::Write);
 const PROMOTE: Option<Permission> = Some(Permission::Promote);
 const WEBHOOKS: Option<Permission> = Some(Permission::Webhooks);
+const ACCESS: Option<Permission> = Some(Permission::Access);
 const OPERATE: Option<Permission> = Some(Permission::Operate);
 
 /// Bytes of a form in which all ads of the largest page are selected.
@@ -132,10 +133,12 @@ static PAGES: &[Page] = &[
     other("/link", open!(sign_in::link)),
     form("/link", session::MOST_FORM_BYTES, open!(sign_in::use_link)),
     form("/language", session::MOST_FORM_BYTES, open!(sign_in::choose_language)),
-    page("/access", turn!(ANY, access::page)),
-    form("/access", FORM, turn!(ANY, access::change)),
+    page("/access", turn!(ACCESS, access::page)),
+    form("/access", FORM, turn!(ACCESS, access::change)),
+    page("/operators/access", turn!(OPERATE, access::page)),
+    form("/operators/access", FORM, turn!(OPERATE, access::change)),
     page("/account", turn!(READ, account::page)),
-    form("/account", FORM, turn!(PROMOTE, account::set_budget)),
+    form("/account/budget", FORM, turn!(PROMOTE, account::set_budget)),
     page("/schedules", turn!(READ, schedules::page)),
     page("/schedule", turn!(READ, schedules::one)),
     form("/schedule", FORM, turn!(PROMOTE, schedules::change)),

@@ -116,7 +116,7 @@ pub(super) fn pages(visit: &Visit) -> Markup {
         ("/operators/ads", texts.failed_ads),
         ("/operators/dealers", texts.dealers),
         ("/operators/tokens", texts.tokens),
-        ("/access", texts.access),
+        ("/operators/access", texts.access),
         ("/operators/limits", texts.limits),
         ("/operators/audit", texts.audit),
         ("/operators/erase", texts.erase),
