@@ -122,7 +122,7 @@ impl LastDay {
     }
 
     /// Its day of the week.
-    pub const fn weekday(self) -> Weekday {
+    pub fn weekday(self) -> Weekday {
         Weekday::of(self.0.weekday())
     }
 

@@ -159,7 +159,10 @@ async fn the_account_of(database: &[String]) {
     let stranger = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;
     assert!(!stranger.page("/console/account").await.contains("MNY000"));
     assert_eq!(stranger.get("/console/account?dealer_code=north-cars").await.status, 404);
-    assert_eq!(stranger.post("/console/account/budget", &[("own", "5"), ("dealer_code", "north-cars")]).await.status, 404);
+    assert_eq!(
+        stranger.post("/console/account/budget", &[("own", "5"), ("dealer_code", "north-cars")]).await.status,
+        404
+    );
     let group = Visitor::with_token(&server, &["--dealer-group", "north"]).await;
     let page = group.page("/console/account").await;
     assert!(page.contains("dealer_code=north-cars") && page.contains("118 SEK"), "{page}");

@@ -46,7 +46,9 @@ async fn every_page_needs_the_permission_of_what_it_does() {
     let ad = ad_query("c-1");
     let stranger = Visitor::of(&server.client);
     let operator = ["--operator"];
-    for permissions in ["read", "write", "promote", "webhooks", "access", "read,write,promote,webhooks,access", "operator"] {
+    for permissions in
+        ["read", "write", "promote", "webhooks", "access", "read,write,promote,webhooks,access", "operator"]
+    {
         let args = ["--dealer-code", "north-cars", "--permissions", permissions];
         let args = if permissions == "operator" { &operator[..] } else { &args };
         let visitor = Visitor::with_token(&server, args).await;

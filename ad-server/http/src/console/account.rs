@@ -77,7 +77,7 @@ async fn show(visit: &Visit, code: Option<&str>, problem: Option<&str>) -> PageR
     let account = service.account_in(&dealer.code, month).await?;
     let sums = database.charges_by_quarter(&dealer.code, month, MOST_CHARGES).await?;
     let charges = charges(visit, &dealer, month).await?;
-    let wanted = charges.0.rows.iter().filter_map(|it| Some((it.dealer_code.as_str(), it.source_id.as_deref()?)));
+    let wanted = charges.0.rows.iter().filter_map(|it| Some((it.dealer_code.clone(), it.source_id.clone()?))).collect();
     let ads = NamedAds::read(visit, wanted).await?;
     let content = html! {
         div.heading {

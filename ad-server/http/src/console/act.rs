@@ -209,7 +209,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
     let named = match &promotion {
         Some(_) => NamedAds::default(),
         None => {
-            let keys = ads.iter().filter_map(|ad| Some((ad.dealer_code.as_deref()?, ad.source_id.as_str())));
+            let keys = ads.iter().filter_map(|ad| Some((ad.dealer_code.clone()?, ad.source_id.clone()))).collect();
             NamedAds::read(visit, keys).await?
         }
     };

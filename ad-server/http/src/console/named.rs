@@ -27,12 +27,7 @@ pub(super) struct NamedAds(HashMap<(String, String), Ad>);
 
 impl NamedAds {
     /// Reads ads by dealer code and source id.
-    pub(super) async fn read<'a>(
-        visit: &Visit,
-        wanted: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, ApiError> {
-        let wanted: BTreeSet<_> =
-            wanted.into_iter().map(|(dealer, source_id)| (dealer.to_owned(), source_id.to_owned())).collect();
+    pub(super) async fn read(visit: &Visit, wanted: BTreeSet<(String, String)>) -> Result<Self, ApiError> {
         let (service, scope) = (&visit.visitor.context.service, &visit.caller.scope);
         let read = |key: (String, String)| async move {
             let target = Target::from(&key.1).of_dealer(Some(&key.0));

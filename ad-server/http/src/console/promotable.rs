@@ -55,8 +55,8 @@ impl Promotable {
     pub(super) async fn read(visit: &Visit, kind: PromotionKind, keys: &[AdKey]) -> Result<Self, ApiError> {
         // Reserves a place among the reads of its dealers.
         let mut turn = visit.visitor.context.limits.lists.turn(visit.caller.scope.name()).await?;
-        let ads: Vec<_> =
-            stream::iter(keys).map(|key| candidate(visit, kind, key)).buffered(AT_ONCE).try_collect().await?;
+        let candidates = stream::iter(keys.to_vec()).map(|key| candidate(visit, kind, key));
+        let ads: Vec<_> = candidates.buffered(AT_ONCE).try_collect().await?;
         let service = &visit.visitor.context.service;
         let mut dealers = BTreeMap::new();
         for dealer in service.dealers_in(&visit.caller.scope) {
@@ -144,7 +144,7 @@ impl Promotable {
     }
 }
 
-async fn candidate(visit: &Visit, kind: PromotionKind, key: &AdKey) -> Result<Candidate, ApiError> {
+async fn candidate(visit: &Visit, kind: PromotionKind, key: AdKey) -> Result<Candidate, ApiError> {
     let (service, scope) = (&visit.visitor.context.service, &visit.caller.scope);
     let nothing = |refused| Candidate { key: key.clone(), ad: None, cost: None, refused, bumped: None };
     let Some(tagged) = found(service.read_without_log(scope, key.target()).await)? else {

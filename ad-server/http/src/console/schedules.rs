@@ -2,7 +2,7 @@
 //! its runs did, and the form of a schedule.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     time::Duration,
 };
 
@@ -17,12 +17,12 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{
-    named::{self, NamedAds, cost, money, not_promoted},
+    named::{NamedAds, cost, money, not_promoted},
     page::{self, NoticeKind, Section, Total, number},
     schedule_words::{summary, weekday},
     visitor::{PageResult, Visit},
 };
-use crate::api::{ApiError, promotions::PromotionApi};
+use crate::api::{ApiError, PromotionApi};
 use ad_server_access::auth::Permission;
 
 /// Schedules of a page.
@@ -98,7 +98,8 @@ fn done(visit: &Visit) -> Markup {
 async fn previews(visit: &Visit, schedules: &[Promotion]) -> Result<HashMap<Uuid, PromotionPreview>, ApiError> {
     let (promotions, scope) = (&api(visit)?.promotions, &visit.caller.scope);
     let mut previews = HashMap::new();
-    let due = schedules.iter().filter(|schedule| schedule.next_run.is_some()).map(|schedule| schedule.id);
+    let due: Vec<_> =
+        schedules.iter().filter(|schedule| schedule.next_run.is_some()).map(|schedule| schedule.id).collect();
     let compute = async {
         let preview = |id: Uuid| async move { Ok::<_, ApiError>((id, promotions.preview(scope, id).await?)) };
         let mut computed = stream::iter(due).map(preview).buffer_unordered(AT_ONCE);
@@ -171,7 +172,7 @@ fn calendar(visit: &Visit, schedules: &[Promotion], previews: &HashMap<Uuid, Pro
 /// Day and month, such as `30/11`.
 fn short(day: LastDay) -> String {
     let text = day.to_string();
-    let part = |range| text.get(range).unwrap_or_default().trim_start_matches('0').to_owned();
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().trim_start_matches('0').to_owned();
     format!("{}/{}", part(8..10), part(5..7))
 }
 
@@ -254,7 +255,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     };
     let page = Page { limit: RUNS, offset: page::offset(&visit) };
     let runs = promotions.runs(scope, id, page).await?;
-    let names = names_of(&visit, &schedule.dealer_code, preview.as_ref(), &runs.rows).await?;
+    let names = NamedAds::read(&visit, shown_ads(&schedule.dealer_code, preview.as_ref(), &runs.rows)).await?;
     let content = html! {
         div.heading {
             div {
@@ -276,22 +277,22 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     Ok(page::page(&visit, Section::Schedules, texts.schedules, &content))
 }
 
-/// The ads of a preview and of runs that are shown.
-async fn names_of(
-    visit: &Visit,
+/// The ads of a preview and of runs that are shown, by dealer code and source id.
+fn shown_ads(
     dealer_code: &str,
     preview: Option<&PromotionPreview>,
     runs: &[PromotionRun],
-) -> Result<NamedAds, ApiError> {
-    let previewed = preview.into_iter().flat_map(|preview| {
-        let promoted = preview.promoted.iter().map(|ad| &ad.source_id).take(ADS);
-        promoted.chain(preview.skipped.iter().map(|ad| &ad.source_id).take(ADS))
-    });
-    let ran = runs.iter().flat_map(|run| {
-        let promoted = run.promoted.iter().map(|ad| &ad.source_id).take(ADS);
-        promoted.chain(run.skipped.iter().map(|ad| &ad.source_id).take(ADS))
-    });
-    NamedAds::read(visit, previewed.chain(ran).map(|source_id| (dealer_code, source_id.as_str()))).await
+) -> BTreeSet<(String, String)> {
+    let mut ids = BTreeSet::new();
+    if let Some(preview) = preview {
+        ids.extend(preview.promoted.iter().map(|ad| &ad.source_id).take(ADS));
+        ids.extend(preview.skipped.iter().map(|ad| &ad.source_id).take(ADS));
+    }
+    for run in runs {
+        ids.extend(run.promoted.iter().map(|ad| &ad.source_id).take(ADS));
+        ids.extend(run.skipped.iter().map(|ad| &ad.source_id).take(ADS));
+    }
+    ids.into_iter().map(|source_id| (dealer_code.to_owned(), source_id.clone())).collect()
 }
 
 /// The names of the ads of a preview.
@@ -300,7 +301,7 @@ pub(super) async fn names_of_preview(
     dealer_code: &str,
     preview: &PromotionPreview,
 ) -> Result<NamedAds, ApiError> {
-    names_of(visit, dealer_code, Some(preview), &[]).await
+    NamedAds::read(visit, shown_ads(dealer_code, Some(preview), &[])).await
 }
 
 /// What the next run would do now, and what that would cost.
