@@ -1,7 +1,5 @@
 //! What every database has to do with links that sign in to the console, and with its sessions: in SQLite, and in PostgreSQL.
 
-use std::time::Duration;
-
 use ad_core::model::Page;
 use ad_server::store::{AccessScope, Database, NewConsoleSession, NewSignInLink};
 use futures_util::future::join_all;
@@ -168,8 +166,7 @@ async fn each_scope_sees_and_ends_its_own(database: &Database) {
 async fn what_has_expired_is_removed(database: &Database) {
     add_link(database, 1, NORTH, "link", 10).await;
     add_session(database, 2, NORTH, "one", 1000).await;
-    let day = Duration::from_hours(24);
     assert_eq!(database.remove_console_access(at(5000), 10).await.unwrap(), 0);
     assert_eq!(database.remove_console_access(at(5001), 10).await.unwrap(), 1);
-    assert_eq!(database.remove_console_access(at(0) + day, 10).await.unwrap(), 1);
+    assert_eq!(database.remove_console_access(at(200_000), 10).await.unwrap(), 1);
 }

@@ -86,6 +86,8 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     );
     stock(&server, &images).await;
     let client = &server.client;
+    super::money::agree(&server, "bump = 29.5; pole_position = 199; budget = 1500; slots = 40").await;
+    super::money::bumped(&server, "car-1001").await;
     let webhook = json!({"url": "https://receiver.example/a/long/path/that/does/not/end/soon/at/all"});
     let webhook = client.post("/v4/webhooks", &webhook).await.expect(201)["id"].as_str().unwrap().to_owned();
     let schedule = json!({"kind": "bump", "select": {"status": "live"}, "at": "08:00", "weekdays": ["mon", "thu"], "budget": 1500});

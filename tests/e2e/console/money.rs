@@ -10,7 +10,7 @@ use super::{Visitor, ad_query, encoded, html};
 use crate::payloads::plain_car;
 
 /// Gives `north-cars` a tariff.
-async fn agree(server: &Server, tariff: &str) {
+pub(super) async fn agree(server: &Server, tariff: &str) {
     let known = include_str!("../../data/dealers.toml");
     let (north, others) = known.split_once("\n[[dealer]]").expect("several dealers");
     let dealers = format!("{north}\n[dealer.tariff]\n{}\n\n[[dealer]]{others}", tariff.replace(';', "\n"));
@@ -34,7 +34,7 @@ async fn publish(server: &Server, ids: &[&str]) {
 }
 
 /// Orders a bump, and waits until it has ended.
-async fn bumped(server: &Server, source_id: &str) {
+pub(super) async fn bumped(server: &Server, source_id: &str) {
     let answer = server.client.send(Method::POST, &format!("/v4/ad/{source_id}/bump"), None).await;
     answer.expect(200);
     let request = answer.header("x-request-id").unwrap().to_owned();
@@ -211,9 +211,10 @@ async fn a_schedule_is_made_changed_paused_and_deleted_with_its_cost_before() {
         (&json!(["mon", "thu"]), &json!(1500), &json!(2))
     );
     let list = visitor.page("/console/schedules").await;
-    // Four runs in two weeks, each with its cost.
-    assert_eq!(list.matches("2 ads, 118 SEK").count(), 5, "{list}");
-    assert!(list.contains("<strong>472 SEK</strong>"), "{list}");
+    // The runs of two weeks, one of which may be over today, and the next run by itself, each with its cost.
+    let runs = list.matches("2 ads, 118 SEK").count() - 1;
+    assert!((3..=4).contains(&runs), "{list}");
+    assert!(list.contains(&format!("<strong>{} SEK</strong>", runs * 118)), "{list}");
     let page = visitor.page(&saved).await;
     assert!(page.contains("MNY000") && page.contains("It has not run yet"), "{page}");
 
@@ -286,7 +287,6 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
         ("min_age_days", "-1", "older than"),
         ("order", "x", "Order"),
         ("kind", "", "What"),
-        ("category", "7", "Which ads"),
     ] {
         for what in ["check", "save"] {
             let mut form = vec![("do", what), (name, value)];

@@ -204,7 +204,7 @@ async fn show(visit: &Visit, status: StatusCode, problem: Option<&str>) -> PageR
             @if let Some(problem) = problem { (page::notice(NoticeKind::Error, &html! { p #problem { (problem) } })) }
             (form(visit, problem.is_some()))
         }
-        section.panel aria-labelledby="who-has-access" {
+        div.panel {
             h2 #who-has-access { (texts.who_has_access) }
             @if is_operator(visit) {
                 form.row method="get" action=(visitor.address(path(visit))) role="search" {

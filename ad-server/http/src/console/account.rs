@@ -93,7 +93,7 @@ async fn show(visit: &Visit, code: Option<&str>, problem: Option<&str>) -> PageR
             section.panel aria-labelledby="prices-heading" { (prices(visit, &account)) }
             section.panel.wide aria-labelledby="chart-heading" { (chart(visit, &account, &sums, &dealer, month)) }
         }
-        section.panel aria-labelledby="charges-heading" { (list(visit, &dealer, month, &charges, &ads)) }
+        div.panel { (list(visit, &dealer, month, &charges, &ads)) }
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(page::page_with_status(visit, status, Section::Account, texts.account, &content))

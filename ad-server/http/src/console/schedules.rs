@@ -158,7 +158,7 @@ fn calendar(visit: &Visit, schedules: &[Promotion], previews: &HashMap<Uuid, Pro
         ol.calendar {
             @for day in &days {
                 @let of_day = runs.get(day);
-                li.empty[of_day.is_none()] {
+                li class=[of_day.is_none().then_some("empty")] {
                     h3 { (weekday(texts, day.weekday())) " " (short(*day)) }
                     @if let Some(of_day) = of_day {
                         ul { @for run in of_day { li { (planned(visit, run)) } } }
