@@ -282,9 +282,9 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
         ("most_per_run", "0", "Ads each time"),
         ("most_per_run", "<b>", "Ads each time"),
         ("at", "25:00", "Time"),
-        ("until", "2020-01-01", "until"),
+        ("until", "2020-01-01", "Last day"),
         ("budget", "much", "Most in a month"),
-        ("min_age_days", "-1", "older than"),
+        ("min_age_days", "-1", "Older than"),
         ("order", "x", "Order"),
         ("kind", "", "What"),
     ] {

@@ -88,11 +88,11 @@ async fn show(visit: &Visit, code: Option<&str>, problem: Option<&str>) -> PageR
             (months(visit, &dealer, month, present))
         }
         @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
-        div.grid {
+        div.columns {
             section.panel aria-labelledby="budget-heading" { (budget(visit, &account, month == present, problem)) }
             section.panel aria-labelledby="prices-heading" { (prices(visit, &account)) }
-            section.panel.wide aria-labelledby="chart-heading" { (chart(visit, &account, &sums, &dealer, month)) }
         }
+        section.panel aria-labelledby="chart-heading" { (chart(visit, &account, &sums, &dealer, month)) }
         div.panel { (list(visit, &dealer, month, &charges, &ads)) }
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -179,7 +179,7 @@ fn budget(visit: &Visit, account: &Account, is_present: bool, problem: Option<&s
         }
         @if budget.reserved > Amount::ZERO { p.help { (texts.reserved_means) } }
         @if is_present && visit.may(Permission::Promote) {
-            form method="post" action=(visit.visitor.address("/account/budget")) {
+            form.apart method="post" action=(visit.visitor.address("/account/budget")) {
                 input type="hidden" name="dealer_code" value=(account.dealer_code);
                 @if let Some(problem) = problem { p.field-error #problem role="alert" { (problem) } }
                 label for="own" { (texts.own_limit) " (" (account.currency) ")" }
@@ -230,7 +230,7 @@ fn chart(visit: &Visit, account: &Account, sums: &[ChargesOfQuarter], dealer: &D
     html! {
         h2 #chart-heading { (texts.cost_by_day) }
         p { strong.count { (all) } " " (texts.in_month) " " (named::month(language, month)) }
-        svg.chart.low viewBox={ "0 0 " (WIDTH * month.days()) " " (HEIGHT + 24) } role="img" aria-label={ (texts.cost_by_day) ": " (all) } {
+        svg.chart.low preserveAspectRatio="xMinYMid meet" viewBox={ "0 0 " (WIDTH * month.days()) " " (HEIGHT + 24) } role="img" aria-label={ (texts.cost_by_day) ": " (all) } {
             @for day in 1..=month.days() {
                 @let height = (i128::from(of(day).hundredths()) * i128::from(HEIGHT) / i128::from(most)).max(1);
                 rect x=((day - 1) * WIDTH + 2) y=(i128::from(HEIGHT) - height) width=(WIDTH - 4) height=(height) rx="2" {

@@ -138,7 +138,7 @@ impl Promotable {
                 None => { ": " strong { (cost(visit, candidate.cost, currency.unwrap_or_default())) } }
             }
             @if let (Some(bumped), None) = (candidate.bumped, candidate.refused) {
-                " " span.badge.attention { (texts.bumped_recently) " " (show::age(texts, bumped, now)) " " (texts.ago) "; " (texts.charged_again) }
+                " " span.badge.attention.wraps { (texts.bumped_recently) " " (show::age(texts, bumped, now)) " " (texts.ago) "; " (texts.charged_again) }
             }
         }
     }

@@ -215,10 +215,10 @@ fn problems(visit: &Visit, error: &ApiError) -> Markup {
         "kind" => texts.what,
         "order" => texts.order,
         "most_per_run" => texts.most_per_run,
-        "min_age_days" => texts.older_than,
+        "min_age_days" => texts.min_age,
         "weekdays" => texts.weekdays,
         "at" => texts.time_of_day,
-        "until" => texts.until_day,
+        "until" => texts.last_day,
         "budget" => texts.budget_of_month,
         _ => texts.which_ads,
     };
@@ -301,7 +301,7 @@ fn inputs(visit: &Visit, fields: &Fields, is_new: bool) -> Markup {
                 input #at type="time" name="at" required value=(fields.at);
             }
             div.field {
-                label for="until" { (texts.until_day) }
+                label for="until" { (texts.last_day) }
                 input #until type="date" name="until" value=(fields.until) aria-describedby="until-help";
                 p.help #until-help { (texts.until_help) }
             }
@@ -357,11 +357,11 @@ fn which(visit: &Visit, fields: &Fields) -> Markup {
                     }
                 }
                 div.field {
-                    label for="min_age_days" { (texts.older_than) " (" (texts.days) ")" }
+                    label for="min_age_days" { (texts.min_age) }
                     input #min_age_days type="number" name="min_age_days" min="1" max="3650" value=(fields.min_age_days);
                 }
                 div.field {
-                    label for="one_ad" { (texts.one_ad) }
+                    label for="one_ad" { (texts.only_one_ad) }
                     input #one_ad name="one_ad" maxlength="255" autocomplete="off" value=(source_id) aria-describedby="one_ad-help";
                     p.help #one_ad-help { (texts.one_ad_help) }
                 }

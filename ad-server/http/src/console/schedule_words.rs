@@ -119,8 +119,9 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
         None => texts.every_day.to_owned(),
     };
     let mut parts = vec![
-        format!("{} {}", kind_of(visit, rules.kind), which(texts, rules)),
-        format!("{} {}", texts.at_most, rules.most_per_run),
+        kind_of(visit, rules.kind).to_owned(),
+        which(texts, rules),
+        format!("{} {} {}", texts.at_most, rules.most_per_run, texts.each_time),
         format!("{days} {}", rules.at),
     ];
     if let Some(until) = rules.until {

@@ -664,7 +664,7 @@ texts! {
     and_more: "and further:", "och ytterligare:";
     which_ads: "Which ads", "Vilka annonser";
     all_ads: "all ads", "alla annonser";
-    one_ad: "Only the ad", "Bara annonsen";
+    one_ad: "the ad", "annonsen";
     one_ad_help: "Plate or source id; empty for all that match.", "Reg.nr eller käll-id; tomt för alla som passar.";
     own_selection: "ads by conditions of your system", "annonser enligt villkor i ert system";
     own_selection_help: "They stay as they are.", "De förblir som de är.";
@@ -676,7 +676,11 @@ texts! {
     every_day: "every day", "varje dag";
     time_of_day: "Time", "Klockslag";
     until_day: "until", "till och med";
-    until_help: "Last day; empty: no end.", "Sista dagen; tomt: inget slut.";
+    last_day: "Last day", "Sista dag";
+    until_help: "Empty: no end.", "Tomt: inget slut.";
+    each_time: "each time", "varje gång";
+    min_age: "Older than, in days", "Äldre än, i dagar";
+    only_one_ad: "Only one ad", "Bara en annons";
     budget_of_month: "Most in a month", "Högst per månad";
     schedule_budget_help: "What this schedule may cost in a month; empty: as much as your budget has.", "Vad schemat får kosta per månad; tomt: så mycket som er budget räcker till.";
     monday: "Mon", "mån";
