@@ -206,12 +206,11 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
         Some(promotion) => promotion.sent(),
         None => visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, ad)| ad.clone()).collect(),
     };
-    let named = match &promotion {
-        Some(_) => NamedAds::default(),
-        None => {
-            let keys = ads.iter().filter_map(|ad| Some((ad.dealer_code.clone()?, ad.source_id.clone()))).collect();
-            NamedAds::read(visit, keys).await?
-        }
+    let named = if promotion.is_some() {
+        NamedAds::default()
+    } else {
+        let keys = ads.iter().filter_map(|ad| Some((ad.dealer_code.clone()?, ad.source_id.clone()))).collect();
+        NamedAds::read(visit, keys).await?
     };
     Ok(html! {
         div.panel {

@@ -44,10 +44,8 @@ impl NamedAds {
 
     /// An ad by title and plate, with a link to its page; by its source id if it is gone.
     pub(super) fn link(&self, visit: &Visit, dealer_code: &str, source_id: &str) -> Markup {
-        match self.0.get(&(dealer_code.to_owned(), source_id.to_owned())) {
-            Some(ad) => link(&visit.visitor, ad),
-            None => html! { code { (source_id) } },
-        }
+        let ad = self.0.get(&(dealer_code.to_owned(), source_id.to_owned()));
+        ad.map_or_else(|| html! { code { (source_id) } }, |ad| link(&visit.visitor, ad))
     }
 }
 

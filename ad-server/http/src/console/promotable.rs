@@ -76,7 +76,7 @@ impl Promotable {
                 currency: dealer.currency.clone(),
                 left,
                 sum,
-                markets: dealer.bump.iter().copied().collect(),
+                markets: dealer.bump.clone(),
             };
             dealers.insert(dealer.code.clone(), facts);
         }

@@ -129,7 +129,7 @@ impl Fields {
 /// What the form is shown with, besides its fields.
 enum Beside {
     Nothing,
-    Preview(Promotion, PromotionPreview, NamedAds),
+    Preview(Box<Promotion>, PromotionPreview, NamedAds),
     Problem(ApiError),
 }
 
@@ -139,7 +139,7 @@ pub(super) async fn edit(visit: Visit) -> PageResult {
         Some(schedule) => Fields::of(&schedule),
         None => Fields::new(&visit),
     };
-    Ok(show(&visit, &fields, Beside::Nothing))
+    Ok(show(&visit, &fields, &Beside::Nothing))
 }
 
 async fn current(visit: &Visit) -> Result<Option<Promotion>, ApiError> {
@@ -174,7 +174,7 @@ pub(super) async fn save(visit: Visit) -> PageResult {
     match api.promotions.preview_of(scope, id, &body, &origin).await {
         Ok((schedule, preview)) => {
             let names = schedules::names_of_preview(&visit, &schedule.dealer_code, &preview).await?;
-            Ok(show(&visit, &fields, Beside::Preview(schedule, preview, names)))
+            Ok(show(&visit, &fields, &Beside::Preview(Box::new(schedule), preview, names)))
         }
         Err(error) => refused(&visit, &fields, error),
     }
@@ -201,7 +201,7 @@ async fn resolve(visit: &Visit, selection: &mut Selection) -> Result<(), ApiErro
 fn refused(visit: &Visit, fields: &Fields, error: PromotionError) -> PageResult {
     match error {
         PromotionError::Service(ServiceError::Invalid(_)) | PromotionError::TooMany { .. } => {
-            Ok(show(visit, fields, Beside::Problem(error.into())))
+            Ok(show(visit, fields, &Beside::Problem(error.into())))
         }
         other => Err(other.into()),
     }
@@ -233,12 +233,12 @@ fn problems(visit: &Visit, error: &ApiError) -> Markup {
     }
 }
 
-fn show(visit: &Visit, fields: &Fields, beside: Beside) -> poem::Response {
+fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let id = id(visit);
     let title = if id.is_some() { texts.change_schedule } else { texts.new_schedule };
     let path = id.map_or_else(|| "/schedule/edit".to_owned(), |id| format!("/schedule/edit?id={id}"));
-    let status = match &beside {
+    let status = match beside {
         Beside::Problem(error) => error.default_response().status(),
         Beside::Nothing | Beside::Preview(..) => StatusCode::OK,
     };
@@ -246,7 +246,7 @@ fn show(visit: &Visit, fields: &Fields, beside: Beside) -> poem::Response {
         p.crumbs { a href=(visitor.address("/schedules")) { (texts.schedules) } }
         h1 { (title) }
         form method="post" action=(visitor.address(&path)) {
-            @match &beside {
+            @match beside {
                 Beside::Nothing => {},
                 Beside::Problem(error) => (page::notice(NoticeKind::Error, &problems(visit, error))),
                 Beside::Preview(schedule, preview, names) => {
