@@ -85,8 +85,8 @@ async fn a_link_is_used_once_by_however_many(database: &Database) {
     );
     assert_eq!(database.console_session("link", at(1500)).await.unwrap(), None, "a link is no session");
     let hashes: Vec<_> = (0..16).map(|number| format!("session {number}")).collect();
-    let uses = hashes.iter().map(|hash| database.use_sign_in_link("link", hash, true, at(2000), at(90_000)));
-    let used: Vec<_> = join_all(uses).await.into_iter().map(Result::unwrap).collect();
+    let attempts = hashes.iter().map(|hash| database.use_sign_in_link("link", hash, true, at(2000), at(90_000)));
+    let used: Vec<_> = join_all(attempts).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(used.iter().flatten().count(), 1);
     let place = used.iter().position(Option::is_some).unwrap();
     let session = database.console_session(&hashes[place], at(80_000)).await.unwrap().unwrap();

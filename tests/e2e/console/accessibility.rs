@@ -74,6 +74,26 @@ async fn sign_in_as(browser: &Browser, client: &Client) {
     browser.until("!document.getElementById('token') && document.querySelector('main')").await;
 }
 
+/// The pages to which the forms of sign-in links and of what costs money lead.
+async fn check_links_and_money(browser: &Browser, client: &Client, faults: &mut Vec<String>) {
+    browser.open(&format!("{}/console/access", client.base)).await;
+    browser.fill("#label", "Anna").await;
+    browser.click("main form:has(#label) button.primary").await;
+    browser.until("!!document.getElementById('link')").await;
+    check(browser, "new link", faults).await;
+    let link = browser.eval("document.getElementById('link').innerText.trim()").await;
+    browser.open(link.as_str().unwrap()).await;
+    check(browser, "link", faults).await;
+    browser.open(&format!("{}/console/ad?{}", client.base, ad_query("car-1001"))).await;
+    browser.click("button[value=bump]").await;
+    browser.until("!!document.querySelector('input[name=confirmed]')").await;
+    check(browser, "question before a bump", faults).await;
+    browser.open(&format!("{}/console/schedule/edit", client.base)).await;
+    browser.click("button[value=check]").await;
+    browser.until("!!document.getElementById('preview')").await;
+    check(browser, "schedule with its cost", faults).await;
+}
+
 #[tokio::test]
 async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let Some(_node) = tools::find(Tool::Node("import 'axe-core'")) else { return };
@@ -144,22 +164,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         check(&browser, page, &mut faults).await;
     }
     // What only a form leads to.
-    browser.open(&format!("{}/console/access", client.base)).await;
-    browser.fill("#label", "Anna").await;
-    browser.click("main form:has(#label) button.primary").await;
-    browser.until("!!document.getElementById('link')").await;
-    check(&browser, "new link", &mut faults).await;
-    let link = browser.eval("document.getElementById('link').innerText.trim()").await;
-    browser.open(link.as_str().unwrap()).await;
-    check(&browser, "link", &mut faults).await;
-    browser.open(&format!("{}/console/ad?{}", client.base, ad_query("car-1001"))).await;
-    browser.click("button[value=bump]").await;
-    browser.until("!!document.querySelector('input[name=confirmed]')").await;
-    check(&browser, "question before a bump", &mut faults).await;
-    browser.open(&format!("{}/console/schedule/edit", client.base)).await;
-    browser.click("button[value=check]").await;
-    browser.until("!!document.getElementById('preview')").await;
-    check(&browser, "schedule with its cost", &mut faults).await;
+    check_links_and_money(&browser, client, &mut faults).await;
     browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
     browser.click("button[value=delete]").await;
     browser.until("!!document.querySelector('input[name=confirmed]')").await;
