@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
 
 mod access;
+mod access_store;
 mod account;
 mod account_store;
 mod attacks;

@@ -61,6 +61,7 @@ fn promotion(number: u128, dealer_code: &str, next_run: Option<Timestamp>) -> Pr
             select: json!({"category_id__in": [1020, 1060], "search": "Ö'\"\\\u{0}"}).as_object().cloned().unwrap(),
             order: AdsOrder::default(),
             most_per_run: DEFAULT_PER_RUN,
+            min_age_days: Some(30),
             weekdays: Some(vec![Weekday::Monday, Weekday::Sunday]),
             at: "08:30".parse().unwrap(),
             zone: "Europe/Stockholm".to_owned(),

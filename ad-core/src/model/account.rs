@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use jiff::tz::TimeZone;
+use jiff::{civil::Date, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Number;
 use uuid::Uuid;
@@ -157,6 +157,38 @@ impl Month {
         let date =
             jiff::Timestamp::from_millisecond(time.as_millis()).unwrap_or_default().to_zoned(zone.clone()).date();
         Self { year: date.year(), month: date.month() }
+    }
+
+    /// The month before it; the first of all has none before it.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        match (self.year, self.month) {
+            (0, 1) => self,
+            (year, 1) => Self { year: year - 1, month: 12 },
+            (year, month) => Self { year, month: month - 1 },
+        }
+    }
+
+    /// The month after it; the last of all has none after it.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match (self.year, self.month) {
+            (9999, 12) => self,
+            (year, 12) => Self { year: year + 1, month: 1 },
+            (year, month) => Self { year, month: month + 1 },
+        }
+    }
+
+    /// Number of its days.
+    pub fn days(self) -> u32 {
+        Date::new(self.year, self.month, 1).map_or(31, |first| first.days_in_month().unsigned_abs().into())
+    }
+
+    /// The day of the month, from 1, on which a time is; `None` if it is in another month.
+    pub fn day_of(self, time: Timestamp, zone: &TimeZone) -> Option<u32> {
+        let at = jiff::Timestamp::from_millisecond(time.as_millis()).unwrap_or_default();
+        let date = at.to_zoned(zone.clone()).date();
+        (Self::of(time, zone) == self).then(|| date.day().unsigned_abs().into())
     }
 }
 
@@ -429,6 +461,12 @@ mod tests {
         let month = |zone: &str| Month::of(time, &TimeZone::get(zone).unwrap()).to_string();
         assert_eq!((month("UTC"), month("Europe/Stockholm")), ("2026-10".into(), "2026-11".into()));
         assert_eq!("2026-11".parse::<Month>().unwrap().to_string(), "2026-11");
+        let month: Month = "2026-11".parse().unwrap();
+        assert_eq!((month.days(), month.day_of(time, &TimeZone::get("Europe/Stockholm").unwrap())), (30, Some(1)));
+        assert_eq!(month.day_of(time, &TimeZone::UTC), None);
+        let december = month.next();
+        assert_eq!((december.next().to_string(), december.previous()), ("2027-01".to_owned(), month));
+        assert_eq!(december.next().previous(), december);
         for text in ["2026-13", "2026-00", "2026", "26-01", "2026-1", ""] {
             assert_eq!(text.parse::<Month>(), Err(NotAMonth), "{text}");
         }

@@ -33,6 +33,9 @@ pub const DEFAULT_PER_RUN: u32 = 100;
 /// Maximum number of ads that a run looks at.
 pub const MOST_CANDIDATES: u32 = 1000;
 
+/// Largest number of days of [`PromotionRules::min_age_days`].
+pub const MOST_AGE_DAYS: u32 = 3650;
+
 /// Number of runs that are kept of each schedule.
 pub const MOST_RUNS: u32 = 100;
 
@@ -107,6 +110,22 @@ pub struct LastDay(Date);
 pub struct NotADay;
 
 impl LastDay {
+    /// The day in which a time is.
+    pub fn of(time: Timestamp, zone: &TimeZone) -> Self {
+        Self(local(time, zone).date())
+    }
+
+    /// The day after it; the same one at the end of time.
+    #[must_use]
+    pub fn next(self) -> Self {
+        self.0.tomorrow().map_or(self, Self)
+    }
+
+    /// Its day of the week.
+    pub fn weekday(self) -> Weekday {
+        Weekday::of(self.0.weekday())
+    }
+
     /// Whether all of the day is over at a time.
     pub fn is_over(self, now: Timestamp, zone: &TimeZone) -> bool {
         self.0 < local(now, zone).date()
@@ -203,6 +222,9 @@ pub struct PromotionRules {
     pub order: AdsOrder,
     /// Maximum number of ads that a run promotes.
     pub most_per_run: u32,
+    /// Only ads that were created at least so many days before the run; `None`: ads of any age.
+    #[serde(default)]
+    pub min_age_days: Option<u32>,
     /// The days on which it runs; `None`: every day.
     pub weekdays: Option<Vec<Weekday>>,
     /// When it runs on these days.

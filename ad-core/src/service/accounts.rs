@@ -66,8 +66,16 @@ impl Service {
     /// # Errors
     /// Those of the store.
     pub async fn account(&self, dealer_code: &str) -> Result<Account, ServiceError> {
+        let month = Month::of(self.clock.now(), &self.dealer(dealer_code).time_zone());
+        self.account_in(dealer_code, month).await
+    }
+
+    /// The account of a dealer in a month, with the prices, the limits and the slots of now.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn account_in(&self, dealer_code: &str, month: Month) -> Result<Account, ServiceError> {
         let dealer = self.dealer(dealer_code);
-        let month = Month::of(self.clock.now(), &dealer.time_zone());
         let charges = self.store.monthly_charges(dealer_code, month, &dealer.currency).await?;
         let mut account = Account::new(&dealer, month, &charges);
         if account.slots.most.is_some() {

@@ -74,7 +74,7 @@ impl Service {
     }
 
     /// What a promotion of an ad costs by its dealer's tariff: its price on each marketplace; `None`: it has no price.
-    pub(super) fn cost_of(&self, ad: &Ad, kind: PromotionKind, exclude: Exclusions) -> Option<Amount> {
+    pub fn cost_of(&self, ad: &Ad, kind: PromotionKind, exclude: Exclusions) -> Option<Amount> {
         let dealer = self.dealer(&ad.dealer_code);
         let price = dealer.tariff.as_ref()?.price(kind)?;
         let count = match kind {

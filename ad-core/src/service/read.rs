@@ -108,14 +108,20 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Store`].
     pub async fn dealers(&self, access: &Access) -> Result<Vec<(Arc<Dealer>, u64)>, ServiceError> {
-        let mut dealers: Vec<_> = self.dealer_codes(access).iter().map(|code| self.dealer(code)).collect();
-        dealers.sort_by(|one, other| one.code.cmp(&other.code));
+        let dealers = self.dealers_in(access);
         let counts = self.store.ads_by_dealer(self.scoped(access).scope()).await?;
         let counted = |dealer: Arc<Dealer>| {
             let ads = counts.get(&dealer.code).copied().unwrap_or_default();
             (dealer, ads)
         };
         Ok(dealers.into_iter().map(counted).collect())
+    }
+
+    /// The dealers of a scope, by code.
+    pub fn dealers_in(&self, access: &Access) -> Vec<Arc<Dealer>> {
+        let mut dealers: Vec<_> = self.dealer_codes(access).iter().map(|code| self.dealer(code)).collect();
+        dealers.sort_by(|one, other| one.code.cmp(&other.code));
+        dealers
     }
 
     /// The codes of the dealers whose events a reader gets now: those of its scope or, of these, only the one that it asks for.

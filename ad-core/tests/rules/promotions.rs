@@ -141,7 +141,7 @@ async fn a_schedule_promotes_its_ads_when_it_is_due_and_says_what_it_did() {
     assert_eq!(made.next_run, Some(at("2026-06-01T06:00:00Z")));
     assert_eq!(
         json!(made.rules),
-        json!({"kind": "bump", "select": {"category_id__in": [1020]}, "order": "created", "most_per_run": 2,
+        json!({"kind": "bump", "select": {"category_id__in": [1020]}, "order": "created", "most_per_run": 2, "min_age_days": null,
             "weekdays": null, "at": "08:00", "zone": "Europe/Stockholm", "until": null, "budget": null,
             "exclude_primary": false, "exclude_secondary": false})
     );

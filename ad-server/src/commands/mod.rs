@@ -18,6 +18,7 @@ mod migrate;
 mod queue;
 mod request;
 mod serve;
+mod sign_in_link;
 mod token;
 
 use std::{
@@ -111,6 +112,8 @@ enum Command {
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Print a link that signs in to the console once, within 24 hours
+    SignInLink(sign_in_link::LinkArgs),
     /// Import, list, show, suspend and resume dealers
     #[command(subcommand)]
     Dealers(dealers::DealersCommand),
@@ -248,6 +251,7 @@ impl Cli {
             Command::Queue(args) => queue::run(base, args).await,
             Command::Request(args) => request::run(base, args).await,
             Command::Token(command) => token::run(base, command).await,
+            Command::SignInLink(args) => sign_in_link::run(base, args).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Charges(command) => charges::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,

@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 use ad_core::{
-    model::Timestamp,
+    model::{Page, Timestamp},
     ports::{Clock, Ids},
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
@@ -14,10 +14,11 @@ use crate::output;
 use ad_core::service::Access;
 use ad_server_access::auth::{self, IssueRequest, Permission};
 use ad_server_base::{
+    limits::table::SIGN_IN_LINKS,
     system::{RandomIds, SystemClock},
     values::{InvalidPeriod, Period},
 };
-use ad_server_store::TokenRecord;
+use ad_server_store::{AccessScope, TokenRecord};
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
@@ -51,7 +52,7 @@ pub(super) struct IssueArgs {
     /// Validity, such as 90d or 12h; `never` means valid until revoked
     #[arg(long, value_name = "TIME|never", default_value = "365d")]
     expires: Expires,
-    /// Permissions: read, write, promote (bump and pole position), webhooks [default: all]
+    /// Permissions: read, write, promote (bump and pole position), webhooks, access (sign-in links) [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "operator")]
     permissions: Option<Vec<Permission>>,
     /// Name of the client, which `GET /v4/me` returns to it
@@ -152,7 +153,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
 }
 
 /// A token may be made before its dealer is imported, but it may also be a slip of the pen.
-async fn warn_of_unknown(opened: &CommandDatabase, scope: &Access) -> Result<(), CommandError> {
+pub(super) async fn warn_of_unknown(opened: &CommandDatabase, scope: &Access) -> Result<(), CommandError> {
     let dealers = opened.answer(opened.database.dealers().await)?;
     let (known, what) = match scope {
         Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
@@ -218,7 +219,8 @@ async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandEr
     let opened = base.database().await?;
     let mut tokens = opened.answer(opened.database.tokens().await)?;
     tokens.retain(|token| token.is_of(dealer_code) && token.revoked.is_none());
-    if tokens.is_empty() {
+    let links = withdraw_links(&opened, dealer_code).await?;
+    if tokens.is_empty() && links == 0 {
         return refused(format!("no token that is not revoked was issued here for dealer {dealer_code:?}"));
     }
     for TokenRecord { jti, .. } in &tokens {
@@ -226,6 +228,20 @@ async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandEr
         output::note(&format!("revoked {jti}"));
     }
     Ok(())
+}
+
+/// Withdraws the sign-in links of a dealer that have not been used, and returns their number.
+async fn withdraw_links(opened: &CommandDatabase, dealer_code: &str) -> Result<usize, CommandError> {
+    let (scopes, now) = ([Access::Dealer(dealer_code.to_owned()).key()], SystemClock.now());
+    let (scope, all) = (AccessScope::Of(&scopes), Page { limit: SIGN_IN_LINKS, offset: 0 });
+    let found = opened.answer(opened.database.console_access(scope, now, all).await)?;
+    let links: Vec<_> = found.rows.into_iter().filter(|access| !access.is_session).collect();
+    for link in &links {
+        opened.audit("console end", &link.id.to_string(), dealer_code).await?;
+        opened.answer(opened.database.end_console_access(scope, link.id, now).await)?;
+        output::note(&format!("withdrew sign-in link {}", link.id));
+    }
+    Ok(links.len())
 }
 
 async fn revoke(base: GlobalArgs, jti: &str) -> Result<(), CommandError> {

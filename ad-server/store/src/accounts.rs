@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use ad_core::{
-    model::{Amount, Charge, ChargeQuery, ChargeState, Month, MonthlyCharges, PromotionKind, Timestamp},
+    model::{Amount, Charge, ChargeQuery, ChargeState, Month, MonthlyCharges, Page, PromotionKind, Timestamp},
     ports::{AccountStore, IdempotencyKey, PageOf, Scope, StoreError},
 };
 use async_trait::async_trait;
@@ -116,7 +116,80 @@ impl AccountStore for DatabaseStore {
     }
 }
 
+/// Length of the times by which charges are summed: no time zone begins its days elsewhere.
+const QUARTER_MILLIS: i64 = 900_000;
+
+/// Some charges of a quarter of an hour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargesOfQuarter {
+    /// When it begins.
+    pub begins: Timestamp,
+    pub kind: PromotionKind,
+    pub state: ChargeState,
+    pub currency: String,
+    pub amount: Amount,
+    pub count: u64,
+    /// The oldest of them.
+    pub oldest: Timestamp,
+}
+
+impl FromColumns for ChargesOfQuarter {
+    fn read_from(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        let quarter: i64 = columns.read()?;
+        Ok(Self {
+            begins: Timestamp::from_millis(quarter.saturating_mul(QUARTER_MILLIS)),
+            kind: columns.named(PromotionKind::from_name)?,
+            state: columns.named(ChargeState::from_name)?,
+            currency: columns.read()?,
+            amount: columns.read()?,
+            count: columns.read()?,
+            oldest: columns.read()?,
+        })
+    }
+}
+
+/// Which of the newest charges of a month are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct NewestCharges<'a> {
+    pub dealer_code: &'a str,
+    pub month: Month,
+    /// How many of the month are looked at.
+    pub most: u32,
+    pub kind: Option<PromotionKind>,
+    /// Those of these ads; `None`: of any.
+    pub source_ids: Option<&'a [String]>,
+    pub page: Page,
+}
+
 impl Database {
+    /// Sums of the newest charges of a dealer in a month, at most so many charges.
+    pub async fn charges_by_quarter(
+        &self,
+        dealer_code: &str,
+        month: Month,
+        most: u32,
+    ) -> Result<Vec<ChargesOfQuarter>, StoreError> {
+        let statement = Statement::from(sql::ChargesByQuarter { dealer_code, month: month.to_string(), most });
+        let mut sums = Vec::new();
+        self.list(statement.for_client_of(dealer_code), |sum| sums.push(sum)).await?;
+        Ok(sums)
+    }
+
+    /// A page of the newest charges of a dealer in a month. It costs the same however many there are.
+    pub async fn newest_charges(&self, query: NewestCharges<'_>) -> Result<PageOf<Charge>, StoreError> {
+        let statement = Statement::from(sql::NewestCharges {
+            dealer_code: query.dealer_code,
+            month: query.month.to_string(),
+            most: query.most,
+            kind: query.kind.map(PromotionKind::name),
+            any_ad: query.source_ids.is_none(),
+            source_ids: query.source_ids.unwrap_or_default().to_vec(),
+            limit: query.page.limit,
+            offset: query.page.offset,
+        });
+        self.page(statement.for_client_of(query.dealer_code)).await
+    }
+
     /// The charges of all dealers that were accepted in a month of their time zones, by dealers, oldest first.
     pub async fn charges_of_month(&self, month: Month) -> Result<Vec<Charge>, StoreError> {
         Columns::all(&self.read(sql::ChargesOfMonth { month: month.to_string() }).await?)

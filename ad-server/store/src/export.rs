@@ -33,10 +33,11 @@ impl Database {
         page: u32,
         mut take: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let about_dealer: [Statement; 3] = [
+        let about_dealer: [Statement; 4] = [
             sql::ExportDealer { dealer_code }.into(),
             sql::ExportHolds { dealer_code }.into(),
             sql::ExportTokens { dealer_code }.into(),
+            sql::ExportConsoleAccess { scope: format!("dealer_code {dealer_code}") }.into(),
         ];
         for statement in &about_dealer {
             self.export_all(statement, &mut take).await?;

@@ -2,6 +2,7 @@
 //!
 //! | Module | Purpose |
 //! |---|---|
+//! | `access` | links that sign in to the console, and its sessions |
 //! | `accounts` | `ad_core::ports::AccountStore`: what promotions cost |
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `answer` | kept answers, as a text and as columns |
@@ -31,6 +32,7 @@
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
 //! tables in the same database and their statements here, but are part of `ad_server_outside::marketplace`.
 
+mod access;
 mod accounts;
 mod ads;
 pub mod answer;
@@ -75,6 +77,8 @@ mod uploads;
 pub mod webhooks;
 mod work;
 
+pub use access::{AccessScope, ConsoleAccess, NewConsoleSession, NewSignInLink};
+pub use accounts::{ChargesOfQuarter, NewestCharges};
 pub use ads::DatabaseStore;
 pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;

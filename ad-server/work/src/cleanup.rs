@@ -13,6 +13,9 @@ pub const BATCH: u32 = 500;
 /// Pause between two statements, for the writes of others.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
+/// How long sessions of the console are kept after they have expired.
+const SESSIONS_KEPT: Duration = Duration::from_hours(30 * 24);
+
 /// How long rows are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept {
@@ -43,6 +46,9 @@ pub async fn run(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(
         tokio::time::sleep(PAUSE).await;
     }
     while database.forget_image_holds(clock.now(), BATCH).await? >= u64::from(BATCH) {
+        tokio::time::sleep(PAUSE).await;
+    }
+    while database.remove_console_access(clock.now() - SESSIONS_KEPT, BATCH).await? >= u64::from(BATCH) {
         tokio::time::sleep(PAUSE).await;
     }
     database.forget_owners(clock.now()).await?;

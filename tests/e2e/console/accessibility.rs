@@ -74,6 +74,26 @@ async fn sign_in_as(browser: &Browser, client: &Client) {
     browser.until("!document.getElementById('token') && document.querySelector('main')").await;
 }
 
+/// The pages to which the forms of sign-in links and of what costs money lead.
+async fn check_links_and_money(browser: &Browser, client: &Client, faults: &mut Vec<String>) {
+    browser.open(&format!("{}/console/access", client.base)).await;
+    browser.fill("#label", "Anna").await;
+    browser.click("main form:has(#label) button.primary").await;
+    browser.until("!!document.getElementById('link')").await;
+    check(browser, "new link", faults).await;
+    let link = browser.eval("document.getElementById('link').innerText.trim()").await;
+    browser.open(link.as_str().unwrap()).await;
+    check(browser, "link", faults).await;
+    browser.open(&format!("{}/console/ad?{}", client.base, ad_query("car-1001"))).await;
+    browser.click("button[value=bump]").await;
+    browser.until("!!document.querySelector('input[name=confirmed]')").await;
+    check(browser, "question before a bump", faults).await;
+    browser.open(&format!("{}/console/schedule/edit", client.base)).await;
+    browser.click("button[value=check]").await;
+    browser.until("!!document.getElementById('preview')").await;
+    check(browser, "schedule with its cost", faults).await;
+}
+
 #[tokio::test]
 async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let Some(_node) = tools::find(Tool::Node("import 'axe-core'")) else { return };
@@ -86,8 +106,12 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     );
     stock(&server, &images).await;
     let client = &server.client;
+    super::money::agree(&server, "bump = 29.5; pole_position = 199; budget = 1500; slots = 40").await;
+    super::money::bumped(&server, "car-1001").await;
     let webhook = json!({"url": "https://receiver.example/a/long/path/that/does/not/end/soon/at/all"});
     let webhook = client.post("/v4/webhooks", &webhook).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let schedule = json!({"kind": "bump", "select": {"status": "live"}, "at": "08:00", "weekdays": ["mon", "thu"], "budget": 1500});
+    let schedule = client.post("/v4/promotions", &schedule).await.expect(201)["id"].as_str().unwrap().to_owned();
     let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
     let request = created.header("x-request-id").unwrap();
 
@@ -110,6 +134,12 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         format!("/console/ad/version?{ad}&revision=0"),
         format!("/console/ad/edit?{ad}"),
         "/console/paste".to_owned(),
+        "/console/access".to_owned(),
+        "/console/account".to_owned(),
+        "/console/schedules".to_owned(),
+        format!("/console/schedule?id={schedule}"),
+        "/console/schedule/edit".to_owned(),
+        format!("/console/schedule/edit?id={schedule}"),
         "/console/webhooks".to_owned(),
         format!("/console/webhook?id={webhook}"),
         "/console/requests".to_owned(),
@@ -123,6 +153,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         "/dealers",
         "/dealer?code=north-cars",
         "/tokens",
+        "/access",
         "/limits",
         "/audit",
         "/erase?dealer_code=north-cars",
@@ -133,6 +164,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         check(&browser, page, &mut faults).await;
     }
     // What only a form leads to.
+    check_links_and_money(&browser, client, &mut faults).await;
     browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
     browser.click("button[value=delete]").await;
     browser.until("!!document.querySelector('input[name=confirmed]')").await;

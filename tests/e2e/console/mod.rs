@@ -1,10 +1,12 @@
 //! The console: sessions, permissions, what other sites may do, and the pages, over HTTP and in a browser.
 
+mod access;
 mod accessibility;
 mod browser;
 mod editor;
 mod form_browser;
 mod hostile;
+mod money;
 mod operators;
 mod pages;
 mod paste;

@@ -7,7 +7,7 @@ use super::{Visitor, ad_query, html};
 use crate::payloads::plain_car;
 
 /// The pages of operators, and the statuses of a page and of an empty form.
-pub(super) const OPERATORS: [(&str, u16, u16); 10] = [
+pub(super) const OPERATORS: [(&str, u16, u16); 11] = [
     ("/console/operators", 200, 405),
     ("/console/operators/marketplaces", 405, 400),
     ("/console/operators/queue", 200, 405),
@@ -16,19 +16,24 @@ pub(super) const OPERATORS: [(&str, u16, u16); 10] = [
     ("/console/operators/dealers", 200, 405),
     ("/console/operators/dealer?code=north-cars", 200, 400),
     ("/console/operators/tokens", 200, 400),
+    ("/console/operators/access", 200, 400),
     ("/console/operators/limits", 200, 405),
     ("/console/operators/audit", 200, 405),
     ("/console/operators/erase?dealer_code=north-cars", 200, 400),
 ];
 
 /// Each page with the permission that it needs, and whether it takes a form.
-pub(super) const PAGES: [(&str, Option<&str>, bool); 8] = [
+pub(super) const PAGES: [(&str, Option<&str>, bool); 12] = [
     ("/console/new", Some("write"), true),
     ("/console/new?type=car", Some("write"), true),
     ("/console/ad/edit?{ad}", Some("write"), true),
     ("/console/paste", Some("write"), true),
     ("/console/webhooks", Some("webhooks"), true),
     ("/console/webhook?id=1", Some("webhooks"), true),
+    ("/console/access", Some("access"), true),
+    ("/console/account", Some("read"), false),
+    ("/console/schedules", Some("read"), false),
+    ("/console/schedule/edit", Some("promote"), true),
     ("/console/requests", Some("read"), false),
     ("/console/developers", None, false),
 ];
@@ -41,7 +46,9 @@ async fn every_page_needs_the_permission_of_what_it_does() {
     let ad = ad_query("c-1");
     let stranger = Visitor::of(&server.client);
     let operator = ["--operator"];
-    for permissions in ["read", "write", "promote", "webhooks", "read,write,promote,webhooks", "operator"] {
+    for permissions in
+        ["read", "write", "promote", "webhooks", "access", "read,write,promote,webhooks,access", "operator"]
+    {
         let args = ["--dealer-code", "north-cars", "--permissions", permissions];
         let args = if permissions == "operator" { &operator[..] } else { &args };
         let visitor = Visitor::with_token(&server, args).await;

@@ -154,7 +154,7 @@ async fn forms_of_other_sites_change_nothing() {
     let delete = [("action", "delete"), ("ad", ad.as_str()), ("confirmed", "yes")];
     let token = server.client.token.clone().unwrap();
     let edit = format!("/console/ad/edit?{ad}");
-    let forms: [(&str, &[(&str, &str)]); 9] = [
+    let forms: [(&str, &[(&str, &str)]); 14] = [
         ("/console/act", &delete),
         ("/console/sign-in", &[("token", &token)]),
         ("/console/sign-out", &[]),
@@ -162,6 +162,11 @@ async fn forms_of_other_sites_change_nothing() {
         ("/console/new?type=car", &[("do", "save")]),
         (&edit, &[("do", "save"), ("revision", "1"), ("body", "Theirs")]),
         ("/console/paste", &[("do", "create"), ("json", "{}")]),
+        ("/console/link", &[("code", "x")]),
+        ("/console/access", &[("do", "create"), ("label", "theirs"), ("permission", "read")]),
+        ("/console/account/budget", &[("own", "1")]),
+        ("/console/schedule?id=1", &[("do", "pause")]),
+        ("/console/schedule/edit", &[("do", "save")]),
         ("/console/webhooks", &[("url", "https://evil.example/")]),
         ("/console/webhook?id=1", &[("do", "delete")]),
     ];

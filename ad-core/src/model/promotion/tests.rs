@@ -6,6 +6,7 @@ fn rules(at: &str, zone: &str) -> PromotionRules {
         select: Map::from_iter([("source_id".to_owned(), "car-1".into())]),
         order: AdsOrder::default(),
         most_per_run: DEFAULT_PER_RUN,
+        min_age_days: None,
         weekdays: None,
         at: at.parse().unwrap(),
         zone: zone.to_owned(),

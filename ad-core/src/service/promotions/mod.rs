@@ -4,7 +4,7 @@
 mod rules;
 mod run;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -15,8 +15,8 @@ use crate::{
     fields::FieldErrors,
     filters,
     model::{
-        AdFilter, AdState, AskedBy, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind, PromotionPreview,
-        PromotionRules, PromotionRun, RequestOrigin, StatusReport,
+        AdFilter, AdOrder, AdState, AskedBy, Bound, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind,
+        PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
     },
     ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
     status,
@@ -95,6 +95,21 @@ impl Promotions {
         sent: &Map<String, Value>,
         origin: &RequestOrigin,
     ) -> Result<Promotion, PromotionError> {
+        let promotion = self.planned(access, sent, origin)?;
+        if self.store.add_promotion(&promotion).await? {
+            self.promotion(access, promotion.id).await
+        } else {
+            Err(PromotionError::TooMany { dealer_code: promotion.dealer_code })
+        }
+    }
+
+    /// The schedule that a client sends, which is not stored.
+    fn planned(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, ServiceError> {
         let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
         let mut members = Members::new(sent, &known);
         // What is no text is told here, and which dealer is wrong, below.
@@ -122,11 +137,7 @@ impl Promotions {
             origin: RequestOrigin { plan_id: None, trace: None, ..origin.clone() },
         };
         promotion.next_run = promotion.run_after(now);
-        if self.store.add_promotion(&promotion).await? {
-            self.promotion(access, promotion.id).await
-        } else {
-            Err(PromotionError::TooMany { dealer_code: promotion.dealer_code })
-        }
+        Ok(promotion)
     }
 
     /// A schedule.
@@ -166,7 +177,7 @@ impl Promotions {
             let score = self.service.quality(ad, &publication.failed_images)?.score;
             let passes = |filter: &AdFilter| filters::passes(&facts.stored, score, filter);
             due.retain(|promotion| {
-                let filters = (self.select)(&promotion.rules.select).unwrap_or_default();
+                let filters = self.filters(&promotion.rules);
                 !filters.is_empty() && filters.iter().all(passes)
             });
         }
@@ -190,21 +201,31 @@ impl Promotions {
         origin: &RequestOrigin,
     ) -> Result<Promotion, PromotionError> {
         for _ in 0..ATTEMPTS {
-            let current = self.promotion(access, id).await?;
-            let now = self.service.clock.now();
-            let (rules, paused) = self.changed(&current, sent)?;
-            let mut changed = Promotion { rules, paused, ..current.clone() };
-            changed.asked_by = AskedBy { token: origin.asked_by.clone(), label: None };
-            changed.origin = RequestOrigin { plan_id: None, trace: None, ..origin.clone() };
-            changed.next_run = match current.next_run {
-                Some(due) if due <= now && !paused => Some(due),
-                _ => changed.run_after(now),
-            };
+            let changed = self.after_change(&self.promotion(access, id).await?, sent, origin)?;
             if self.store.change_promotion(&changed).await? {
                 return self.promotion(access, id).await;
             }
         }
         Err(StoreError::Unavailable("the schedule is being changed by many at once".into()).into())
+    }
+
+    /// A schedule as it is after a change.
+    fn after_change(
+        &self,
+        current: &Promotion,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, ServiceError> {
+        let now = self.service.clock.now();
+        let (rules, paused) = self.changed(current, sent)?;
+        let mut changed = Promotion { rules, paused, ..current.clone() };
+        changed.asked_by = AskedBy { token: origin.asked_by.clone(), label: None };
+        changed.origin = RequestOrigin { plan_id: None, trace: None, ..origin.clone() };
+        changed.next_run = match current.next_run {
+            Some(due) if due <= now && !paused => Some(due),
+            _ => changed.run_after(now),
+        };
+        Ok(changed)
     }
 
     /// What a schedule says after a change, and whether it is paused.
@@ -256,5 +277,36 @@ impl Promotions {
     pub async fn preview(&self, access: &Access, id: Uuid) -> Result<PromotionPreview, PromotionError> {
         let promotion = self.promotion(access, id).await?;
         Ok(self.previewed(&promotion).await?)
+    }
+
+    /// What the next run would do of a schedule that is not stored: a new one, or that of an id with a change. The schedule, and the
+    /// preview.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`change`](Self::change), but for the number of schedules.
+    pub async fn preview_of(
+        &self,
+        access: &Access,
+        id: Option<Uuid>,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<(Promotion, PromotionPreview), PromotionError> {
+        let promotion = match id {
+            Some(id) => self.after_change(&self.promotion(access, id).await?, sent, origin)?,
+            None => self.planned(access, sent, origin)?,
+        };
+        let preview = self.previewed(&promotion).await?;
+        Ok((promotion, preview))
+    }
+
+    /// The conditions on the ads of a schedule; none if it selects nothing.
+    fn filters(&self, rules: &PromotionRules) -> Vec<AdFilter> {
+        // They were checked when the schedule was made. What this version of the service no longer takes selects nothing.
+        let mut filters = (self.select)(&rules.select).unwrap_or_default();
+        if let Some(days) = rules.min_age_days.filter(|_| !filters.is_empty()) {
+            let created = self.service.clock.now() - Duration::from_hours(24) * days;
+            filters.push(AdFilter::Time(AdOrder::Created, Bound::Lte, created));
+        }
+        filters
     }
 }

@@ -7,18 +7,19 @@ use super::SelectAds;
 use crate::{
     fields::FieldErrors,
     model::{
-        AdsOrder, Amount, DEFAULT_PER_RUN, LastDay, MOST_PER_RUN, PromotionKind, PromotionRules, TimeOfDay, Timestamp,
-        Weekday,
+        AdsOrder, Amount, DEFAULT_PER_RUN, LastDay, MOST_AGE_DAYS, MOST_PER_RUN, PromotionKind, PromotionRules,
+        TimeOfDay, Timestamp, Weekday,
     },
     violation::{Choices, Code, Cure, Expected, Violation, nearest},
 };
 
 /// The members of a schedule.
-pub(super) const MEMBERS: [&str; 12] = [
+pub(super) const MEMBERS: [&str; 13] = [
     "kind",
     "select",
     "order",
     "most_per_run",
+    "min_age_days",
     "weekdays",
     "at",
     "zone",
@@ -95,17 +96,17 @@ impl<'a> Members<'a> {
         self.choice("order", AdsOrder::NAMES, |text| text.parse().ok()).unwrap_or_default()
     }
 
-    fn most_per_run(&mut self) -> u32 {
-        let Some(value) = self.sent("most_per_run") else { return DEFAULT_PER_RUN };
-        match value.as_u64().and_then(|most| u32::try_from(most).ok()) {
-            Some(most) if (1..=MOST_PER_RUN).contains(&most) => return most,
+    /// A whole number from 1 to a maximum.
+    fn number(&mut self, name: &'static str, most: u32) -> Option<u32> {
+        let value = self.sent(name)?;
+        match value.as_u64().and_then(|number| u32::try_from(number).ok()) {
+            Some(number) if (1..=most).contains(&number) => return Some(number),
             _ if value.is_number() => {
-                let text = format!("Enter a whole number from 1 to {MOST_PER_RUN}.");
-                self.refuse("most_per_run", Code::OutOfRange, text);
+                self.refuse(name, Code::OutOfRange, format!("Enter a whole number from 1 to {most}."));
             }
-            _ => self.wrong_type("most_per_run", Expected::Integer, "10"),
+            _ => self.wrong_type(name, Expected::Integer, "10"),
         }
-        DEFAULT_PER_RUN
+        None
     }
 
     fn weekdays(&mut self) -> Option<Vec<Weekday>> {
@@ -236,7 +237,9 @@ impl<'a> Members<'a> {
         }
         let kind = self.choice("kind", PromotionKind::NAMES, PromotionKind::from_name);
         let select = self.select(ads);
-        let (order, most_per_run) = (self.order(), self.most_per_run());
+        let order = self.order();
+        let most_per_run = self.number("most_per_run", MOST_PER_RUN).unwrap_or(DEFAULT_PER_RUN);
+        let min_age_days = self.number("min_age_days", MOST_AGE_DAYS);
         let (weekdays, at, zone) = (self.weekdays(), self.at(), self.zone(default_zone));
         let is_new = changed.is_none_or(|changed| changed.contains_key("until") || changed.contains_key("zone"));
         let until = self.until(zone.as_ref().map(|(_, zone)| zone), now, is_new);
@@ -256,6 +259,7 @@ impl<'a> Members<'a> {
                 select,
                 order,
                 most_per_run,
+                min_age_days,
                 weekdays,
                 at,
                 zone,

@@ -166,8 +166,7 @@ impl Promotions {
     /// The ads of a run, in their order. Deleted ads are left out, unless the selection names them.
     async fn candidates(&self, promotion: &Promotion) -> Result<Vec<RunAd>, StoreError> {
         let rules = &promotion.rules;
-        // They were checked when the schedule was made. What this version of the service no longer takes selects nothing.
-        let mut filters = (self.select)(&rules.select).unwrap_or_default();
+        let mut filters = self.filters(rules);
         let mut ids = Vec::new();
         if !filters.is_empty() {
             let named = match &filters[..] {

@@ -13,16 +13,19 @@ pub enum Permission {
     Promote,
     /// Manage webhooks and their deliveries.
     Webhooks,
+    /// Send links that sign in to the console, and end its sessions.
+    Access,
     /// See what concerns all dealers: what operators' tokens permit, and no other token.
     Operate,
 }
 
 /// Those that tokens of dealers and groups can have.
-const EVERY: [(Permission, &str); 4] = [
+const EVERY: [(Permission, &str); 5] = [
     (Permission::Read, "read"),
     (Permission::Write, "write"),
     (Permission::Promote, "promote"),
     (Permission::Webhooks, "webhooks"),
+    (Permission::Access, "access"),
 ];
 
 impl Permission {
@@ -45,7 +48,7 @@ impl serde::Serialize for Permission {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected read, write, promote or webhooks")]
+#[error("expected read, write, promote, webhooks or access")]
 pub struct UnknownPermission;
 
 impl FromStr for Permission {
@@ -64,11 +67,21 @@ impl Permissions {
     pub const OPERATOR: Self = Self(Permission::Operate.bit());
 
     /// Everything: what a token of a dealer or group without `permissions` may do.
-    pub const ALL: Self =
-        Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit() | Permission::Webhooks.bit());
+    pub const ALL: Self = Self(
+        Permission::Read.bit()
+            | Permission::Write.bit()
+            | Permission::Promote.bit()
+            | Permission::Webhooks.bit()
+            | Permission::Access.bit(),
+    );
 
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
+    }
+
+    /// Whether it has all of these.
+    pub const fn covers(self, others: Self) -> bool {
+        others.0 & !self.0 == 0
     }
 
     /// The permissions, in a fixed order.

@@ -42,6 +42,14 @@ pub const ATTEMPTS_OF_FAILING_WEBHOOK: usize = 2;
 pub const ATTEMPT_TIME: Duration = Duration::from_secs(15);
 pub const WEBHOOKS_OF_PROCESS: usize = 10_000;
 
+/// Links that sign in to the console and can be used, of a dealer, a group or operators; how long each can be. Its sessions, and how
+/// long they last: on a device that others do not use, and elsewhere.
+pub const SIGN_IN_LINKS: u32 = 100;
+pub const SIGN_IN_LINK_KEPT: Duration = Duration::from_hours(24);
+pub const CONSOLE_SESSIONS: u32 = 500;
+pub const CONSOLE_SESSION: Duration = Duration::from_hours(8);
+pub const TRUSTED_SESSION: Duration = Duration::from_hours(30 * 24);
+
 /// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub const BODY_RATE: usize = 16 * 1024;
 pub const BODY_BEHIND: Duration = Duration::from_secs(5);
@@ -243,6 +251,8 @@ limits! {
 }
 "Tokens and files" {
     "Validity of a token", "365 days" [], "`token issue --expires`", "token", "a lost token expires", "{error}" 401 TokenInvalid;
+    "Links that sign in to the console and can be used", "{}, each for 24 hours" [Number(SIGN_IN_LINKS as usize)], "", "dealer or group", "an overview of who has access", "no further one is made";
+    "Sessions of the console", "{}; 8 hours, or 30 days on a trusted device" [Number(CONSOLE_SESSIONS as usize)], "", "dealer or group", "an overview of who has access", "the one that was used least recently ends";
     "Age of the last known revocations", "{}" [Setting("revocation_max_age")], "`revocation_max_age`", "process", "a token may have been revoked since", "{error}" 503 Unavailable;
     "Problems that `ad-migrate` stores per record", "20" [], "", "file", "memory", "the rest are counted";
     "A record of XML or JSON; its values", "4 MiB" [], "", "file", "memory", "the row is rejected";

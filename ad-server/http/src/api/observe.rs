@@ -20,13 +20,15 @@ const UNKNOWN: &str = "unknown";
 pub struct Routes {
     route: Route,
     metrics: Option<Metrics>,
+    /// Whether the console is among them.
+    pub(super) has_console: bool,
 }
 
 ad_server_base::debug_by_name!(Routes);
 
 impl Routes {
     pub(super) fn new(metrics: Option<Metrics>) -> Self {
-        Self { route: Route::new(), metrics }
+        Self { route: Route::new(), metrics, has_console: false }
     }
 
     #[must_use]
@@ -36,6 +38,7 @@ impl Routes {
         E::Endpoint: 'static,
     {
         let path = path.as_ref();
+        self.has_console |= path == "/console";
         let shown: Arc<str> = shown(path).into();
         let route = RouteMetrics::new(self.metrics.clone(), shown.to_string());
         let inner = endpoint.map_to_response().with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));

@@ -1,7 +1,7 @@
 //! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
-    model::{Account, Exclusions},
+    model::{Exclusions, PromotionKind},
     service::{Accepted, Incoming, Target},
 };
 use maud::{Markup, html};
@@ -11,7 +11,9 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::{
+    named::NamedAds,
     page::{self, NoticeKind, Section, Text},
+    promotable::Promotable,
     texts::Texts,
     visitor::{PageResult, Visit, value},
 };
@@ -67,6 +69,15 @@ impl AdAction {
             Self::Show | Self::Hide => Act::Update,
             Self::Delete => Act::Delete,
         })
+    }
+
+    /// The promotion that it is, which costs money.
+    const fn promotion(self) -> Option<PromotionKind> {
+        match self {
+            Self::Bump => Some(PromotionKind::Bump),
+            Self::PolePosition => Some(PromotionKind::PolePosition),
+            Self::Retry | Self::Show | Self::Hide | Self::Delete => None,
+        }
     }
 
     /// Whether it costs money or cannot be undone.
@@ -184,58 +195,40 @@ pub(super) async fn act(visit: Visit) -> PageResult {
     Ok(page::page_with_status(&visit, status, Section::Stock, texts.not_done, &content))
 }
 
-/// What the promotion of so many ads costs a dealer at most, and what is left of its budget; `None` if it is free.
-fn cost(texts: &Texts, action: AdAction, account: &Account, charges: usize) -> Option<String> {
-    let price = match action {
-        AdAction::Bump => account.prices.bump,
-        AdAction::PolePosition => account.prices.pole_position,
-        AdAction::Retry | AdAction::Show | AdAction::Hide | AdAction::Delete => None,
-    }?;
-    let (sum, currency) = (price.times(u32::try_from(charges).unwrap_or(u32::MAX)), &account.currency);
-    let left = account.budget.left.map(|left| format!("; {left} {currency} {}", texts.left_this_month));
-    let each = if action == AdAction::Bump { texts.for_each_marketplace } else { texts.for_each_ad };
-    Some(format!("{price} {currency} {each}, {} {sum} {currency}{}", texts.at_most, left.unwrap_or_default()))
-}
-
-/// Asks for confirmation, with the effect, the number of ads and the price. The cost of a bump depends on the marketplaces on which the
-/// dealers may bump.
+/// Asks for confirmation, with the effect and the ads; of a promotion also with what it costs, and without the ads that cannot have it.
 async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<Markup, ApiError> {
     let texts = visit.visitor.texts;
-    let mut dealers = Vec::new();
-    if matches!(action, AdAction::Bump | AdAction::PolePosition) {
-        let service = &visit.visitor.context.service;
-        for (dealer, _) in service.dealers(&visit.caller.scope).await? {
-            let is_its = |ad: &&AdKey| ad.dealer_code.as_ref().is_none_or(|code| *code == dealer.code);
-            let ads = ads.iter().filter(is_its).count();
-            if ads > 0 {
-                let markets = if action == AdAction::Bump { dealer.bump.len() } else { 1 };
-                // Most dealers have no tariff, and nothing to be read then.
-                let cost = match &dealer.tariff {
-                    Some(_) => cost(texts, action, &service.account(&dealer.code).await?, ads * markets),
-                    None => None,
-                };
-                dealers.push((dealer, cost));
-            }
-        }
-    }
+    let promotion = match action.promotion() {
+        Some(kind) => Some(Promotable::read(visit, kind, ads).await?),
+        None => None,
+    };
+    let sent: Vec<_> = match &promotion {
+        Some(promotion) => promotion.sent(),
+        None => visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, ad)| ad.clone()).collect(),
+    };
+    let named = if promotion.is_some() {
+        NamedAds::default()
+    } else {
+        let keys = ads.iter().filter_map(|ad| Some((ad.dealer_code.clone()?, ad.source_id.clone()))).collect();
+        NamedAds::read(visit, keys).await?
+    };
     Ok(html! {
         div.panel {
-            h1 { (action.label(texts)) " (" (ads.len()) " " (if ads.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
+            h1 { (action.label(texts)) " (" (sent.len()) " " (if sent.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
             p.lead { (action.consequence(texts)) }
-            @for (dealer, cost) in &dealers {
-                @let markets: Vec<_> = dealer.bump.iter().map(|market| texts.market(*market)).collect();
-                @if action == AdAction::Bump {
-                    p { strong { (dealer.name) } ": " (texts.may_bump_on) " " (if markets.is_empty() { texts.nowhere.to_owned() } else { markets.join(", ") }) }
+            @match &promotion {
+                Some(promotion) => (promotion.shown(visit)),
+                None => {
+                    ul.plain.selection {
+                        @for ad in ads { li { (named.link(visit, ad.dealer_code.as_deref().unwrap_or_default(), &ad.source_id)) } }
+                    }
                 }
-                @if let Some(cost) = cost { p { strong { (dealer.name) } ": " (cost) } }
             }
-            ul.plain.selection { @for ad in ads { li { code { (ad.source_id) } @if let Some(code) = &ad.dealer_code { " " span.faint { (code) } } } } }
             form.actions method="post" action=(visit.visitor.address("/act")) {
-                @for (name, value) in visit.form.iter().filter(|(name, _)| name == "ad" || name == "next") {
-                    input type="hidden" name=(name) value=(value);
-                }
+                @for ad in &sent { input type="hidden" name="ad" value=(ad); }
+                input type="hidden" name="next" value=(super::session::next(&visit.form));
                 input type="hidden" name="confirmed" value="yes";
-                button.primary name="action" value=(action.name()) { (action.label(texts)) }
+                @if !sent.is_empty() { button.primary name="action" value=(action.name()) { (action.label(texts)) } }
                 (back(visit))
             }
         }

@@ -3,7 +3,8 @@
 //! | Module | Purpose |
 //! |---|---|
 //! | `route`, `visitor` | the table of all pages with what stands before their handlers; the visitor, and the origin of forms |
-//! | `session` | sign-in with a token, the cookie, sign-out |
+//! | `session`, `sign_in` | sessions and their cookie; sign-in with a token or a link, sign-out |
+//! | `access` | who has access: links that sign in, and sessions |
 //! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
@@ -13,12 +14,16 @@
 //! | `plans` | one change of many ads, with its preview |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
-//! | `act` | actions on ads |
+//! | `act`, `promotable` | actions on ads; what promotions would cost |
+//! | `account`, `schedules`, `schedule_form`, `schedule_words` | money: the account of a month; promotion schedules, and their form |
+//! | `named` | ads by title and plate, money in words |
 //! | `show`, `preview`, `prices`, `quality`, `timeline` | parts of ads that pages show; an ad as buyers see it; its prices over time; its quality; its requests |
 //!
 //! Pages are rendered on the server and work without scripts; the script makes them quicker and shows events as they come. They call the
 //! use cases of the API, in the scope and with the permissions of the visitor's token, and contain no rules.
 
+mod access;
+mod account;
 mod act;
 mod ad;
 mod assets;
@@ -26,6 +31,7 @@ mod badges;
 mod developers;
 mod editor;
 mod form;
+mod named;
 mod operators;
 mod overview;
 mod page;
@@ -34,12 +40,17 @@ mod photos;
 mod plans;
 mod preview;
 mod prices;
+mod promotable;
 mod publish;
 mod quality;
 mod requests;
 mod route;
+mod schedule_form;
+mod schedule_words;
+mod schedules;
 mod session;
 mod show;
+mod sign_in;
 mod stock;
 mod texts;
 mod timeline;
@@ -55,7 +66,10 @@ use std::{
 
 use ad_core::{ports::Clock, quotas::DealerQuotas};
 
-pub use self::session::SignInLinks;
+pub use self::{
+    session::{NewLink, new_sign_in_link},
+    sign_in::SignInLinks,
+};
 use crate::api::{Context, observe::Routes};
 use ad_server_outside::{marketplace::Circuits, media::Media, webhooks::Vault};
 use ad_server_store::Database;

@@ -25,6 +25,9 @@ pub(super) enum Section {
     Overview,
     Stock,
     NewAd,
+    Account,
+    Schedules,
+    Access,
     Webhooks,
     Requests,
     Developers,
@@ -39,11 +42,22 @@ const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[
     (Section::Overview, "/", |texts| texts.overview, Some(Permission::Read)),
     (Section::Stock, "/stock", |texts| texts.stock, Some(Permission::Read)),
     (Section::NewAd, "/new", |texts| texts.new_ad, Some(Permission::Write)),
+    (Section::Account, "/account", |texts| texts.account, Some(Permission::Read)),
+    (Section::Schedules, "/schedules", |texts| texts.schedules, Some(Permission::Read)),
+    (Section::Access, "/access", |texts| texts.access, Some(Permission::Access)),
+    (Section::Operators, "/operators", |texts| texts.operators, Some(Permission::Operate)),
+];
+
+/// The pages below the technical head of the navigation, likewise. The first one that the visitor may see stands for all.
+const TECHNICAL: &[(Section, &str, Text, Option<Permission>)] = &[
     (Section::Webhooks, "/webhooks", |texts| texts.webhooks, Some(Permission::Webhooks)),
     (Section::Requests, "/requests", |texts| texts.requests, Some(Permission::Read)),
     (Section::Developers, "/developers", |texts| texts.developers, None),
-    (Section::Operators, "/operators", |texts| texts.operators, Some(Permission::Operate)),
 ];
+
+fn is_technical(section: Option<Section>) -> bool {
+    TECHNICAL.iter().any(|(own, ..)| section == Some(*own))
+}
 
 /// A page for a signed-in visitor.
 pub(super) fn page(visit: &Visit, section: Section, title: &str, content: &Markup) -> Response {
@@ -167,27 +181,57 @@ fn layout(
                 a.skip href="#content" { (texts.skip_to_content) }
                 header.top {
                     a.brand href=(visitor.address("/")) { (texts.console) }
-                    @if let Some(caller) = caller {
-                        nav aria-label=(texts.navigation) {
-                            ul {
-                                @for (own, path, name, permission) in NAVIGATION {
-                                    @if permission.is_none_or(|it| caller.permissions.contains(it)) {
-                                        li {
-                                            a href=(visitor.address(path))
-                                                aria-current=[(section == Some(*own)).then_some("page")] { (name(texts)) }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
+                    @if let Some(caller) = caller { (navigation(visitor, caller, section)) }
                     div.account {
                         @if let Some(caller) = caller { (account(visitor, caller)) }
                         (languages(visitor))
                     }
                 }
-                main #content tabindex="-1" { (content) }
+                main #content tabindex="-1" {
+                    @if let Some(caller) = caller.filter(|_| is_technical(section)) { (technical(visitor, caller, section)) }
+                    (content)
+                }
                 div #announcements .unseen aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// The rows of a table of pages that a caller may see.
+fn permitted(
+    pages: &'static [(Section, &str, Text, Option<Permission>)],
+    caller: &Caller,
+) -> impl Iterator<Item = (Section, &'static str, Text)> {
+    let permissions = caller.permissions;
+    let may = move |permission: &Option<Permission>| permission.is_none_or(|it| permissions.contains(it));
+    pages.iter().filter(move |(.., permission)| may(permission)).map(|(own, path, name, _)| (*own, *path, *name))
+}
+
+fn navigation(visitor: &Visitor, caller: &Caller, section: Option<Section>) -> Markup {
+    let texts = visitor.texts;
+    let link = |path: &str, name: &str, is_current: bool| {
+        html! { li { a href=(visitor.address(path)) aria-current=[is_current.then_some("page")] { (name) } } }
+    };
+    html! {
+        nav aria-label=(texts.navigation) {
+            ul {
+                @for (own, path, name) in permitted(NAVIGATION, caller) {
+                    (link(path, name(texts), section == Some(own)))
+                }
+                @if let Some((_, path, _)) = permitted(TECHNICAL, caller).next() {
+                    (link(path, texts.technical, is_technical(section)))
+                }
+            }
+        }
+    }
+}
+
+/// The links between the technical pages.
+fn technical(visitor: &Visitor, caller: &Caller, section: Option<Section>) -> Markup {
+    html! {
+        nav.actions.sections aria-label=(visitor.texts.technical) {
+            @for (own, path, name) in permitted(TECHNICAL, caller) {
+                a.button href=(visitor.address(path)) aria-current=[(section == Some(own)).then_some("page")] { (name(visitor.texts)) }
             }
         }
     }
@@ -265,6 +309,11 @@ pub(super) enum Total {
     Exactly(u64),
     /// The list has more items than were counted.
     MoreThan(u64),
+}
+
+/// Where the page of a list begins that the query asks for.
+pub(super) fn offset(visit: &Visit) -> u64 {
+    visit.parameter("offset").and_then(|offset| offset.parse().ok()).unwrap_or_default()
 }
 
 /// The links between the pages of a list: `path` is that of the list, `query` what it was asked for.

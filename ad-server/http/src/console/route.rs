@@ -9,8 +9,11 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, act, ad, developers, editor, operators, overview, page, paste, photos, plans, publish,
-    requests, session, stock, versions,
+    Console, EVENT_TICK, access, account, act, ad, developers, editor, operators, overview, page, paste, photos, plans,
+    publish, requests, schedule_form, schedules,
+    session::{self, Session},
+    sign_in::{self, Guest},
+    stock, texts, versions,
     visitor::{PageResult, Visit, Visitor, check_origin},
     webhooks,
 };
@@ -19,7 +22,7 @@ use crate::api::{
     events::{Events, PollInterval},
     observe::Routes,
 };
-use ad_server_access::auth::{Caller, Permission};
+use ad_server_access::auth::Permission;
 
 /// A row of the table.
 struct Page {
@@ -45,8 +48,8 @@ enum PageBody {
 }
 
 enum PageHandler {
-    /// Needs no session; gets the query of a page, the fields of a form.
-    Open(fn(&Visitor, &Request, &[(String, String)]) -> PageResult),
+    /// Needs no session.
+    Open(fn(Guest) -> BoxFuture<'static, PageResult>),
     /// Answers those who have signed in, with this permission if there is one, in a turn of their scope.
     InTurn(Option<Permission>, AsyncHandler),
     /// The same with limits of its own, or with none.
@@ -73,6 +76,13 @@ const fn files(path: &'static str, body: PageBody, handler: PageHandler) -> Page
     Page { method: Method::POST, path, body, is_target: false, handler }
 }
 
+/// An asynchronous function that needs no session.
+macro_rules! open {
+    ($handler:path) => {
+        PageHandler::Open(|guest| Box::pin($handler(guest)))
+    };
+}
+
 /// An asynchronous function that takes a turn.
 macro_rules! turn {
     ($permission:expr, $handler:path) => {
@@ -90,7 +100,9 @@ macro_rules! alone {
 const ANY: Option<Permission> = None;
 const READ: Option<Permission> = Some(Permission::Read);
 const WRITE: Option<Permission> = Some(Permission::Write);
+const PROMOTE: Option<Permission> = Some(Permission::Promote);
 const WEBHOOKS: Option<Permission> = Some(Permission::Webhooks);
+const ACCESS: Option<Permission> = Some(Permission::Access);
 const OPERATE: Option<Permission> = Some(Permission::Operate);
 
 /// Bytes of a form in which all ads of the largest page are selected.
@@ -138,11 +150,23 @@ static PAGES: &[Page] = &[
     page("/operators/erase", turn!(OPERATE, operators::erasure)),
     form("/operators/erase", FORM, turn!(OPERATE, operators::erase)),
     other("/events", alone!(READ, events)),
-    page("/sign-in", PageHandler::Open(session::ask_for_token)),
-    form("/sign-in", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_in)),
-    form("/sign-out", session::MOST_FORM_BYTES, PageHandler::Open(session::sign_out)),
-    other("/link", PageHandler::Open(session::link)),
-    form("/language", session::MOST_FORM_BYTES, PageHandler::Open(session::choose_language)),
+    page("/sign-in", open!(sign_in::ask_for_token)),
+    form("/sign-in", session::MOST_FORM_BYTES, open!(sign_in::sign_in)),
+    form("/sign-out", session::MOST_FORM_BYTES, open!(sign_in::sign_out)),
+    other("/link", open!(sign_in::link)),
+    form("/link", session::MOST_FORM_BYTES, open!(sign_in::use_link)),
+    form("/language", session::MOST_FORM_BYTES, open!(sign_in::choose_language)),
+    page("/access", turn!(ACCESS, access::page)),
+    form("/access", FORM, turn!(ACCESS, access::change)),
+    page("/operators/access", turn!(OPERATE, access::page)),
+    form("/operators/access", FORM, turn!(OPERATE, access::change)),
+    page("/account", turn!(READ, account::page)),
+    form("/account/budget", FORM, turn!(PROMOTE, account::set_budget)),
+    page("/schedules", turn!(READ, schedules::page)),
+    page("/schedule", turn!(READ, schedules::one)),
+    form("/schedule", FORM, turn!(PROMOTE, schedules::change)),
+    page("/schedule/edit", turn!(PROMOTE, schedule_form::edit)),
+    form("/schedule/edit", FORM, turn!(PROMOTE, schedule_form::save)),
     other("/*path", alone!(ANY, unknown)),
 ];
 
@@ -155,7 +179,8 @@ async fn start(visit: Visit) -> PageResult {
 }
 
 /// The events of the API, for the script.
-async fn events(visit: Visit) -> PageResult {
+async fn events(mut visit: Visit) -> PageResult {
+    session::soon(&mut visit.caller, visit.visitor.console.clock.now());
     visit.visitor.events.stream(visit.caller, &visit.query, &visit.headers).await
 }
 
@@ -200,11 +225,15 @@ impl Endpoint for PagePath {
         let events = Arc::clone(&self.events);
         let visitor = Arc::new(Visitor::of(&self.context, &self.console, events, &request));
         let is_open = matches!(self.pages[0].handler, PageHandler::Open(_));
-        let caller =
-            if is_open { Err(ApiError::NoToken { in_authorization: false }) } else { session::of(&visitor, &request) };
-        let signed_in = caller.as_ref().ok().cloned();
+        let cookie = texts::cookie(&request, session::COOKIE).map(str::to_owned);
+        let session = if is_open {
+            Err(ApiError::NoToken { in_authorization: false })
+        } else {
+            session::of(&visitor, cookie.as_deref()).await
+        };
+        let signed_in = session.as_ref().ok().map(|session| session.caller.clone());
         let is_page = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(match self.answer(Arc::clone(&visitor), caller, request).await {
+        Ok(match self.answer(Arc::clone(&visitor), session, cookie, request).await {
             Ok(response) => response,
             // Only GET can be repeated after sign-in.
             Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => {
@@ -219,7 +248,8 @@ impl PagePath {
     async fn answer(
         &self,
         visitor: Arc<Visitor>,
-        caller: Result<Caller, ApiError>,
+        session: Result<Session, ApiError>,
+        cookie: Option<String>,
         mut request: Request,
     ) -> PageResult {
         let page = self.page(request.method())?;
@@ -233,10 +263,12 @@ impl PagePath {
                     PageBody::Form(most) => body::form(&mut request, limits, None, most).await?,
                     _ => body::query(&request)?,
                 };
-                handler(&visitor, &request, &sent)
+                let address = request.remote_addr().as_socket_addr();
+                let is_local = address.is_some_and(|address| address.ip().is_loopback());
+                handler(Guest { visitor, cookie, is_local, sent }).await
             }
             PageHandler::InTurn(permission, handler) | PageHandler::Alone(permission, handler) => {
-                let caller = caller?;
+                let Session { caller, id: session, root } = session?;
                 self.context.count(&caller, &request)?;
                 Context::check_permission(&caller, permission)?;
                 let query = body::query(&request)?;
@@ -255,7 +287,7 @@ impl PagePath {
                 };
                 let request_id = self.context.request_id(&request);
                 let headers = std::mem::take(request.headers_mut());
-                handler(Visit { visitor, caller, request_id, query, form, files, headers }).await
+                handler(Visit { visitor, caller, session, root, request_id, query, form, files, headers }).await
             }
         }
     }

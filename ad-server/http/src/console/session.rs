@@ -1,83 +1,265 @@
-//! Sessions: a visitor signs in with a token of the API once, and the browser then sends a cookie.
+//! Sessions: a visitor signs in once, with a token of the API or with a link, and the browser then sends a cookie.
 //!
-//! The cookie holds the token, encrypted with the key of webhook secrets, and the time at which the session ends. So the server keeps
-//! nothing, every process knows every session, and each page verifies the token as the API does: revoking the token, its expiry, and
-//! removing its key end the session. There is no session before sign-in, and so nothing to fixate.
+//! The cookie holds a random secret, whose hash is the key of the session in the database ([`ConsoleAccess`]). So sessions are listed and
+//! ended, and every process knows them. The cookie of one that began with a token also holds the token, encrypted with the key of webhook
+//! secrets, and each page verifies the token as the API does: revoking the token, its expiry, and removing its key end the session. There
+//! is no session before sign-in, and so nothing to fixate.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
-use ad_core::{lock::locked, model::Timestamp, ports::Clock};
+use ad_core::{model::Timestamp, service::Access};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
-use maud::html;
-use poem::{
-    Request, Response, Result,
-    http::{HeaderValue, StatusCode, header},
-};
+use poem::{Response, Result, http::HeaderValue};
+use sha2::{Digest, Sha256};
 use url::form_urlencoded;
+use uuid::Uuid;
 
 use super::{
-    Console, page, route,
-    texts::{Language, cookie},
-    visitor::{PageResult, Visitor, value},
+    Console, route,
+    visitor::{Visitor, value},
 };
 use crate::api::ApiError;
-use ad_server_access::auth::Caller;
-use ad_server_base::secret::Secret;
+use ad_server_access::auth::{Caller, Permissions};
+use ad_server_base::{
+    limits::table::{CONSOLE_SESSION, CONSOLE_SESSIONS, TRUSTED_SESSION},
+    secret::Secret,
+};
+use ad_server_store::{ConsoleAccess, NewConsoleSession, TokenRecord};
 
-/// How long a session lasts.
-const LIFETIME: Duration = Duration::from_hours(8);
+pub(super) const COOKIE: &str = "console_session";
 
-const COOKIE: &str = "console_session";
-
-/// The purpose of encrypted sessions, which separates them from other data encrypted with the same key.
-const PURPOSE: &[u8] = b"console session";
+/// The purpose of encrypted tokens, which separates them from other data encrypted with the same key.
+const PURPOSE: &[u8] = b"console session ";
 
 /// Longest cookie that every browser keeps (RFC 6265, 6.1), with its attributes.
 const MOST_COOKIE_BYTES: usize = 4096;
 
 pub(super) const MOST_FORM_BYTES: usize = 8 * 1024;
 
-/// Length of the random part of a link that signs in.
-const LINK_BYTES: usize = 24;
+/// How often it is noted that a session is in use.
+const TOUCH_EVERY: Duration = Duration::from_mins(5);
 
-/// How long a link that signs in can be used.
-const LINK_LIFETIME: Duration = Duration::from_mins(30);
+/// Bytes of a random secret.
+const SECRET_BYTES: usize = 32;
 
-/// The signed-in caller of a request, as the API would see it. It expires with the session.
-pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Caller, ApiError> {
-    let session = cookie(request, COOKIE).and_then(|value| opened(&visitor.console, value));
-    let session = session.filter(|(until, _)| *until > visitor.console.clock.now());
-    let (until, token) = session.ok_or(ApiError::NoToken { in_authorization: false })?;
-    let mut caller = visitor.context.authenticator.authenticate(token.reveal()).map_err(ApiError::InvalidToken)?;
+/// The random secret of a link or a session, as text. The database has its hash.
+#[derive(Debug, Clone)]
+pub(super) struct SessionSecret(Secret);
+
+impl SessionSecret {
+    fn random() -> std::io::Result<Self> {
+        let mut bytes = [0; SECRET_BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(Secret::from(BASE64.encode(bytes))))
+    }
+
+    pub(super) fn new() -> Result<Self, ApiError> {
+        Self::random().map_err(|error| {
+            tracing::error!(%error, "no random numbers");
+            ApiError::Internal
+        })
+    }
+
+    /// The secret in a link or cookie; `None` for what cannot be one.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let bytes = BASE64.decode(text).ok()?;
+        (bytes.len() == SECRET_BYTES).then(|| Self(Secret::from(text.to_owned())))
+    }
+
+    pub(super) fn reveal(&self) -> &str {
+        self.0.reveal()
+    }
+
+    pub(super) fn hash(&self) -> String {
+        BASE64.encode(Sha256::digest(self.reveal()))
+    }
+}
+
+/// A new link that signs in, which the database is to know by its hash.
+#[derive(Debug)]
+pub struct NewLink {
+    /// Path and query at the service.
+    pub path: String,
+    /// Hash of the secret in it.
+    pub hash: String,
+}
+
+/// Makes the secret of a link that signs in.
+///
+/// # Errors
+/// When there are no random numbers.
+pub fn new_sign_in_link() -> std::io::Result<NewLink> {
+    let secret = SessionSecret::random()?;
+    Ok(NewLink { path: format!("/console/link?code={}", secret.reveal()), hash: secret.hash() })
+}
+
+/// A session that has not ended.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    /// The visitor, as the API would see the holder of the token. It expires with the session.
+    pub(super) caller: Caller,
+    pub(super) id: Uuid,
+    /// The token whose revocation ends what the visitor gives to others: the one that signed in or from which the link came, or else
+    /// the record of the link.
+    pub(super) root: String,
+}
+
+/// The session of a cookie.
+pub(super) async fn of(visitor: &Visitor, cookie: Option<&str>) -> Result<Session, ApiError> {
+    const NONE: ApiError = ApiError::NoToken { in_authorization: false };
+    let console = &visitor.console;
+    let (secret, token) = cookie.and_then(|value| opened(console, value)).ok_or(NONE)?;
+    let now = console.clock.now();
+    let access = console.database.console_session(&secret.hash(), now).await?.ok_or(NONE)?;
+    let authenticator = &visitor.context.authenticator;
+    let mut caller = match (&access.token, token) {
+        (Some(jti), Some(token)) => {
+            let caller = authenticator.authenticate(token.reveal()).map_err(ApiError::InvalidToken)?;
+            if caller.jti == *jti { caller } else { return Err(NONE) }
+        }
+        (None, None) => of_link(visitor, &access)?,
+        _ => return Err(NONE),
+    };
     // So event streams end with the session.
-    caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
+    caller.expires = Some(caller.expires.map_or(access.expires, |expires| expires.min(access.expires)));
+    if access.last_used.is_some_and(|last| now - last >= TOUCH_EVERY)
+        && let Err(error) = console.database.touch_console_session(access.id, now).await
+    {
+        tracing::debug!(%error, "the use of a session was not recorded");
+    }
+    let root = access.token.or(access.root).unwrap_or_else(|| access.id.to_string());
+    Ok(Session { caller, id: access.id, root })
+}
+
+/// The scope that a link or session has in the database.
+pub(super) fn scope_of(access: &ConsoleAccess) -> Option<Access> {
+    let (claim, name) = access.scope.split_once(' ')?;
+    let scopes = [Access::Dealer(name.to_owned()), Access::Group(name.to_owned()), Access::Operator];
+    scopes.into_iter().find(|scope| scope.claim() == claim)
+}
+
+/// The visitor that a link has signed in.
+fn of_link(visitor: &Visitor, access: &ConsoleAccess) -> Result<Caller, ApiError> {
+    let scope = scope_of(access).ok_or(ApiError::Internal)?;
+    let permissions = match scope {
+        Access::Operator => Permissions::OPERATOR,
+        Access::Dealer(_) | Access::Group(_) => {
+            access.permissions.iter().filter_map(|name| name.parse().ok()).collect()
+        }
+    };
+    let caller = Caller {
+        label: access.label.clone(),
+        issued: access.signed_in,
+        expires: Some(access.expires),
+        ..Caller::new(scope, permissions, access.id.to_string())
+    };
+    visitor.context.authenticator.check(&caller).map_err(ApiError::InvalidToken)?;
+    check_root(visitor, access)?;
     Ok(caller)
 }
 
-fn opened(console: &Console, value: &str) -> Option<(Timestamp, Secret)> {
-    let plain = console.vault.decrypt(PURPOSE, &BASE64.decode(value).ok()?)?;
-    let (until, token) = plain.split_first_chunk()?;
-    let token = String::from_utf8(token.to_vec()).ok()?;
-    Some((Timestamp::from_millis(i64::from_be_bytes(*until)), Secret::from(token)))
+/// Checks that the token from which a link comes has not been revoked.
+pub(super) fn check_root(visitor: &Visitor, access: &ConsoleAccess) -> Result<(), ApiError> {
+    let Some(root) = &access.root else { return Ok(()) };
+    let holder = Caller::new(Access::Operator, Permissions::default(), root);
+    visitor.context.authenticator.check(&holder).map_err(ApiError::InvalidToken)
+}
+
+/// The secret of a cookie, and the token beside it.
+fn opened(console: &Console, value: &str) -> Option<(SessionSecret, Option<Secret>)> {
+    let (secret, sealed) = value.split_once('.').map_or((value, None), |(secret, sealed)| (secret, Some(sealed)));
+    let secret = SessionSecret::of(secret)?;
+    let Some(sealed) = sealed else { return Some((secret, None)) };
+    let token = console.vault.decrypt(&purpose(&secret), &BASE64.decode(sealed).ok()?)?;
+    Some((secret, Some(Secret::from(String::from_utf8(token).ok()?))))
+}
+
+/// The token of one session is of no use in another.
+fn purpose(secret: &SessionSecret) -> Vec<u8> {
+    [PURPOSE, secret.reveal().as_bytes()].concat()
+}
+
+/// How long a session lasts.
+const fn lifetime(trusted: bool) -> Duration {
+    if trusted { TRUSTED_SESSION } else { CONSOLE_SESSION }
 }
 
 /// The cookie of a new session with a valid token.
-fn started(visitor: &Visitor, token: &str) -> Result<HeaderValue, ApiError> {
-    let Console { vault, clock, .. } = &visitor.console;
-    let until = (clock.now() + LIFETIME).as_millis().to_be_bytes();
-    let sealed = vault.encrypt(PURPOSE, &[&until, token.as_bytes()].concat()).map_err(|error| {
+pub(super) async fn began_with_token(
+    visitor: &Visitor,
+    token: &str,
+    caller: &Caller,
+    trusted: bool,
+) -> Result<HeaderValue, ApiError> {
+    let Console { vault, clock, database, .. } = &visitor.console;
+    let (secret, now) = (SessionSecret::new()?, clock.now());
+    let sealed = vault.encrypt(&purpose(&secret), token.as_bytes()).map_err(|error| {
         tracing::error!(%error, "cannot encrypt a session");
         ApiError::Internal
     })?;
-    set_cookie(visitor, COOKIE, &BASE64.encode(sealed), LIFETIME)
+    let value = format!("{}.{}", secret.reveal(), BASE64.encode(sealed));
+    let cookie = set_cookie(visitor, COOKIE, &value, lifetime(trusted))?;
+    let until = now + lifetime(trusted);
+    let (scope, permissions) = (caller.scope.key(), names(caller.permissions));
+    let session = NewConsoleSession {
+        id: visitor.context.ids.next(),
+        scope: &scope,
+        permissions: &permissions,
+        label: caller.label.as_deref(),
+        token: &caller.jti,
+        hash: &secret.hash(),
+        trusted,
+        now,
+        until: caller.expires.map_or(until, |expires| expires.min(until)).max(now + Duration::from_millis(1)),
+    };
+    database.add_console_session(&session).await?;
+    database.end_surplus_sessions(&scope, now, CONSOLE_SESSIONS).await?;
+    Ok(cookie)
+}
+
+/// The cookie of the session that a link begins; `None` if it cannot be used, or not any more.
+pub(super) async fn began_with_link(
+    visitor: &Visitor,
+    link: &SessionSecret,
+    trusted: bool,
+) -> Result<Option<HeaderValue>, ApiError> {
+    let Console { clock, database, .. } = &visitor.console;
+    let (secret, now) = (SessionSecret::new()?, clock.now());
+    let hash = link.hash();
+    let Some(access) = database.sign_in_link(&hash, now).await? else { return Ok(None) };
+    check_root(visitor, &access)?;
+    let until = now + lifetime(trusted);
+    let Some(access) = database.use_sign_in_link(&hash, &secret.hash(), trusted, now, until).await? else {
+        return Ok(None);
+    };
+    database.end_surplus_sessions(&access.scope, now, CONSOLE_SESSIONS).await?;
+    database.record_token(&record(access)).await?;
+    set_cookie(visitor, COOKIE, secret.reveal(), lifetime(trusted)).map(Some)
+}
+
+/// The record by which what a session does has its label, and by which operators can revoke it as a token.
+fn record(access: ConsoleAccess) -> TokenRecord {
+    let (claim, name) = access.scope.split_once(' ').unwrap_or_default();
+    TokenRecord {
+        jti: access.id.to_string(),
+        scope_type: Some(claim.to_owned()),
+        scope: Some(name.to_owned()),
+        permissions: Some(access.permissions),
+        issued: access.signed_in,
+        expires: Some(access.expires),
+        label: access.label,
+        issued_by: access.made_by.map(|by| format!("sign-in link of {by}")),
+        ..TokenRecord::default()
+    }
+}
+
+/// Permissions by their names.
+pub(super) fn names(permissions: Permissions) -> Vec<String> {
+    permissions.iter().map(|permission| permission.to_string()).collect()
 }
 
 /// The header that sets a cookie of the console. Scripts cannot read it, and no other site has the browser send it.
-fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Duration) -> Result<HeaderValue, ApiError> {
+pub(super) fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Duration) -> Result<HeaderValue, ApiError> {
     let secure = if visitor.is_secure() { "; Secure" } else { "" };
     let seconds = lasts.as_secs();
     let path = &visitor.root;
@@ -99,123 +281,26 @@ pub(super) fn next(pairs: &[(String, String)]) -> String {
     value(pairs, "next").and_then(route::target).unwrap_or_else(|| "/".to_owned())
 }
 
-/// Links that sign in once: `ad-server demo` prints one. Clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct SignInLinks(Arc<Mutex<HashMap<String, (Timestamp, Secret)>>>);
-
-impl SignInLinks {
-    /// The path of a new link that signs in with a token, once and for half an hour, from this machine only.
-    ///
-    /// # Errors
-    /// When there are no random numbers.
-    pub fn create(&self, token: &str, clock: &dyn Clock) -> std::io::Result<String> {
-        let mut code = [0; LINK_BYTES];
-        getrandom::fill(&mut code)?;
-        let code = BASE64.encode(code);
-        let link = (clock.now() + LINK_LIFETIME, Secret::from(token.to_owned()));
-        locked(&self.0).insert(code.clone(), link);
-        Ok(format!("/console/link?code={code}"))
-    }
-
-    /// The token of a link, which cannot be used again.
-    fn take(&self, code: &str, now: Timestamp) -> Option<Secret> {
-        let link = locked(&self.0).remove(code);
-        link.filter(|(until, _)| *until > now).map(|(_, token)| token)
-    }
-}
-
-/// The sign-in page. A signed-in visitor need not sign in again.
-#[expect(clippy::unnecessary_wraps, reason = "handlers of the table have one type")]
-pub(super) fn ask_for_token(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
-    Ok(match of(visitor, request) {
-        Ok(_) => visitor.redirect(&next(query)),
-        Err(_) => sign_in_page(visitor, StatusCode::OK, &next(query), None),
-    })
-}
-
-pub(super) fn sign_in(visitor: &Visitor, _: &Request, form: &[(String, String)]) -> PageResult {
-    let token = value(form, "token").unwrap_or_default().trim();
-    let refused = |status, text: &str| Ok(sign_in_page(visitor, status, &next(form), Some(text)));
-    if token.is_empty() {
-        return refused(StatusCode::BAD_REQUEST, visitor.texts.token_missing);
-    }
-    if let Err(error) = visitor.context.authenticator.authenticate(token) {
-        return refused(StatusCode::UNAUTHORIZED, &error.to_string());
-    }
-    let Ok(cookie) = started(visitor, token) else {
-        return refused(StatusCode::BAD_REQUEST, visitor.texts.token_too_long);
-    };
-    Ok(redirect_with(visitor, &next(form), cookie))
-}
-
-fn redirect_with(visitor: &Visitor, path: &str, cookie: HeaderValue) -> Response {
-    let mut response = visitor.redirect(path);
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
-    response
-}
-
-pub(super) fn sign_out(visitor: &Visitor, _: &Request, _: &[(String, String)]) -> PageResult {
-    Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
-}
-
-pub(super) fn link(visitor: &Visitor, request: &Request, query: &[(String, String)]) -> PageResult {
-    let code = value(query, "code").unwrap_or_default();
-    let is_local = request.remote_addr().as_socket_addr().is_some_and(|address| address.ip().is_loopback());
-    let token = visitor.console.links.take(code, visitor.console.clock.now()).filter(|_| is_local);
-    let Some(token) = token else {
-        return Ok(sign_in_page(visitor, StatusCode::GONE, "/", Some(visitor.texts.link_used)));
-    };
-    Ok(redirect_with(visitor, "/", started(visitor, token.reveal())?))
-}
-
-pub(super) fn choose_language(visitor: &Visitor, _: &Request, form: &[(String, String)]) -> PageResult {
-    let chosen = value(form, "language").and_then(Language::from_code);
-    let chosen = chosen.unwrap_or(visitor.language);
-    let year = Duration::from_hours(365 * 24);
-    let cookie = set_cookie(visitor, Language::COOKIE, chosen.code(), year)?;
-    Ok(redirect_with(visitor, &next(form), cookie))
-}
-
-/// The sign-in page, with the error of the last attempt.
-fn sign_in_page(visitor: &Visitor, status: StatusCode, next: &str, problem: Option<&str>) -> Response {
-    let texts = visitor.texts;
-    let content = html! {
-        div.sign-in {
-            h1 { (texts.sign_in_title) }
-            p.lead { (texts.sign_in_lead) }
-            @if let Some(problem) = problem {
-                p.notice.error #problem role="alert" { (problem) }
-            }
-            form method="post" action=(visitor.address("/sign-in")) {
-                input type="hidden" name="next" value=(next);
-                label for="token" { (texts.token) }
-                input #token type="password" name="token" required autocomplete="off" autofocus
-                    aria-describedby=(if problem.is_some() { "problem token-help" } else { "token-help" })
-                    aria-invalid=[problem.map(|_| "true")];
-                p.help #token-help { (texts.token_help) }
-                button.primary { (texts.sign_in) }
-            }
-        }
-    };
-    page::without_session(visitor, status, texts.sign_in_title, &content)
+/// The end of a session for what is open for long, such as streams of events: not long after it was last looked up, so that one that is
+/// ended by others ends there too. The script opens such streams again.
+pub(super) fn soon(caller: &mut Caller, now: Timestamp) {
+    let soon = now + Duration::from_mins(1);
+    caller.expires = Some(caller.expires.map_or(soon, |expires| expires.min(soon)));
 }
 
 #[cfg(test)]
 mod tests {
-    use ad_core::memory::ManualClock;
-
     use super::*;
 
     #[test]
-    fn a_link_signs_in_once_and_not_for_long() {
-        let (links, clock) = (SignInLinks::default(), ManualClock::default());
-        let code = |link: String| link.split_once("code=").unwrap().1.to_owned();
-        let (one, other) = (links.create("t1", &clock).unwrap(), links.create("t2", &clock).unwrap());
-        assert_ne!(one, other);
-        let (one, other) = (code(one), code(other));
-        assert_eq!(links.take(&one, clock.now()).map(|token| token.reveal().to_owned()), Some("t1".to_owned()));
-        assert_eq!((links.take(&one, clock.now()), links.take("", clock.now())), (None, None));
-        assert_eq!(links.take(&other, clock.now() + LINK_LIFETIME), None, "it is too old");
+    fn a_secret_is_random_and_of_its_length() {
+        let [one, other] = [SessionSecret::new().unwrap(), SessionSecret::new().unwrap()];
+        assert_ne!(one.hash(), other.hash());
+        assert_eq!(SessionSecret::of(one.reveal()).unwrap().hash(), one.hash());
+        assert!(!one.hash().contains(one.reveal()));
+        for other in ["", "x", &one.reveal()[1..], &format!("{}A", one.reveal()), "öööö"] {
+            assert!(SessionSecret::of(other).is_none(), "{other}");
+        }
     }
 
     #[test]

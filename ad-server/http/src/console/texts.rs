@@ -117,13 +117,13 @@ texts! {
     sign_in_lead: "See your ads, why they are or are not live, and what to do about it.",
         "Se dina annonser, varför de syns eller inte syns, och vad du kan göra åt det.";
     token: "API token", "API-token";
-    token_help: "The token that your system sends to the API; the operator of the service issues it. The session lasts for 8 hours.",
-        "Den token som ditt system skickar till API:et; tjänstens driftansvarige utfärdar den. Sessionen varar i 8 timmar.";
+    token_help: "The token that your system sends to the API; the operator of the service issues it.",
+        "Den token som ditt system skickar till API:et; tjänstens driftansvarige utfärdar den.";
     token_missing: "Enter a token.", "Ange en token.";
     token_too_long: "The token is too long for a session. Ask the operator of the service for a token of this service's own.",
         "Denna token är för lång för en session. Be tjänstens driftansvarige om en token från tjänsten själv.";
-    link_used: "This link has been used or is too old. Sign in with a token.",
-        "Länken är redan använd eller för gammal. Logga in med en token.";
+    link_used: "This link has been used, withdrawn, or is too old. Ask for a new one, or sign in with a token.",
+        "Länken är redan använd, tillbakadragen eller för gammal. Be om en ny, eller logga in med en token.";
 
     // Errors.
     error: "Error", "Fel";
@@ -644,6 +644,155 @@ texts! {
     not_deleted: "Not deleted yet", "Inte borttagna än";
     log_entries: "Log entries", "Loggrader";
     local_listings: "Local listings", "Lokala annonser";
+
+    // Getting in.
+    trusted_device: "This is my own device", "Det här är min egen enhet";
+    trusted_device_help: "You stay signed in for 30 days. Elsewhere for 8 hours.", "Du är inloggad i 30 dagar. Annars i 8 timmar.";
+    ask_for_link: "Without a token: ask whoever manages access at your company for a sign-in link.",
+        "Utan token: be den som sköter åtkomsten hos er om en inloggningslänk.";
+    technical: "Technical", "Teknik";
+    access: "Access", "Åtkomst";
+    access_lead: "Let others in with a link, see who is signed in, and end it.",
+        "Släpp in andra med en länk, se vilka som är inloggade och logga ut dem.";
+    new_link: "New sign-in link", "Ny inloggningslänk";
+    link_for: "For", "För";
+    link_label: "Who is it for?", "Vem är den till?";
+    link_label_help: "A name by which you recognize the person or the computer, such as Anna or Reception.",
+        "Ett namn som du känner igen personen eller datorn på, till exempel Anna eller Receptionen.";
+    link_label_missing: "Enter for whom the link is, in at most 100 characters.", "Ange vem länken är till, med högst 100 tecken.";
+    link_permission_missing: "Choose at least one thing that the link permits.", "Välj minst en sak som länken tillåter.";
+    link_dealer_unknown: "Enter the code of one dealer or of one dealer group that exists.",
+        "Ange koden för en handlare eller en handlargrupp som finns.";
+    too_many_links: "There are 100 links that have not been used. Withdraw one first.", "Det finns 100 oanvända länkar. Dra tillbaka en först.";
+    may_do: "May", "Får";
+    may_read: "see ads, their figures and the account", "se annonser, siffror och konto";
+    may_write: "create, change and delete ads", "skapa, ändra och ta bort annonser";
+    may_promote: "bump ads, which costs money", "förnya annonser, vilket kostar pengar";
+    may_webhooks: "manage webhooks (technical)", "hantera webhookar (teknik)";
+    may_access: "let others in and sign them out", "släppa in andra och logga ut dem";
+    all_of_group: "All dealers of the group", "Alla handlare i gruppen";
+    make_link: "Make the link", "Skapa länken";
+    link_shown_once: "Copy the link and send it to the person, or open a mail with it. It is shown this once.",
+        "Kopiera länken och skicka den till personen, eller öppna ett mejl med den. Den visas bara nu.";
+    link_once: "The link works once, within 24 hours.", "Länken fungerar en gång, inom 24 timmar.";
+    link_mail: "With this link you sign in to the console for your ads:", "Med den här länken loggar du in i konsolen för era annonser:";
+    send_by_mail: "Open a mail", "Öppna ett mejl";
+    who_has_access: "Who has access", "Vilka som har åtkomst";
+    nobody_has_access: "Nobody.", "Ingen.";
+    given_by: "Let in by", "Insläppt av";
+    signed_in: "Signed in", "Inloggad";
+    with_token: "with a token", "med en token";
+    this_session: "(you, here)", "(du, här)";
+    link_not_used: "Link not used yet", "Länken är inte använd än";
+    end_session: "Sign out", "Logga ut";
+    withdraw_link: "Withdraw", "Dra tillbaka";
+
+    // Money.
+    account: "Account", "Konto";
+    account_lead: "What promotions have cost this month, and what is left.", "Vad förnyelser och topplägen har kostat den här månaden, och vad som är kvar.";
+    month: "Month", "Månad";
+    day: "Day", "Dag";
+    amount: "Amount", "Belopp";
+    what: "What", "Vad";
+    free: "free", "gratis";
+    budget: "Budget", "Budget";
+    spent: "Spent", "Förbrukat";
+    reserved: "Under way", "Pågår";
+    reserved_means: "Promotions under way are charged when the marketplace has confirmed them.", "Det som pågår debiteras när marknadsplatsen har bekräftat det.";
+    left: "Left", "Kvar";
+    limit_of_operator: "Most in a month, by agreement", "Högst per månad, enligt avtal";
+    own_limit: "Your own limit", "Er egen gräns";
+    own_limit_help: "Most that may be spent in each month. Empty: no limit of your own.", "Högst så mycket får förbrukas varje månad. Tomt: ingen egen gräns.";
+    not_an_amount: "Enter an amount, such as 1500, or nothing.", "Ange ett belopp, till exempel 1500, eller inget.";
+    prices_now: "Prices", "Priser";
+    slots: "Live ads", "Publicerade annonser";
+    slots_used: "at the same time", "samtidigt";
+    bumps_done: "Bumps this month", "Förnyelser i månaden";
+    pole_positions_done: "Pole positions this month", "Topplägen i månaden";
+    cost_by_day: "Cost by day", "Kostnad per dag";
+    in_month: "in", "i";
+    only_newest_charges: "There are many charges. By day and in the list are the newest", "Det finns många debiteringar. Per dag och i listan finns de senaste";
+    charges: "Charges", "Debiteringar";
+    no_charges: "There are no charges.", "Det finns inga debiteringar.";
+    plate_or_id: "Plate or source id", "Reg.nr eller käll-id";
+    erased_ad: "Erased ad", "Raderad annons";
+    charge_reserved: "Under way", "Pågår";
+    charge_charged: "Charged", "Debiterad";
+    charge_released: "Failed: costs nothing", "Misslyckades: kostar inget";
+
+    // Money is shown before it is spent.
+    sum: "Sum", "Summa";
+    ago: "ago", "sedan";
+    bumped_recently: "Last bump", "Senast förnyad";
+    charged_again: "another one is charged again.", "en till debiteras igen.";
+    more_than_left: "That is more than is left: what exceeds it is refused.", "Det är mer än vad som är kvar: det som överstiger avvisas.";
+    not_sent: "Not included", "Tas inte med";
+    nothing_to_promote: "None of these ads can be promoted now.", "Ingen av annonserna kan lyftas nu.";
+    skip_hidden: "hidden", "dold";
+    skip_deleted: "deleted", "borttagen";
+    skip_not_published: "not published", "inte publicerad";
+    skip_not_found: "does not exist", "finns inte";
+    skip_not_permitted: "you may not promote it on its marketplaces", "du får inte lyfta den på dess marknadsplatser";
+    skip_not_allowed: "not possible for this type of vehicle", "inte möjligt för den här fordonstypen";
+    skip_suspended: "the dealer is suspended", "handlaren är avstängd";
+    skip_pole_position: "has pole position already", "har redan toppläge";
+    skip_already: "is being promoted already", "lyfts redan";
+    skip_budget: "the budget is used up", "budgeten är slut";
+    skip_quota: "too much is under way", "för mycket pågår";
+
+    // Schedules.
+    schedules: "Schedules", "Scheman";
+    schedules_lead: "Have ads bumped at fixed times, without doing it yourself.", "Låt annonser förnyas på bestämda tider, utan att göra det själv.";
+    no_schedules: "There are no schedules.", "Det finns inga scheman.";
+    new_schedule: "New schedule", "Nytt schema";
+    change_schedule: "Change the schedule", "Ändra schemat";
+    delete_schedule: "Delete the schedule", "Ta bort schemat";
+    delete_schedule_does: "It does not run any more, and the list of its runs is removed. What it has ordered stays ordered.",
+        "Det körs inte mer, och listan över dess körningar tas bort. Det som redan är beställt ligger kvar.";
+    resume_schedule: "Resume", "Återuppta";
+    schedule_paused: "Paused", "Pausat";
+    schedule_runs: "Active", "Aktivt";
+    schedule_over: "Over", "Avslutat";
+    schedule_over_means: "It does not run: it is paused, or its last day is over.", "Det körs inte: det är pausat, eller så har dess sista dag passerat.";
+    start_schedule: "Start the schedule", "Starta schemat";
+    show_cost: "Show what it does and costs", "Visa vad det gör och kostar";
+    next_two_weeks: "The next two weeks", "De närmaste två veckorna";
+    if_nothing_changes: "If ads and budget stay as they are now.", "Om annonser och budget är som nu.";
+    next_run: "Next run", "Nästa körning";
+    for_ads: "for", "för";
+    runs: "What its runs did", "Vad körningarna gjorde";
+    no_runs: "It has not run yet.", "Det har inte körts än.";
+    promoted: "Ordered", "Beställt";
+    skipped: "Left out", "Hoppades över";
+    and_more: "and further:", "och ytterligare:";
+    which_ads: "Which ads", "Vilka annonser";
+    all_ads: "all ads", "alla annonser";
+    one_ad: "the ad", "annonsen";
+    one_ad_help: "Plate or source id; empty for all that match.", "Reg.nr eller käll-id; tomt för alla som passar.";
+    own_selection: "ads by conditions of your system", "annonser enligt villkor i ert system";
+    own_selection_help: "They stay as they are.", "De förblir som de är.";
+    older_than: "older than", "äldre än";
+    most_per_run: "Ads each time, at most", "Annonser varje gång, högst";
+    longest_unchanged_first: "Not changed or bumped for longest first", "Längst utan ändring eller förnyelse först";
+    weekdays: "Weekdays", "Veckodagar";
+    no_weekday_is_every_day: "None chosen: every day.", "Ingen vald: varje dag.";
+    every_day: "every day", "varje dag";
+    time_of_day: "Time", "Klockslag";
+    until_day: "until", "till och med";
+    last_day: "Last day", "Sista dag";
+    until_help: "Empty: no end.", "Tomt: inget slut.";
+    each_time: "each time", "varje gång";
+    min_age: "Older than, in days", "Äldre än, i dagar";
+    only_one_ad: "Only one ad", "Bara en annons";
+    budget_of_month: "Most in a month", "Högst per månad";
+    schedule_budget_help: "What this schedule may cost in a month; empty: as much as your budget has.", "Vad schemat får kosta per månad; tomt: så mycket som er budget räcker till.";
+    monday: "Mon", "mån";
+    tuesday: "Tue", "tis";
+    wednesday: "Wed", "ons";
+    thursday: "Thu", "tors";
+    friday: "Fri", "fre";
+    saturday: "Sat", "lör";
+    sunday: "Sun", "sön";
 
     // Words of the API.
     status: "Status", "Status";

@@ -37,8 +37,12 @@ pub(super) struct Visitor {
 /// A visit of a signed-in visitor with the permission of the page.
 pub(super) struct Visit {
     pub(super) visitor: Arc<Visitor>,
-    /// Caller whose token signed in.
+    /// Caller whose token signed in, or whom a link signed in.
     pub(super) caller: Caller,
+    /// The visitor's session.
+    pub(super) session: Uuid,
+    /// The token whose revocation ends what the visitor gives to others.
+    pub(super) root: String,
     /// Id of the HTTP request, and of what it changes.
     pub(super) request_id: Uuid,
     pub(super) query: Vec<(String, String)>,
@@ -90,6 +94,13 @@ impl Visitor {
     /// Address of a page of the console, by the path behind `/console`.
     pub(super) fn address(&self, path: &str) -> String {
         format!("{}{path}", self.root)
+    }
+
+    /// The same with scheme and host, to be sent to others.
+    pub(super) fn absolute(&self, path: &str) -> String {
+        let host = self.base.find("://").map_or(0, |at| at + 3);
+        let origin = self.base[host..].find('/').map_or(&*self.base, |at| &self.base[..host + at]);
+        format!("{origin}{}", self.address(path))
     }
 
     /// Redirects to another page of the console, always on this host.

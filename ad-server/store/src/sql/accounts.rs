@@ -48,6 +48,46 @@ statements! {
             SELECT * FROM matching ORDER BY seq DESC LIMIT :limit OFFSET :offset
         ) AS page ON true";
 
+    /// The newest charges of a dealer in a month: sums by quarters of an hour, kind, state and currency, with their number and the oldest time.
+    ChargesByQuarter<'a> { dealer_code: &'a str, month: String, most: u32 }
+    both "
+        SELECT quarter, kind, state, currency, CAST(sum(amount) AS BIGINT), count(*), min(at)
+        FROM (
+            SELECT at, at / 900000 AS quarter, kind, state, currency, amount FROM charges
+            WHERE month = :month AND dealer_code = :dealer_code ORDER BY seq DESC LIMIT :most
+        ) AS newest
+        GROUP BY quarter, kind, state, currency";
+
+    /// A page of those of these charges that match, newest first, each with the number of all and its place.
+    NewestCharges<'a> {
+        dealer_code: &'a str, month: String, most: u32, kind: Option<&'a str>, any_ad: bool, source_ids: Vec<String>, limit: u32,
+        offset: u64,
+    }
+    sqlite "
+        WITH matching AS (
+            SELECT * FROM (
+                SELECT * FROM charges WHERE month = :month AND dealer_code = :dealer_code ORDER BY seq DESC LIMIT :most
+            ) AS newest
+            WHERE (:kind IS NULL OR kind = :kind) AND (:any_ad OR source_id IN (SELECT value FROM json_each(:source_ids)))
+        )
+        SELECT (SELECT count(*) FROM matching), -seq, at, source_id, dealer_code, request_id, kind, marketplace, amount, currency,
+            state, asked_by
+        FROM (SELECT 1) AS one LEFT JOIN (
+            SELECT * FROM matching ORDER BY seq DESC LIMIT :limit OFFSET :offset
+        ) AS page ON true"
+    postgres "
+        WITH matching AS (
+            SELECT * FROM (
+                SELECT * FROM charges WHERE month = :month AND dealer_code = :dealer_code ORDER BY seq DESC LIMIT :most
+            ) AS newest
+            WHERE (:kind IS NULL OR kind = :kind) AND (:any_ad OR source_id = ANY (:source_ids))
+        )
+        SELECT (SELECT count(*) FROM matching), -seq, at, source_id, dealer_code, request_id, kind, marketplace, amount, currency,
+            state, asked_by
+        FROM (SELECT 1) AS one LEFT JOIN (
+            SELECT * FROM matching ORDER BY seq DESC LIMIT :limit OFFSET :offset
+        ) AS page ON true";
+
     /// The charges of a month, by dealers and in their order.
     ChargesOfMonth { month: String }
     both "

@@ -46,6 +46,23 @@ statements! {
         FROM tokens
         WHERE scope_type = 'dealer_code' AND scope = :dealer_code ORDER BY jti";
 
+    /// Exports the links that sign in to the console and its sessions, without their secrets, which are not stored.
+    ExportConsoleAccess { scope: String }
+    sqlite "
+        SELECT json_object(
+            'kind', 'console_access', 'id', id, 'permissions', json(permissions), 'label', label, 'token', token, 'made_by', made_by,
+            'is_session', json(iif(session_hash IS NULL, 'false', 'true')), 'created', created, 'signed_in', signed_in,
+            'last_used', last_used, 'expires', expires, 'ended', ended)
+        FROM console_access
+        WHERE scope = :scope ORDER BY created, id"
+    postgres "
+        SELECT CAST(json_build_object(
+            'kind', 'console_access', 'id', id, 'permissions', CAST(permissions AS JSON), 'label', label, 'token', token,
+            'made_by', made_by, 'is_session', session_hash IS NOT NULL, 'created', created, 'signed_in', signed_in,
+            'last_used', last_used, 'expires', expires, 'ended', ended) AS TEXT)
+        FROM console_access
+        WHERE scope = :scope ORDER BY created, id";
+
     /// Some of its ads, by source id, those after a given one: source id, number and the ad.
     ExportAds<'a> { dealer_code: &'a str, after: &'a str, limit: u32 }
     sqlite "

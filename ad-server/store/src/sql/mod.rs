@@ -3,6 +3,7 @@
 //! The databases differ in how the steps of a write depend on each other. SQLite runs one after the other, each of which asks by
 //! `changes()` or by the lease whether to go on. PostgreSQL runs one statement whose steps read the rows of the first one.
 
+pub(super) mod access;
 pub(super) mod accounts;
 pub(super) mod ads;
 pub(super) mod answers;

@@ -7,6 +7,7 @@ use crate::{sql, sqlite, statement::TOGETHER};
 
 pub(super) fn all() -> Vec<(&'static str, Statement)> {
     let modules = [
+        sql::access::all(),
         sql::accounts::all(),
         sql::ads::all(),
         sql::answers::all(),

@@ -116,7 +116,7 @@ fn right_claims_tell_who_calls() {
         (json!({"permissions": ["read"]}), &dealer, read),
         (json!({"permissions": ["read", "read"]}), &dealer, read),
         (json!({"permissions": []}), &dealer, Permissions::default()),
-        (json!({"permissions": ["webhooks", "promote", "write", "read"]}), &dealer, Permissions::ALL),
+        (json!({"permissions": ["webhooks", "promote", "access", "write", "read"]}), &dealer, Permissions::ALL),
         (json!({"sub": "x", "roles": ["y"], "aud_": 1}), &dealer, Permissions::ALL),
         (json!({"dealer_code": null, "operator": true}), &Access::Operator, Permissions::OPERATOR),
         (

@@ -16,7 +16,7 @@ pub(super) const PROMOTION: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_00
 /// Examples by name, with what they are of.
 pub(super) fn examples() -> Vec<(&'static str, &'static str, Value)> {
     let error = |error: PromotionError| json!({"detail": ApiError::from(error).detail()});
-    let input = json!({"kind": "bump", "select": {"status": "live", "category_id": 1020}, "order": "updated", "most_per_run": 5,
+    let input = json!({"kind": "bump", "select": {"status": "live", "category_id": 1020}, "order": "updated", "most_per_run": 5, "min_age_days": 14,
         "weekdays": ["mon", "thu"], "at": "08:00", "zone": "Europe/Stockholm", "budget": 1500});
     vec![
         ("PromotionInput", "The five cars that were left alone for longest, twice a week", input),
@@ -40,7 +40,7 @@ fn due() -> Timestamp {
 
 fn promotion() -> Value {
     json!({"id": PROMOTION, "dealer_code": examples::DEALER, "kind": "bump", "select": {"status": "live", "category_id": 1020},
-        "order": "updated", "most_per_run": 5, "weekdays": ["mon", "thu"], "at": "08:00", "zone": "Europe/Stockholm", "until": null,
+        "order": "updated", "most_per_run": 5, "min_age_days": 14, "weekdays": ["mon", "thu"], "at": "08:00", "zone": "Europe/Stockholm", "until": null,
         "budget": 1500, "exclude_primary": false, "exclude_secondary": false, "paused": false, "next_run": due(), "last_run": null,
         "created": examples::now(), "asked_by": {"token": "5f0c6b3e", "label": "Stock system"}})
 }

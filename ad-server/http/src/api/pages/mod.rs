@@ -38,6 +38,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         Some(metrics) => route.at("/metrics", metrics_page(metrics)),
         None => route,
     };
+    let has_console = route.has_console;
     let page = |html: Box<dyn Fn() -> String + Send + Sync>| StaticDocument::page(context.public_url.clone(), html);
     let viewer = |viewer| {
         let tags = openapi::tags();
@@ -55,8 +56,8 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         .iter()
         .fold(route, |route, asset| route.at(format!("/docs/assets/{}", asset.name), ReadOnly(asset.document())));
     route
-        .at("/", ReadOnly(at_slash(start(StartPage { root: "./", docs: "docs/" }))))
-        .at("/docs", ReadOnly(at_slash(start(StartPage { root: "../", docs: "./" }))))
+        .at("/", ReadOnly(at_slash(start(StartPage { root: "./", docs: "docs/", has_console }))))
+        .at("/docs", ReadOnly(at_slash(start(StartPage { root: "../", docs: "./", has_console }))))
         .at("/docs/changelog", ReadOnly(page(Box::new(text::changelog))))
         .at("/docs/errors", ReadOnly(at_slash(page(Box::new(error_codes::index)))))
         .at("/docs/swagger-ui", viewer(Viewer::SwaggerUi))

@@ -40,18 +40,23 @@ pub(super) struct StartPage {
     pub(super) root: &'static str,
     /// Relative to the folder `docs/`.
     pub(super) docs: &'static str,
+    /// Whether the service has a console.
+    pub(super) has_console: bool,
 }
 
 impl StartPage {
     /// The page; `sample` is a request that creates an ad.
     pub(super) fn html(self, sample: &str) -> String {
-        let Self { root, docs } = self;
+        let Self { root, docs, has_console } = self;
         let content = html! {
             h1 { (TITLE) }
             p {
                 "Manage vehicle and machinery ads on two marketplaces through one JSON API. Writes are answered at once and processed \
                  afterwards; the log of each ad shows the progress. "
                 span.faint { "Version " (env!("CARGO_PKG_VERSION")) "." }
+            }
+            @if has_console {
+                p { a href={ (root) "console/" } { "Console" } ": see and change ads in the browser" }
             }
             h2 { "Documentation" }
             ul {

@@ -72,7 +72,7 @@ pub(super) async fn overview(visit: Visit) -> PageResult {
 }
 
 /// The operator for the audit log: label and id of the token.
-fn operator(visit: &Visit) -> Operator<'_> {
+pub(super) fn operator(visit: &Visit) -> Operator<'_> {
     let (console, caller) = (&visit.visitor.console, &visit.caller);
     let name = match &caller.label {
         Some(label) => format!("{label} (token {})", caller.jti),
@@ -108,7 +108,7 @@ fn on_page<T>(all: &[T], page: Page) -> &[T] {
 }
 
 /// The links between the pages for operators.
-fn pages(visit: &Visit) -> Markup {
+pub(super) fn pages(visit: &Visit) -> Markup {
     let texts = visit.visitor.texts;
     let pages = [
         ("/operators", texts.overview),
@@ -116,6 +116,7 @@ fn pages(visit: &Visit) -> Markup {
         ("/operators/ads", texts.failed_ads),
         ("/operators/dealers", texts.dealers),
         ("/operators/tokens", texts.tokens),
+        ("/operators/access", texts.access),
         ("/operators/limits", texts.limits),
         ("/operators/audit", texts.audit),
         ("/operators/erase", texts.erase),

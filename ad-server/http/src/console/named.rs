@@ -1,0 +1,182 @@
+//! What sellers know things by: ads by title and plate, money in their currency, and why an ad is not promoted.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ad_core::{
+    model::{Ad, Amount, Content, Month},
+    service::{Access, ServiceError, Target},
+    violation::Code,
+};
+use futures_util::{StreamExt, stream};
+use maud::{Markup, html};
+
+use super::{
+    act::AdKey,
+    show,
+    texts::{Language, Texts},
+    visitor::{Visit, Visitor},
+};
+use crate::api::ApiError;
+
+/// Ads that are read at once.
+pub(super) const AT_ONCE: usize = 16;
+
+/// Ads by dealer code and source id, as far as the visitor sees them.
+#[derive(Debug, Default)]
+pub(super) struct NamedAds(HashMap<(String, String), Ad>);
+
+impl NamedAds {
+    /// Reads ads by dealer code and source id.
+    pub(super) async fn read(visit: &Visit, wanted: BTreeSet<(String, String)>) -> Result<Self, ApiError> {
+        let (service, scope) = (&visit.visitor.context.service, &visit.caller.scope);
+        let read = |key: (String, String)| async move {
+            let target = Target::from(&key.1).of_dealer(Some(&key.0));
+            let found = found(service.read_without_log(scope, target).await)?;
+            Ok::<_, ApiError>(found.map(|found| (key, found.ad)))
+        };
+        let mut reads = stream::iter(wanted).map(read).buffer_unordered(AT_ONCE);
+        let mut ads = HashMap::new();
+        while let Some(read) = reads.next().await {
+            ads.extend(read?);
+        }
+        Ok(Self(ads))
+    }
+
+    /// An ad by title and plate, with a link to its page; by its source id if it is gone.
+    pub(super) fn link(&self, visit: &Visit, dealer_code: &str, source_id: &str) -> Markup {
+        let ad = self.0.get(&(dealer_code.to_owned(), source_id.to_owned()));
+        ad.map_or_else(|| html! { code { (source_id) } }, |ad| link(&visit.visitor, ad))
+    }
+}
+
+/// What was found; `None` if there is no such ad in the scope.
+pub(super) fn found<T>(read: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error @ ServiceError::Store(_)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// An ad by title and plate, with a link to its page.
+pub(super) fn link(visitor: &Visitor, ad: &Ad) -> Markup {
+    html! {
+        a href=(visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (show::title(ad)) }
+        (plate(&ad.content))
+    }
+}
+
+fn plate(content: &Content) -> Markup {
+    html! { @if let Some(plate) = content.registration_number() { " " span.plate { (plate) } } }
+}
+
+/// An amount in the words of a language: `189 900 kr`, `189 900 SEK`.
+pub(super) fn money(language: Language, amount: Amount, currency: &str) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53 hundredths")]
+    let text = show::money(amount.hundredths().max(0) as f64 / 100.0);
+    match (language, currency) {
+        (Language::Swedish, "SEK") => format!("{} kr", text.replace('.', ",")),
+        (Language::Swedish, _) => format!("{} {currency}", text.replace('.', ",")),
+        (Language::English, _) => format!("{text} {currency}"),
+    }
+}
+
+/// What something costs; a word where it is free.
+pub(super) fn cost(visit: &Visit, amount: Option<Amount>, currency: &str) -> String {
+    match amount {
+        Some(amount) => money(visit.visitor.language, amount, currency),
+        None => visit.visitor.texts.free.to_owned(),
+    }
+}
+
+/// A month by its name, such as `November 2026`.
+pub(super) fn month(language: Language, month: Month) -> String {
+    const ENGLISH: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    const SWEDISH: [&str; 12] = [
+        "januari",
+        "februari",
+        "mars",
+        "april",
+        "maj",
+        "juni",
+        "juli",
+        "augusti",
+        "september",
+        "oktober",
+        "november",
+        "december",
+    ];
+    let text = month.to_string();
+    let names = match language {
+        Language::English => ENGLISH,
+        Language::Swedish => SWEDISH,
+    };
+    let name = text.get(5..).and_then(|number| number.parse::<usize>().ok()).and_then(|number| names.get(number - 1));
+    match (name, text.get(..4)) {
+        (Some(name), Some(year)) => format!("{name} {year}"),
+        _ => text,
+    }
+}
+
+/// Why an ad is not promoted, by its code.
+pub(super) const fn not_promoted(texts: &Texts, code: Code) -> &'static str {
+    match code {
+        Code::AdHidden => texts.skip_hidden,
+        Code::AdDeleted => texts.skip_deleted,
+        Code::AdNotPublished => texts.skip_not_published,
+        Code::NotFound => texts.skip_not_found,
+        Code::PromotionNotPermitted => texts.skip_not_permitted,
+        Code::NotAllowed => texts.skip_not_allowed,
+        Code::DealerSuspended => texts.skip_suspended,
+        Code::PolePositionActive => texts.skip_pole_position,
+        Code::AlreadyPromoted => texts.skip_already,
+        Code::BudgetExceeded => texts.skip_budget,
+        Code::QuotaExceeded => texts.skip_quota,
+        other => texts.failure(other),
+    }
+}
+
+/// The dealer that a page is about: the one of the query, or the first one of the scope.
+pub(super) fn dealer(visit: &Visit, named: Option<&str>) -> Result<std::sync::Arc<ad_core::model::Dealer>, ApiError> {
+    let dealers = visit.visitor.context.service.dealers_in(&visit.caller.scope);
+    let wanted = dealers.into_iter().find(|dealer| named.is_none_or(|code| dealer.code == code));
+    wanted.ok_or_else(|| ServiceError::NotFound.into())
+}
+
+/// Whether the visitor has several dealers.
+pub(super) fn is_group(visit: &Visit) -> bool {
+    matches!(visit.caller.scope, Access::Group(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_written_as_in_the_language() {
+        let amount = Amount::from_hundredths(18_990_050);
+        assert_eq!(money(Language::Swedish, amount, "SEK"), "189\u{202f}900,50 kr");
+        assert_eq!(money(Language::English, amount, "SEK"), "189\u{202f}900.50 SEK");
+        assert_eq!(money(Language::Swedish, Amount::from_hundredths(5900), "EUR"), "59 EUR");
+    }
+
+    #[test]
+    fn months_have_names() {
+        let november = "2026-11".parse().unwrap();
+        assert_eq!(month(Language::English, november), "November 2026");
+        assert_eq!(month(Language::Swedish, november), "november 2026");
+    }
+}

@@ -1,0 +1,371 @@
+//! The form of a schedule. A seller first sees what the next run would do and cost, and then saves.
+
+use std::sync::Arc;
+
+use ad_core::{
+    categories,
+    fields::FieldErrors,
+    model::{AdFilter, AdQuery, AdStatus, Dealer, Page, Promotion, PromotionKind, PromotionPreview, Weekday, plate},
+    service::{PromotionError, ServiceError},
+};
+use maud::{Markup, html};
+use poem::http::StatusCode;
+use serde_json::{Map, Number, Value, json};
+
+use super::{
+    account::kind_of,
+    named::{self, NamedAds},
+    page::{self, NoticeKind, Section},
+    schedule_words::{ORDERS, Selection, summary, weekday},
+    schedules::{self, api, id},
+    visitor::{PageResult, Visit},
+};
+use crate::api::ApiError;
+
+/// Ads that a run of a new schedule promotes at most, unless the seller says otherwise.
+const MOST_PER_RUN: &str = "5";
+
+/// The fields of the form as texts.
+#[derive(Debug, Clone, Default)]
+struct Fields {
+    dealer_code: String,
+    kind: String,
+    selection: Selection,
+    min_age_days: String,
+    order: String,
+    most_per_run: String,
+    /// Names of the days; none: every day.
+    weekdays: Vec<String>,
+    at: String,
+    until: String,
+    budget: String,
+    /// Whether the selection is one that the form has no fields for, and stays as it is.
+    keeps_selection: bool,
+}
+
+impl Fields {
+    /// Those of a new schedule, for the ad that the address names if it names one.
+    fn new(visit: &Visit) -> Self {
+        let given = |name: &str| visit.parameter(name).unwrap_or_default().to_owned();
+        Self {
+            dealer_code: given("dealer_code"),
+            kind: PromotionKind::Bump.name().to_owned(),
+            selection: Selection {
+                status: AdStatus::Live.name().to_owned(),
+                source_id: given("source_id"),
+                ..Selection::default()
+            },
+            order: "updated".to_owned(),
+            most_per_run: MOST_PER_RUN.to_owned(),
+            at: "08:00".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn of(schedule: &Promotion) -> Self {
+        let rules = &schedule.rules;
+        let selection = Selection::of(&rules.select);
+        let text = |value: Option<String>| value.unwrap_or_default();
+        Self {
+            dealer_code: schedule.dealer_code.clone(),
+            kind: rules.kind.name().to_owned(),
+            keeps_selection: selection.is_none(),
+            selection: selection.unwrap_or_default(),
+            min_age_days: text(rules.min_age_days.map(|days| days.to_string())),
+            order: rules.order.to_string(),
+            most_per_run: rules.most_per_run.to_string(),
+            weekdays: rules.weekdays.iter().flatten().map(|day| day.name().to_owned()).collect(),
+            at: rules.at.to_string(),
+            until: text(rules.until.map(|day| day.to_string())),
+            budget: text(rules.budget.map(|budget| budget.to_string())),
+        }
+    }
+
+    fn sent(visit: &Visit, keeps_selection: bool) -> Self {
+        let field = |name: &str| visit.field(name).map(str::trim).unwrap_or_default().to_owned();
+        let days = visit.form.iter().filter(|(name, _)| name == "weekday").map(|(_, day)| day.clone());
+        Self {
+            dealer_code: field("dealer_code"),
+            kind: field("kind"),
+            selection: Selection { status: field("status"), category: field("category"), source_id: field("one_ad") },
+            min_age_days: field("min_age_days"),
+            order: field("order"),
+            most_per_run: field("most_per_run"),
+            weekdays: days.collect(),
+            at: field("at").chars().take(5).collect(),
+            until: field("until"),
+            budget: field("budget"),
+            keeps_selection,
+        }
+    }
+
+    /// The same as the API takes it.
+    fn body(&self, is_new: bool) -> Map<String, Value> {
+        let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
+        // What is no number goes on as a text, and is refused as one.
+        let whole = |given: &str| given.parse::<u32>().map_or_else(|_| text(given), Value::from);
+        let budget = super::account::amount(&self.budget).and_then(|amount| amount.to_string().parse::<Number>().ok());
+        let days = if self.weekdays.is_empty() { Value::Null } else { json!(self.weekdays) };
+        let mut body = Map::from_iter([
+            ("kind".to_owned(), text(&self.kind)),
+            ("order".to_owned(), text(&self.order)),
+            ("most_per_run".to_owned(), whole(&self.most_per_run)),
+            ("min_age_days".to_owned(), whole(&self.min_age_days)),
+            ("weekdays".to_owned(), days),
+            ("at".to_owned(), text(&self.at)),
+            ("until".to_owned(), text(&self.until)),
+            ("budget".to_owned(), budget.map_or_else(|| text(&self.budget), Value::Number)),
+        ]);
+        if !self.keeps_selection {
+            body.insert("select".to_owned(), self.selection.select().into());
+        }
+        if is_new && !self.dealer_code.is_empty() {
+            body.insert("dealer_code".to_owned(), self.dealer_code.as_str().into());
+        }
+        body
+    }
+}
+
+/// What the form is shown with, besides its fields.
+enum Beside {
+    Nothing,
+    Preview(Box<Promotion>, PromotionPreview, NamedAds),
+    Problem(ApiError),
+}
+
+/// `GET /console/schedule/edit`: the form of a new schedule or, with `id`, of one that there is.
+pub(super) async fn edit(visit: Visit) -> PageResult {
+    let fields = match current(&visit).await? {
+        Some(schedule) => Fields::of(&schedule),
+        None => Fields::new(&visit),
+    };
+    Ok(show(&visit, &fields, &Beside::Nothing))
+}
+
+async fn current(visit: &Visit) -> Result<Option<Promotion>, ApiError> {
+    match id(visit) {
+        Some(id) => Ok(Some(api(visit)?.promotions.promotion(&visit.caller.scope, id).await?)),
+        None => Ok(None),
+    }
+}
+
+/// `POST /console/schedule/edit`: shows what the next run would do, or saves.
+pub(super) async fn save(visit: Visit) -> PageResult {
+    let (api, scope, origin) = (api(&visit)?, &visit.caller.scope, visit.origin());
+    let current = current(&visit).await?;
+    let keeps_selection = current.as_ref().is_some_and(|it| Selection::of(&it.rules.select).is_none());
+    let mut fields = Fields::sent(&visit, keeps_selection);
+    resolve(&visit, &mut fields.selection).await?;
+    let id = current.as_ref().map(|schedule| schedule.id);
+    let body = fields.body(id.is_none());
+    if visit.field("do") == Some("save") {
+        let saved = match id {
+            Some(id) => api.promotions.change(scope, id, &body, &origin).await,
+            None => api.promotions.create(scope, &body, &origin).await,
+        };
+        return match saved {
+            Ok(schedule) => {
+                api.due.notify_one();
+                Ok(visit.visitor.redirect(&format!("/schedule?id={}&done=1", schedule.id)))
+            }
+            Err(error) => refused(&visit, &fields, error),
+        };
+    }
+    match api.promotions.preview_of(scope, id, &body, &origin).await {
+        Ok((schedule, preview)) => {
+            let names = schedules::names_of_preview(&visit, &schedule.dealer_code, &preview).await?;
+            Ok(show(&visit, &fields, &Beside::Preview(Box::new(schedule), preview, names)))
+        }
+        Err(error) => refused(&visit, &fields, error),
+    }
+}
+
+/// A plate stands for the ad that has it.
+async fn resolve(visit: &Visit, selection: &mut Selection) -> Result<(), ApiError> {
+    if selection.source_id.is_empty() {
+        return Ok(());
+    }
+    let query = AdQuery {
+        filters: vec![AdFilter::RegistrationNumber(plate(&selection.source_id))],
+        page: Page { limit: 1, offset: 0 },
+        ..AdQuery::default()
+    };
+    let found = visit.visitor.context.service.list(&visit.caller.scope, None, query).await?;
+    if let Some(listed) = found.rows.into_iter().next() {
+        selection.source_id = listed.ad.source_id;
+    }
+    Ok(())
+}
+
+/// The form again, with what is wrong. What a seller cannot correct is an error of its own.
+fn refused(visit: &Visit, fields: &Fields, error: PromotionError) -> PageResult {
+    match error {
+        PromotionError::Service(ServiceError::Invalid(_)) | PromotionError::TooMany { .. } => {
+            Ok(show(visit, fields, &Beside::Problem(error.into())))
+        }
+        other => Err(other.into()),
+    }
+}
+
+/// What is wrong with the fields, by the names of the form.
+fn problems(visit: &Visit, error: &ApiError) -> Markup {
+    let texts = visit.visitor.texts;
+    let label = |path: &str| match path.split('.').next().unwrap_or_default() {
+        "dealer_code" => texts.dealer,
+        "kind" => texts.what,
+        "order" => texts.order,
+        "most_per_run" => texts.most_per_run,
+        "min_age_days" => texts.min_age,
+        "weekdays" => texts.weekdays,
+        "at" => texts.time_of_day,
+        "until" => texts.last_day,
+        "budget" => texts.budget_of_month,
+        _ => texts.which_ads,
+    };
+    let errors: Vec<_> =
+        error.fields().map(|(fields, _): (&FieldErrors, _)| fields.flatten()).into_iter().flatten().collect();
+    html! {
+        @if errors.is_empty() {
+            @for text in page::reasons(error) { p { (text) } }
+        } @else {
+            ul { @for (path, text) in &errors { li { strong { (label(path)) } ": " span lang="en" { (text) } } } }
+        }
+    }
+}
+
+fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
+    let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
+    let id = id(visit);
+    let title = if id.is_some() { texts.change_schedule } else { texts.new_schedule };
+    let path = id.map_or_else(|| "/schedule/edit".to_owned(), |id| format!("/schedule/edit?id={id}"));
+    let status = match beside {
+        Beside::Problem(error) => error.default_response().status(),
+        Beside::Nothing | Beside::Preview(..) => StatusCode::OK,
+    };
+    let content = html! {
+        p.crumbs { a href=(visitor.address("/schedules")) { (texts.schedules) } }
+        h1 { (title) }
+        form method="post" action=(visitor.address(&path)) {
+            @match beside {
+                Beside::Nothing => {},
+                Beside::Problem(error) => (page::notice(NoticeKind::Error, &problems(visit, error))),
+                Beside::Preview(schedule, preview, names) => {
+                    p.lead { (summary(visit, schedule)) }
+                    (schedules::previewed(visit, &schedule.dealer_code, preview, names))
+                    div.actions.save {
+                        button.primary name="do" value="save" { (if id.is_some() { texts.save } else { texts.start_schedule }) }
+                        a.button href=(visitor.address("/schedules")) { (texts.back) }
+                    }
+                }
+            }
+            div.panel { (inputs(visit, fields, id.is_none())) }
+            div.actions { button.primary[matches!(beside, Beside::Nothing | Beside::Problem(_))] name="do" value="check" { (texts.show_cost) } }
+        }
+    };
+    page::page_with_status(visit, status, Section::Schedules, title, &content)
+}
+
+fn inputs(visit: &Visit, fields: &Fields, is_new: bool) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        @if is_new && named::is_group(visit) { (dealers(visit, fields)) }
+        fieldset.choice {
+            legend { (texts.what) }
+            @for kind in [PromotionKind::Bump, PromotionKind::PolePosition] {
+                label.choice { input type="radio" name="kind" value=(kind.name()) checked[fields.kind == kind.name()]; (kind_of(visit, kind)) }
+            }
+        }
+        (which(visit, fields))
+        div.fields {
+            div.field {
+                label for="most_per_run" { (texts.most_per_run) }
+                input #most_per_run type="number" name="most_per_run" min="1" max="500" required value=(fields.most_per_run);
+            }
+            div.field {
+                label for="order" { (texts.order) }
+                select #order name="order" {
+                    @for (order, text) in ORDERS { option value=(order) selected[fields.order == order] { (text(texts)) } }
+                }
+            }
+        }
+        fieldset.choice {
+            legend { (texts.weekdays) }
+            @for day in Weekday::NAMES.iter().filter_map(|name| Weekday::from_name(name)) {
+                label.choice { input type="checkbox" name="weekday" value=(day.name()) checked[fields.weekdays.iter().any(|it| it == day.name())]; (weekday(texts, day)) }
+            }
+            p.help { (texts.no_weekday_is_every_day) }
+        }
+        div.fields {
+            div.field {
+                label for="at" { (texts.time_of_day) }
+                input #at type="time" name="at" required value=(fields.at);
+            }
+            div.field {
+                label for="until" { (texts.last_day) }
+                input #until type="date" name="until" value=(fields.until) aria-describedby="until-help";
+                p.help #until-help { (texts.until_help) }
+            }
+            div.field {
+                label for="budget" { (texts.budget_of_month) }
+                input #budget name="budget" inputmode="decimal" autocomplete="off" value=(fields.budget) aria-describedby="budget-help";
+                p.help #budget-help { (texts.schedule_budget_help) }
+            }
+        }
+    }
+}
+
+fn dealers(visit: &Visit, fields: &Fields) -> Markup {
+    let texts = visit.visitor.texts;
+    let dealers: Vec<Arc<Dealer>> = visit.visitor.context.service.dealers_in(&visit.caller.scope);
+    html! {
+        div.field {
+            label for="dealer_code" { (texts.dealer) }
+            select #dealer_code name="dealer_code" {
+                @for dealer in &dealers { option value=(dealer.code) selected[dealer.code == fields.dealer_code] { (dealer.name) } }
+            }
+        }
+    }
+}
+
+/// Which ads: of a status, a type of vehicle, an age, or one.
+fn which(visit: &Visit, fields: &Fields) -> Markup {
+    let texts = visit.visitor.texts;
+    let Selection { status, category, source_id } = &fields.selection;
+    if fields.keeps_selection {
+        return html! { p { strong { (texts.which_ads) } ": " (texts.own_selection) " " span.help { (texts.own_selection_help) } } };
+    }
+    let statuses = [AdStatus::Live, AdStatus::PartlyLive, AdStatus::Waiting, AdStatus::Failed];
+    html! {
+        fieldset {
+            legend { (texts.which_ads) }
+            div.fields {
+                div.field {
+                    label for="status" { (texts.status) }
+                    select #status name="status" {
+                        option value="" { (texts.all) }
+                        @for known in statuses { option value=(known.name()) selected[known.name() == status] { (texts.ad_status(known)) } }
+                    }
+                }
+                div.field {
+                    label for="category" { (texts.vehicle_type) }
+                    select #category name="category" {
+                        option value="" { (texts.all) }
+                        @for (vehicle_type, known) in categories::typed() {
+                            @let id = known.id.to_string();
+                            option value=(id) selected[id == *category] { (vehicle_type.replace('_', " ")) }
+                        }
+                    }
+                }
+                div.field {
+                    label for="min_age_days" { (texts.min_age) }
+                    input #min_age_days type="number" name="min_age_days" min="1" max="3650" value=(fields.min_age_days);
+                }
+                div.field {
+                    label for="one_ad" { (texts.only_one_ad) }
+                    input #one_ad name="one_ad" maxlength="255" autocomplete="off" value=(source_id) aria-describedby="one_ad-help";
+                    p.help #one_ad-help { (texts.one_ad_help) }
+                }
+            }
+        }
+    }
+}
