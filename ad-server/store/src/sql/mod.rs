@@ -21,3 +21,4 @@ pub(super) mod queue;
 pub(super) mod retention;
 pub(super) mod slots;
 pub(super) mod webhooks;
+pub(super) mod words;

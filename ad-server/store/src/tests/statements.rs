@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::retention::all(),
         sql::slots::all(),
         sql::webhooks::all(),
+        sql::words::all(),
         sql::listings::all(),
     ];
     modules.into_iter().flatten().collect()
