@@ -1211,7 +1211,7 @@ async fn ads_are_found_by_words_in_any_order(store: &dyn Store) {
         ("plt001", 1),
         ("PLT00", 2),
         ("plt 0 citro", 2),
-        ("001 plt", 0),
+        ("003 plt", 0),
         ("mp-771", 1),
         ("MP77", 2),
         ("off881", 1),
