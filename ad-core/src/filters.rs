@@ -6,6 +6,7 @@ use crate::{
     categories::Category,
     model::{Ad, AdFilter, AdOrder, Bound, LogEntry, LogQuery},
     ports::StoredAd,
+    words::{self, WordSearch},
 };
 
 /// Whether an ad with a quality score passes a filter.
@@ -23,6 +24,7 @@ pub(crate) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) ->
             let (title, body) = (ad.content.title(), ad.content.text("body"));
             contains(&format!("{}\n{}", title.unwrap_or_default(), body.unwrap_or_default()), part)
         }
+        AdFilter::Words(text) => WordSearch::of(text).finds(&words::of(ad)),
         AdFilter::MarketplaceAdId(ids) => ad.marketplace_ad_id.as_ref().is_some_and(|id| ids.contains(id)),
         AdFilter::RegistrationNumber(plate) => {
             ad.category().is_some_and(Category::is_found_by_plate)

@@ -13,6 +13,7 @@
 //! | [`written`] | numbers, dates, currencies and truth values as people and programs write them |
 //! | [`not_json`] | what came instead of a JSON object, and what to write |
 //! | [`model`] | ad, log entry, accepted request, list query, dealer, time |
+//! | [`words`] | the words by which an ad is found, and what a search asks of them |
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`fields`] | the rule engine: tables of fields, checked in one walk |
 //! | [`categories`] | one table per vehicle type, the table of the ad around it, and the rules over several fields |
@@ -62,4 +63,5 @@ pub mod status;
 pub mod stock;
 pub mod synonyms;
 pub mod violation;
+pub mod words;
 pub mod written;

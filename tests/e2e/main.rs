@@ -24,6 +24,7 @@ mod erasing;
 mod events;
 mod exporting;
 mod faults;
+mod finding;
 mod generated_clients;
 mod http_headers;
 mod idempotency;

@@ -159,6 +159,7 @@ fn query() -> impl Strategy<Value = String> {
         "category_id",
         "category_id__in",
         "search",
+        "q",
         "marketplace_ad_id",
         "marketplace_ad_id__in",
         "registration_number",

@@ -137,6 +137,8 @@ contract!(
     searched_text_is_plain_text,
     a_changed_text_is_found_and_the_old_one_is_not,
     what_was_found_is_ordered_and_paged,
+    ads_are_found_by_words_in_any_order,
+    words_that_have_changed_are_found_within_a_second,
     logs_filter_order_and_page,
     a_page_ends_at_its_most_bytes_and_the_next_begins_behind_it,
     a_page_of_a_log_ends_at_its_most_bytes,
@@ -1171,6 +1173,84 @@ async fn what_was_found_is_ordered_and_paged(store: &dyn Store) {
     for order in ["created", "updated", "source_id"] {
         expect_found(store, &[("search", "samlar"), ("updated__gt", &updated), ("ordering", order)], 2).await;
     }
+}
+
+/// Waits until lists with `q` know what was written; they may be a second behind.
+async fn expect_words(store: &dyn Store, scope: Scope<'_>, pairs: &[(&str, &str)], count: u64) {
+    let found = || async { (ids(store, scope, pairs).await.0 == count).then_some(()) };
+    eventually(&format!("{count} by {pairs:?} in {scope:?}"), found).await;
+}
+
+async fn ads_are_found_by_words_in_any_order(store: &dyn Store) {
+    for (number, dealer, source_id) in
+        [(1, "north", "Lager-0012"), (2, "south", "Lager-0013"), (3, "north", "b%_'\"\\"), (4, "o'x\\/ y", "Lager-0014")]
+    {
+        let mut ad = ad(number, dealer, source_id);
+        (ad.marketplace_ad_id, ad.offer_id) = (Some(format!("MP-77{number}")), Some(format!("OFF88{number}")));
+        if number != 2 {
+            let mut content = ad.content.fields().clone();
+            content.insert("title".to_owned(), json!(format!("Citroën C{number} Välskött")));
+            ad.content = Content::from(content);
+        }
+        create(store, &ad).await.unwrap();
+    }
+    let both = ["north".to_owned(), "south".to_owned()];
+    let (north, both) = (Scope::Dealer("north"), Scope::Dealers(&both));
+    expect_words(store, north, &[("q", "citroen")], 2).await;
+    expect_words(store, both, &[("q", "lager")], 2).await;
+    for (q, count) in [
+        ("VALSKOTT citroën", 2),
+        ("välsk c1", 1),
+        ("c1 c3", 0),
+        ("alskott", 0),
+        ("lager-0012", 1),
+        ("LAGER0012", 1),
+        ("0012", 1),
+        ("lager c1", 1),
+        ("plt 001", 1),
+        ("plt001", 1),
+        ("PLT00", 2),
+        ("plt 0 citro", 2),
+        ("003 plt", 0),
+        ("mp-771", 1),
+        ("MP77", 2),
+        ("off881", 1),
+        ("ff881", 0),
+        ("b%_'\"\\", 1),
+        ("* OR \"NEAR(\" :* & | ! ' \\ # c1", 0),
+        ("c1 * ( ) \" ' \\ # : & | !", 1),
+        ("", 2),
+        ("---", 2),
+    ] {
+        expect_words(store, north, &[("q", q)], count).await;
+    }
+    expect_words(store, both, &[("q", "lager"), ("dealer_code", "south")], 1).await;
+    expect_words(store, both, &[("q", "lager"), ("source_id", "Lager-0013")], 1).await;
+    expect_words(store, both, &[("q", "lager"), ("search", "citroën")], 1).await;
+    expect_words(store, both, &[("q", "citroen"), ("ordering", "source_id"), ("limit", "1"), ("offset", "1")], 2).await;
+    expect_words(store, both, &[("q", "citroen"), ("state", "deleted")], 0).await;
+    expect_words(store, Scope::Dealers(&[]), &[("q", "citroen")], 0).await;
+    expect_words(store, Scope::Dealer("o'x\\/ y"), &[("q", "citroen c4")], 1).await;
+}
+
+async fn words_that_have_changed_are_found_within_a_second(store: &dyn Store) {
+    let north = Scope::Dealer("north");
+    let mut ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    expect_words(store, north, &[("q", "v60")], 1).await;
+    let mut content = ad.content.fields().clone();
+    content.insert("title".to_owned(), json!("Saab 900"));
+    ad.content = Content::from(content);
+    revise(store, &ad, 0, 2001).await.unwrap();
+    expect_words(store, north, &[("q", "saab")], 1).await;
+    expect_words(store, north, &[("q", "v60")], 0).await;
+    for claimed in claim(store, at(1000)).await {
+        let mut delete = record(&claimed, Outcome::Finished);
+        delete.change.state = Some(AdState::Deleted);
+        delete.change.listings = vec![(Market::Primary, "Listing-5".to_owned())];
+        store.record(delete).await.unwrap();
+    }
+    expect_words(store, north, &[("q", "saab listing"), ("state", "deleted")], 1).await;
 }
 
 async fn logs_filter_order_and_page(store: &dyn Store) {

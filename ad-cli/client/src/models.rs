@@ -222,6 +222,9 @@ pub struct Me {
     pub versions: Vec<ApiVersion>,
     /// Address of the service's documentation.
     pub documentation: String,
+    /// Whether images may have http addresses, as in a sandbox.
+    #[serde(default)]
+    pub http_images: bool,
     /// What a later version of the service has added.
     #[serde(flatten)]
     pub more: Map<String, Value>,

@@ -84,9 +84,16 @@ type Candidates = Vec<(String, String)>;
 fn completed(argument: Arg) -> Arg {
     let values = argument.get_value_names().and_then(<[_]>::first).map(clap::builder::Str::as_str).unwrap_or_default();
     let has_files = values == "FILE|SOURCE_ID";
+    if argument.get_id() == "source_id" || has_files || ["SOURCE_ID", "SOURCE_ID|PAGE"].contains(&values) {
+        return argument.add(ArgValueCompleter::new(move |typed: &OsStr| {
+            let mut found = if has_files { PathCompleter::file().complete(typed) } else { Vec::new() };
+            let ads = typed.to_str().and_then(ads).unwrap_or_default();
+            found.extend(ads.into_iter().filter(is_safe).map(candidate));
+            found
+        }));
+    }
     let candidates: fn(&str) -> Option<Candidates> = match (argument.get_id().as_str(), values) {
         ("profile", _) => profile_names,
-        ("source_id", _) | (_, "SOURCE_ID" | "SOURCE_ID|PAGE" | "FILE|SOURCE_ID") => source_ids,
         ("dealer_code", _) => dealer_codes,
         ("set", _) => settings,
         ("webhook_id", _) => webhook_ids,
@@ -95,11 +102,7 @@ fn completed(argument: Arg) -> Arg {
         ("brand", _) => brands,
         _ => return argument,
     };
-    argument.add(ArgValueCompleter::new(move |typed: &OsStr| {
-        let mut found = if has_files { PathCompleter::file().complete(typed) } else { Vec::new() };
-        found.extend(beginning_with(typed, candidates).into_iter().flatten());
-        found
-    }))
+    argument.add(ArgValueCompleter::new(move |typed: &OsStr| beginning_with(typed, candidates).unwrap_or_default()))
 }
 
 fn profile_names(_: &str) -> Option<Candidates> {
@@ -107,8 +110,26 @@ fn profile_names(_: &str) -> Option<Candidates> {
     Some(profiles.all().map(|(name, profile)| (name.to_owned(), profile.url.clone())).collect())
 }
 
-/// Source ids of ads that are not deleted, from the service.
-fn source_ids(typed: &str) -> Option<Candidates> {
+/// Source ids that begin with what has been typed, or else those of ads that are found by it as a word: a plate, or a word of the title.
+fn ads(typed: &str) -> Option<Candidates> {
+    let begins = |(source_id, _): &(String, String)| source_id.starts_with(typed);
+    if typed.is_empty() {
+        return source_ids(None);
+    }
+    let beginning: Vec<_> = source_ids(Some(("source_id__icontains", typed)))?.into_iter().filter(begins).collect();
+    if !beginning.is_empty() {
+        return Some(beginning);
+    }
+    let mut found = source_ids(Some(("q", typed)))?;
+    if found.len() > 1 {
+        // Shells replace what has been typed by what all candidates begin with: the word stays until one is chosen.
+        found.push((typed.to_owned(), String::new()));
+    }
+    Some(found)
+}
+
+/// Source ids of ads that are not deleted and pass a filter, from the service.
+fn source_ids(filter: Option<(&'static str, &str)>) -> Option<Candidates> {
     #[derive(Deserialize)]
     struct NamedAd {
         source_id: String,
@@ -120,7 +141,7 @@ fn source_ids(typed: &str) -> Option<Candidates> {
         ("ordering", "source_id"),
         ("state", AdState::Created.name()),
     ];
-    pairs.extend((!typed.is_empty()).then_some(("source_id__icontains", typed)));
+    pairs.extend(filter);
     let pairs: Vec<_> = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let query = AdQuery::parse(AD_PARAMETERS, &pairs).ok()?;
     let ads = answer(async |client| Ok(client.v4().list_as::<NamedAd>(&query).await?.body.results))?;
@@ -225,12 +246,16 @@ fn named(entries: Vec<Entry>) -> Candidates {
 /// Candidates that begin with what has been typed, with their descriptions.
 fn beginning_with(typed: &OsStr, candidates: fn(&str) -> Option<Candidates>) -> Option<Vec<CompletionCandidate>> {
     let typed = typed.to_str()?;
-    let candidate = |(value, help): (String, String)| {
-        let help = ad_core::printable::line(&help).into_owned();
-        CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
-    };
-    // A value with control characters would be typed into the shell.
-    let is_safe = |value: &str| !value.chars().any(char::is_control);
-    let found = candidates(typed)?.into_iter().filter(|(value, _)| value.starts_with(typed) && is_safe(value));
-    Some(found.map(candidate).collect())
+    let found = candidates(typed)?.into_iter().filter(|(value, _)| value.starts_with(typed));
+    Some(found.filter(is_safe).map(candidate).collect())
+}
+
+fn candidate((value, help): (String, String)) -> CompletionCandidate {
+    let help = ad_core::printable::line(&help).into_owned();
+    CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
+}
+
+/// A value with control characters would be typed into the shell.
+fn is_safe((value, _): &(String, String)) -> bool {
+    !value.chars().any(char::is_control)
 }

@@ -17,6 +17,8 @@ use reqwest::{
 use serde::Serialize;
 use url::{Host, Url};
 
+use crate::terminal::Context;
+
 /// Largest accepted file, in bytes.
 pub const MOST_BYTES: usize = 15_000_000;
 /// Most redirects that are followed.
@@ -26,6 +28,17 @@ const CONNECT: Duration = Duration::from_secs(5);
 const TOTAL: Duration = Duration::from_secs(20);
 /// Why an address that is not public is not fetched.
 const PRIVATE: &str = "the address leads to a private network, which the service cannot reach";
+
+/// Time for the answer of the service.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether the service accepts images over http, as a sandbox does: then every command has to. The service is asked if the command line, the
+/// environment or a profile names one; without an answer it does not.
+pub(crate) async fn service_accepts_http(context: &Context) -> bool {
+    let Ok(client) = context.client() else { return false };
+    let me = tokio::time::timeout(PATIENCE, client.me()).await;
+    me.is_ok_and(|me| me.is_ok_and(|me| me.body.http_images))
+}
 
 #[derive(Debug)]
 pub(crate) struct ImageChecker {

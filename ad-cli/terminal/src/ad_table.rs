@@ -9,9 +9,28 @@ use serde_json::Value;
 
 use super::{Cell, Column, Tone, counted, grouped, plain, quality};
 
-/// What programs get of an ad in a list as CSV.
-pub const COLUMNS: &[Column] =
-    &Column::at_paths(["source_id", "category_id", "state", "title", "price", "marketplace_ad_id", "updated"]);
+/// What programs get of an ad in a list as CSV: what people see in the table, with amount and currency apart, and ids and times.
+pub const COLUMNS: &[Column] = &[
+    at("source_id"),
+    at("category_fields.registration_number").in_csv("plate", Value::clone),
+    at("title"),
+    at("price").in_csv("price", |prices| of_shown_price(prices, "amount")),
+    at("price").in_csv("currency", |prices| of_shown_price(prices, "currency")),
+    at("price").in_csv("price_type", |prices| of_shown_price(prices, "type")),
+    at("image_refs").in_csv("photos", |images| images.as_array().map_or(Value::Null, |images| images.len().into())),
+    at("category_id").in_csv("type", |id| vehicle_type(id).text.into()),
+    at("category_id"),
+    at("state"),
+    at("dealer_code"),
+    at("marketplace_ad_id"),
+    at("offer_id"),
+    at("created"),
+    at("updated"),
+];
+
+const fn at(path: &'static str) -> Column {
+    Column::new(path, path)
+}
 
 /// What people see of an ad in a list.
 pub const SHOWN: &[Column] = &[
@@ -118,11 +137,20 @@ fn photos(images: &Value) -> Cell {
     }
 }
 
-/// The list price, or the first there is: `349,900 SEK`.
-fn price(prices: &Value) -> Cell {
-    let Some(prices) = prices.as_array() else { return Cell::default() };
+/// The price that a list shows: the reduced one, the list price, or the first there is.
+fn shown_price(prices: &Value) -> Option<&Value> {
+    let prices = prices.as_array()?;
     let of = |kind: &str| prices.iter().find(|price| price["type"] == kind);
-    let Some(price) = of("reduced").or_else(|| of("list")).or_else(|| prices.first()) else { return Cell::default() };
+    of("reduced").or_else(|| of("list")).or_else(|| prices.first())
+}
+
+fn of_shown_price(prices: &Value, member: &str) -> Value {
+    shown_price(prices).map_or(Value::Null, |price| price[member].clone())
+}
+
+/// The price that a list shows: `349,900 SEK`.
+fn price(prices: &Value) -> Cell {
+    let Some(price) = shown_price(prices) else { return Cell::default() };
     let amount = money(&price["amount"], &price["currency"]);
     match price["type"].as_str() {
         Some("call") => "on request".into(),

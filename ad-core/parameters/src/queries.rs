@@ -54,6 +54,7 @@ impl FromParameters for AdQuery {
         filters.extend(values.parsed("category_id", not_a_category, number).map(|id| AdFilter::CategoryId(vec![id])));
         filters.extend(values.items("category_id__in", Expected::Integer, number).map(AdFilter::CategoryId));
         filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
+        filters.extend(values.words("q").map(AdFilter::Words));
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
         filters.extend(values.items("marketplace_ad_id__in", Expected::Text, text).map(AdFilter::MarketplaceAdId));
         filters.extend(values.text("registration_number").map(|text| AdFilter::RegistrationNumber(plate(text))));
@@ -108,6 +109,7 @@ fn of_filter(filter: &AdFilter) -> Option<(&'static str, String)> {
         AdFilter::DealerCode(code) => ("dealer_code", code.clone()),
         AdFilter::CategoryId(ids) => one_or_many(ids, "category_id", "category_id__in"),
         AdFilter::Search(part) => ("search", part.clone()),
+        AdFilter::Words(text) => ("q", text.clone()),
         AdFilter::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
         AdFilter::RegistrationNumber(plate) => ("registration_number", plate.clone()),
         AdFilter::QualityScore(bound, score) => {

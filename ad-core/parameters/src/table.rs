@@ -82,6 +82,7 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("category_id", Takes::Number(0, u16::MAX as u64), "Exactly this category"),
     takes("category_id__in", Takes::Numbers(0, u16::MAX as u64), "One of these categories"),
     takes("search", Takes::Text(MAX_TERM), "Text in title or body, in any case"),
+    takes("q", Takes::Text(MAX_TERM), "Words in any order, at most 10, that title, plate, VIN, `source_id`, `marketplace_ad_id` or `offer_id` have or begin with; ignores case and accents"),
     takes("marketplace_ad_id", Takes::Text(MAX_TEXT), "Primary marketplace ad id"),
     takes("marketplace_ad_id__in", Takes::Texts, "One of these primary marketplace ad ids"),
     takes("registration_number", Takes::Text(MAX_TEXT), "Licence plate, in any case; registered vehicles only"),

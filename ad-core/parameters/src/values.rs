@@ -8,6 +8,7 @@ use ad_core::{
     model::{Action, ActionState, DEFAULT_LIMIT, EventTypes, Included, MAX_LIMIT, Page, Timestamp, VIEW_FIELDS},
     synonyms::names::Names,
     violation::{Code, Cure, Expected, Slip, TextFormat, Violation, nearest},
+    words::{self, MOST_WORDS},
 };
 
 use super::{MAX_ITEMS, MAX_MESSAGES, MAX_TERM, MAX_TEXT, Parameter, Takes, also_called};
@@ -72,6 +73,17 @@ impl<'a> ParameterValues<'a> {
 
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.sent.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value)
+    }
+
+    /// The words of a search, if there are some.
+    pub(super) fn words(&mut self, name: &'static str) -> Option<String> {
+        let text = self.text(name)?;
+        let number = words::count(text);
+        if number > MOST_WORDS {
+            let text = format!("Has {number} words, at most {MOST_WORDS} are allowed; leave some out.");
+            self.errors.push(name, Violation::stated(Code::TooMany, text));
+        }
+        (1..=MOST_WORDS).contains(&number).then(|| text.to_owned())
     }
 
     pub(super) fn parsed<T>(

@@ -77,6 +77,7 @@ fn every_filter_is_understood() {
         ("category_id=1020".to_owned(), AdFilter::CategoryId(vec![1020])),
         ("category_id__in=1020,1060".to_owned(), AdFilter::CategoryId(vec![1020, 1060])),
         ("search=Volvo".to_owned(), AdFilter::Search("Volvo".to_owned())),
+        ("q=volvo v60".to_owned(), AdFilter::Words("volvo v60".to_owned())),
         ("marketplace_ad_id=p-1".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1"]))),
         ("marketplace_ad_id__in=p-1,p-2".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1", "p-2"]))),
         ("registration_number=abc 12d".to_owned(), AdFilter::RegistrationNumber("ABC12D".to_owned())),
@@ -261,9 +262,11 @@ fn terms_and_lists_have_bounds_that_the_refusal_names() {
             "marketplace_ad_id__in",
             "Has 501 items, at most 500 are allowed; split them over several requests.",
         ),
+        (format!("q={}", "a ".repeat(11)), "q", "Has 11 words, at most 10 are allowed; leave some out."),
     ] {
         assert_eq!(ads_refused(&query), json!({name: [message]}));
     }
+    assert_eq!(ads("q= - ").filters.len(), 0, "it asks for nothing");
     assert_eq!(ads(&format!("search={}", "å".repeat(200))).filters.len(), 1);
 }
 

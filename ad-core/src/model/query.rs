@@ -46,6 +46,8 @@ pub enum AdFilter {
     CategoryId(Vec<u16>),
     /// Title, a line feed and body, as one text, contain this, in any case.
     Search(String),
+    /// All words of this text occur in title, plate, VIN or ids, as the module `words` compares them. A store may be a second behind.
+    Words(String),
     /// The listing id on the primary marketplace is one of these.
     MarketplaceAdId(Vec<String>),
     /// The plate, in upper case without spaces, of a registered vehicle.

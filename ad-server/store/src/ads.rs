@@ -58,10 +58,11 @@ pub struct DatabaseStore {
 }
 
 impl DatabaseStore {
-    /// The store in this database. From now on it indexes texts in the background, for as long as the database is open, also those
-    /// that a process left unindexed when it ended.
+    /// The store in this database. From now on it indexes texts and words in the background, for as long as the database is open, also
+    /// those that a process left unindexed when it ended.
     pub fn new(database: Database) -> Self {
         database.index_texts();
+        database.keep_words_indexed();
         Self { database, turn: Arc::default(), accounts: Arc::default() }
     }
 
@@ -266,7 +267,12 @@ impl Store for DatabaseStore {
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
-        self.database.page(lists::list(self.database.dialect(), scope, query)).await
+        let dialect = self.database.dialect();
+        let list = match self.database.found_few(scope, query).await? {
+            Some(found) => lists::list_few(dialect, scope, query, found),
+            None => lists::list(dialect, scope, query),
+        };
+        self.database.page(list).await
     }
 
     async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {

@@ -1,6 +1,9 @@
 //! A database of either kind: runs statements and returns rows.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use ad_core::{
     model::Timestamp,
@@ -20,9 +23,13 @@ use super::{
     postgres::{self, NotificationTargets, Postgres, Replica},
     rows::{Columns, FromColumns, Row},
     schema::SchemaState,
-    sql::answers::{AnswerBytesOfHolder, RemoveAnswers},
+    sql::{
+        answers::{AnswerBytesOfHolder, RemoveAnswers},
+        words::CountWordsDue,
+    },
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
+    words::WordIndexer,
     work::{StatementResult, Work},
 };
 use ad_server_base::limits::{
@@ -49,6 +56,8 @@ pub struct Database {
     list_connections: u32,
     large_writes: FairSemaphore,
     look_ups: FairSemaphore,
+    /// Once a store uses the database.
+    indexer: Arc<OnceLock<WordIndexer>>,
 }
 
 #[derive(Debug, Clone)]
@@ -117,6 +126,7 @@ impl Database {
             list_connections,
             large_writes,
             look_ups,
+            indexer: Arc::default(),
         })
     }
 
@@ -149,6 +159,9 @@ impl Database {
     /// Finishes what is being written, then closes every connection; gives up on a database that does not answer. Dropping the last clone
     /// does the same in the background.
     pub async fn close(&self) {
+        if let Some(indexer) = self.indexer.get() {
+            indexer.stop();
+        }
         let close = async {
             match &self.engine {
                 Engine::Sqlite(sqlite) => sqlite.close().await,
@@ -435,6 +448,18 @@ impl Database {
             Engine::Sqlite(_) => self.read_number(CountUnindexed {}).await,
             Engine::Postgres(_) => Ok(0),
         }
+    }
+
+    /// From now on, indexes the words of ads in the background, for as long as the database is open.
+    pub(super) fn keep_words_indexed(&self) {
+        // The task must not keep itself alive.
+        let database = || Self { indexer: Arc::default(), ..self.clone() };
+        self.indexer.get_or_init(|| WordIndexer::start(database()));
+    }
+
+    /// Number of notes about ads whose words are not indexed yet. Until then, lists with `q` do not find these ads by new words.
+    pub async fn words_due(&self) -> Result<u64, StoreError> {
+        self.read_number(CountWordsDue {}).await
     }
 }
 

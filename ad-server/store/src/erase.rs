@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{
     Columns, Database, Link, Statement, Work, from_columns,
     rows::{json, unreadable},
-    sql::erase as sql,
+    sql::{erase as sql, words::EraseWords},
     sqlite,
 };
 
@@ -110,6 +110,7 @@ impl Work for EraseBatch {
         let listings = link.run(&sql::EraseListings { ads: ads.clone() }.into()).await?.changed;
         let log_entries = link.run(&sql::EraseLog { ads: ads.clone() }.into()).await?.changed;
         let count = ads.len() as u64;
+        link.run(&EraseWords { ads: ads.clone() }.into()).await?;
         link.run(&sql::EraseAds { ads, now: self.now }.into()).await?;
         Ok(Some(Erased { ads: count, log_entries, listings }))
     }

@@ -14,6 +14,7 @@
 //! | `quality` | the quality scores of ads that an earlier version has stored |
 //! | `slots` | `ad_core::ports::SlotStore`: how many ads of a dealer are live at once |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
+//! | `words` | the index of the words by which ads are found |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
@@ -75,6 +76,7 @@ mod tests;
 mod tokens;
 mod uploads;
 pub mod webhooks;
+mod words;
 mod work;
 
 pub use access::{AccessScope, ConsoleAccess, NewConsoleSession, NewSignInLink};

@@ -35,7 +35,7 @@ impl Database {
         Columns::all(&self.look_up(columns.statement(self.dialect(), scope, source_id)).await?)
     }
 
-    /// A page of a search that finds more than `common` texts of a dealer. Its cost does not grow with what the search finds, because
+    /// A page of a search that finds more than `common` texts or ads of a dealer. Its cost does not grow with what the search finds, because
     /// the count goes to the first ad after the page only. `None` for every other list, which
     /// [`Store::list`](ad_core::ports::Store::list) reads and counts exactly.
     pub async fn common_search(
@@ -44,8 +44,8 @@ impl Database {
         query: &AdQuery,
         common: u32,
     ) -> Result<Option<PageOf<ListedAd>>, StoreError> {
-        let mut searches = query.filters.iter().filter_map(Search::of);
-        let (Some(search), None) = (searches.next(), searches.next()) else { return Ok(None) };
+        let searches = Search::all(query);
+        let [search] = &*searches else { return Ok(None) };
         let mut values = Values::new(self.dialect());
         let ads = search.found(&mut values, Scope::Dealer(dealer_code));
         let most = values.add(common.saturating_add(1));
@@ -274,30 +274,59 @@ const ENTRY_BYTES: u32 = 200;
 
 /// A page of ads. Counting and paging read indexes only; whole ads are read for the rows of the page alone.
 pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> Statement {
-    list_by(dialect, scope, query, None)
+    list_by(dialect, scope, query, &Way::Index)
+}
+
+/// The same, if the words of the query find these ads.
+pub(super) fn list_few(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, found: Vec<i64>) -> Statement {
+    list_by(dialect, scope, query, &Way::Few(found))
 }
 
 /// The same of one dealer, walking the ads in the order of the list and reading the text of each until the page is full. The count goes
 /// to the first ad after the page.
 pub(super) fn walk(dialect: Dialect, dealer_code: &str, query: &AdQuery) -> Statement {
-    list_by(dialect, Scope::Dealer(dealer_code), query, Some(dealer_code))
+    list_by(dialect, Scope::Dealer(dealer_code), query, &Way::Walk(dealer_code))
 }
 
-fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&str>) -> Statement {
-    let mut values = Values::new(dialect);
-    // A filter on one dealer of a group leaves out the others.
+/// A filter on one dealer of a group leaves out the others.
+pub(super) fn narrowed<'s>(scope: Scope<'s>, query: &'s AdQuery) -> Scope<'s> {
     let named = query.filters.iter().find_map(|filter| match filter {
         AdFilter::DealerCode(code) if scope.covers(code) => Some(code),
         _ => None,
     });
-    let scope = named.map_or(scope, |code| Scope::Dealer(code));
-    let (searches, others): (Vec<_>, Vec<_>) = query.filters.iter().partition(|filter| Search::of(filter).is_some());
+    named.map_or(scope, |code| Scope::Dealer(code))
+}
+
+/// How a list finds its ads.
+enum Way<'w> {
+    /// In the index that has its order, of which searches leave some.
+    Index,
+    /// The same of one dealer, until the page is full.
+    Walk(&'w str),
+    /// By the numbers of these, which the search for words has found.
+    Few(Vec<i64>),
+}
+
+fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, way: &Way<'_>) -> Statement {
+    let mut values = Values::new(dialect);
+    let scope = narrowed(scope, query);
+    let others = query.filters.iter().filter(|filter| !Search::is_one(filter));
+    let others: Vec<_> = others.collect();
+    let mut searches = Search::all(query);
+    let (few, walks) = match way {
+        Way::Index => (None, None),
+        Way::Walk(dealer_code) => (None, Some(*dealer_code)),
+        Way::Few(found) => {
+            searches.retain(|search| !matches!(search, Search::Words(_)));
+            (Some(found), None)
+        }
+    };
     // The result of a search is materialised for the number and the page; anything else is read twice as quickly.
-    let materialized = if searches.is_empty() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
+    let materialized = if searches.is_empty() && few.is_none() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
     let mut conditions = values.within(scope, "dealer_code");
     for filter in &others {
         conditions += " AND ";
-        conditions += &condition(&mut values, scope, filter);
+        conditions += &condition(&mut values, filter);
     }
     let (found, index) = match dialect {
         Dialect::Postgres if walks.is_some() => (String::new(), String::new()),
@@ -305,18 +334,23 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&s
             // The scope itself narrows a search, and a filter on a dealer is part of it.
             let narrows = others.iter().any(|filter| !matches!(filter, AdFilter::DealerCode(_)));
             let others = narrows.then_some(conditions.as_str());
-            let found = |search: Search| search.found_table(&mut values, scope, others);
-            (searches.iter().filter_map(|filter| Search::of(filter)).map(found).collect(), String::new())
+            let found = |search: &Search| search.found_table(&mut values, scope, others);
+            (searches.iter().map(found).collect(), String::new())
         }
+        Dialect::Sqlite if few.is_some() => (String::new(), " NOT INDEXED".to_owned()),
         // SQLite needs the index named: it does not know how many ads the dealers have.
         Dialect::Sqlite => (String::new(), format!(" INDEXED BY {}", index(query))),
     };
-    for filter in &searches {
+    for search in &searches {
         conditions += " AND ";
-        conditions += &match (walks, Search::of(filter)) {
-            (Some(dealer_code), Some(search)) => search.condition_on_each(&mut values, dealer_code),
-            _ => condition(&mut values, scope, filter),
+        conditions += &match walks {
+            Some(dealer_code) => search.condition_on_each(&mut values, dealer_code),
+            None => search.condition(&mut values, scope),
         };
+    }
+    if let Some(found) = few {
+        conditions += " AND ";
+        conditions += &values.one_of("seq", found.clone());
     }
     // Orders have the names of their columns.
     let (sorted, direction) = (query.order.name(), direction(query.descending));
@@ -426,10 +460,11 @@ fn direction(descending: bool) -> &'static str {
     if descending { " DESC" } else { "" }
 }
 
-fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String {
+fn condition(values: &mut Values, filter: &AdFilter) -> String {
     match filter {
-        AdFilter::Search(part) => Search::in_content(part).condition(values, scope),
-        AdFilter::SourceIdContains(part) => Search::in_source_id(part).condition(values, scope),
+        AdFilter::Search(_) | AdFilter::SourceIdContains(_) | AdFilter::Words(_) => {
+            unreachable!("searches are conditions of their own")
+        }
         AdFilter::Id(id) => format!("id = {}", values.add(*id)),
         AdFilter::State(state) => format!("state = {}", values.add(AdState::name(*state))),
         AdFilter::Status(statuses) => {

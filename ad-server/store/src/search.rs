@@ -1,42 +1,38 @@
-//! The conditions of a list that searches texts for a part, in any case.
+//! The conditions of a list that searches texts for a part, in any case, or ads for words.
+//!
+//! Words are found by an index of them ([`words`](super::words)). As to parts:
 //!
 //! In SQLite an index of trigrams ([`text`](super::sqlite::text)) proposes texts of the dealer, and the text itself decides: so
 //! a list is exact, whatever the index makes of a character. Texts that are not indexed yet are always proposed. PostgreSQL reads
 //! the texts of the dealer.
 
-use ad_core::{model::AdFilter, ports::Scope};
+use ad_core::{
+    model::{AdFilter, AdQuery},
+    ports::Scope,
+};
 
 use super::{
     rows::folded,
     statement::{Dialect, Values},
+    words::Words,
 };
 
-/// A text that can be searched, and a part that it contains.
+/// A condition that is decided by a table of its own.
 #[derive(Debug, Clone)]
-pub(super) struct Search {
-    column: &'static str,
-    /// In PostgreSQL, the name of the table of what was found.
-    found: &'static str,
-    /// In lower case, like the stored texts. The databases would fold only some letters.
-    part: String,
+pub(super) enum Search {
+    Text(TextSearch),
+    Words(Words),
 }
 
 impl Search {
-    /// A search for a part of title or body.
-    pub(super) fn in_content(part: &str) -> Self {
-        Self { column: "texts.search", found: "found_search", part: folded(part) }
+    /// All searches of a query. The words of several filters are one search.
+    pub(super) fn all(query: &AdQuery) -> Vec<Self> {
+        let texts = query.filters.iter().filter_map(TextSearch::of).map(Self::Text);
+        texts.chain(Words::of(query).map(Self::Words)).collect()
     }
 
-    pub(super) fn in_source_id(part: &str) -> Self {
-        Self { column: "texts.source_id", found: "found_source_id", part: folded(part) }
-    }
-
-    pub(super) fn of(filter: &AdFilter) -> Option<Self> {
-        match filter {
-            AdFilter::Search(part) => Some(Self::in_content(part)),
-            AdFilter::SourceIdContains(part) => Some(Self::in_source_id(part)),
-            _ => None,
-        }
+    pub(super) fn is_one(filter: &AdFilter) -> bool {
+        matches!(filter, AdFilter::Words(_)) || TextSearch::of(filter).is_some()
     }
 
     /// The condition on an ad. In SQLite, the sign before `seq` keeps the database from reading ads one by one: it walks the index that
@@ -44,22 +40,75 @@ impl Search {
     pub(super) fn condition(&self, values: &mut Values, scope: Scope<'_>) -> String {
         match values.dialect {
             Dialect::Sqlite => format!("+seq IN (\n    {}\n)", self.found(values, scope)),
-            Dialect::Postgres => format!("seq IN (SELECT ad FROM {})", self.found),
+            Dialect::Postgres => format!("seq IN (SELECT ad FROM {})", self.table()),
         }
     }
 
     /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad. Texts of ads that fail the other
     /// conditions need not be read.
     pub(super) fn found_table(&self, values: &mut Values, scope: Scope<'_>, others: Option<&str>) -> String {
-        let found = self.found(values, scope);
+        let (table, found) = (self.table(), self.found(values, scope));
+        let others = others.filter(|_| matches!(self, Self::Text(_)));
         let passing =
             others.map_or_else(String::new, |it| format!(" AND texts.ad IN (SELECT seq FROM ads WHERE {it})"));
-        format!("{} AS MATERIALIZED ({found}{passing}), ", self.found)
+        format!("{table} AS MATERIALIZED ({found}{passing}), ")
     }
 
-    /// The condition on an ad of a dealer, decided by its own text. It suits a part that many texts contain: then few ads have to be
-    /// looked at for a page.
+    /// The condition on an ad of a dealer, decided by its own text. It suits what many texts contain: then few ads have to be looked at
+    /// for a page.
     pub(super) fn condition_on_each(&self, values: &mut Values, dealer_code: &str) -> String {
+        match self {
+            Self::Text(search) => search.condition_on_each(values, dealer_code),
+            Self::Words(words) => words.condition_on_each(values, dealer_code),
+        }
+    }
+
+    /// The query of the ads that are found, by their numbers.
+    pub(super) fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        match self {
+            Self::Text(search) => search.found(values, scope),
+            Self::Words(words) => words.found(values, scope),
+        }
+    }
+
+    /// In PostgreSQL, the name of the table of what was found.
+    fn table(&self) -> &'static str {
+        match self {
+            Self::Text(search) => search.found,
+            Self::Words(_) => "found_words",
+        }
+    }
+}
+
+/// A text that can be searched, and a part that it contains.
+#[derive(Debug, Clone)]
+pub(super) struct TextSearch {
+    column: &'static str,
+    /// In PostgreSQL, the name of the table of what was found.
+    found: &'static str,
+    /// In lower case, like the stored texts. The databases would fold only some letters.
+    part: String,
+}
+
+impl TextSearch {
+    /// A search for a part of title or body.
+    fn in_content(part: &str) -> Self {
+        Self { column: "texts.search", found: "found_search", part: folded(part) }
+    }
+
+    fn in_source_id(part: &str) -> Self {
+        Self { column: "texts.source_id", found: "found_source_id", part: folded(part) }
+    }
+
+    fn of(filter: &AdFilter) -> Option<Self> {
+        match filter {
+            AdFilter::Search(part) => Some(Self::in_content(part)),
+            AdFilter::SourceIdContains(part) => Some(Self::in_source_id(part)),
+            _ => None,
+        }
+    }
+
+    fn condition_on_each(&self, values: &mut Values, dealer_code: &str) -> String {
         let (dealer_code, contains) = (values.add(dealer_code), self.contains(values));
         let place = match values.dialect {
             Dialect::Sqlite => {
@@ -73,7 +122,7 @@ impl Search {
     }
 
     /// The query of the ads that have the part, by their numbers. In SQLite, joins are made in the order of `CROSS JOIN`.
-    pub(super) fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
+    fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
         let contains = self.contains(values);
         if values.dialect == Dialect::Postgres {
             let dealers = values.within(scope, "texts.dealer_code");

@@ -114,6 +114,13 @@ pub enum Link<'c> {
 ad_server_base::debug_by_name!(Link<'_>);
 
 impl Link<'_> {
+    pub(super) fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// Runs a statement within the transaction.
     pub async fn run(&mut self, statement: &Statement) -> sqlx::Result<StatementResult> {
         let mut ran = StatementResult::default();

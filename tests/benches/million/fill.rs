@@ -97,7 +97,11 @@ pub(super) async fn fill(url: &str, stock: &Stock) -> u64 {
     let database = Database::open(url).await.expect("what was filled can be opened");
     // The store fills an index for searching by itself, where it has one.
     let store = DatabaseStore::new(database.clone());
-    while database.unindexed().await.expect("the store can be read") > 0 {
+    let is_indexed = async || {
+        database.unindexed().await.expect("the store can be read") == 0
+            && database.words_due().await.expect("the store can be read") == 0
+    };
+    while !is_indexed().await {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     drop(store);

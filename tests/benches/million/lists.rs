@@ -42,6 +42,9 @@ pub(super) fn of(dealer: Dealer) -> Vec<(String, String)> {
     add("search, in none", "search=traktorgrävare");
     add("search, in all", "search=Ref");
     add("search, 2 letters", "search=v6");
+    add("q, a plate", &format!("q={plate}"));
+    add("q, a title", &format!("q={}", car.content["title"].as_str().expect("it has one")));
+    add("q, in all", "q=20");
     add("marketplace_ad_id", &format!("marketplace_ad_id={}", car.listing));
     add("marketplace_ad_id__in, of 2", &format!("marketplace_ad_id__in={},{}", car.listing, other.listing));
     add("registration_number", &format!("registration_number={plate}"));

@@ -54,7 +54,7 @@ async fn every_filter_is_an_option_and_is_sent_as_it_is() {
         "dealer_code" => "north-cars".to_owned(),
         "category_id" => "1020".to_owned(),
         "category_id__in" => "1020,1021".to_owned(),
-        "search" => "volvo".to_owned(),
+        "search" | "q" => "volvo".to_owned(),
         "marketplace_ad_id" => listing.to_owned(),
         "marketplace_ad_id__in" => format!("{listing},x"),
         "registration_number" => "abc101".to_owned(),

@@ -24,13 +24,18 @@ Deleted ads are listed with --deleted, and where --state, --status or an id asks
 \"2026-01-15 10:00:00\", or ISO 8601. A table leaves out what the terminal has no room for; --output wide prints all columns.
 
 Examples:
+  ad-cli list volvo v60
+  ad-cli list abc123
   ad-cli list --status failed,partly_live
   ad-cli list --quality-score-lt 50
-  ad-cli list --search volvo -o wide
+  ad-cli list --search leather -o wide
   ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
 pub(crate) struct ListArgs {
+    /// Only ads with these words, or words that begin so, in title, plate, VIN or ids
+    #[arg(value_name = "WORD", conflicts_with = "q")]
+    words: Vec<String>,
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = VehicleType)]
     of_type: Option<&'static Category>,
@@ -56,7 +61,11 @@ impl Table for AdQuery {
 }
 
 pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failure> {
-    let mut query = AdQuery::parse(AD_PARAMETERS, args.filters.pairs())
+    let mut pairs = args.filters.pairs().to_vec();
+    if !args.words.is_empty() {
+        pairs.push(("q".to_owned(), args.words.join(" ")));
+    }
+    let mut query = AdQuery::parse(AD_PARAMETERS, &pairs)
         .map_err(|errors| parameters::wrong(context.out, &errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
@@ -65,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failur
         select(context, &mut query)?;
     }
     // Who filters by the status or the score wants to see it, and people want to see the status anyway.
-    let is_shown = args.filters.get("status").is_some() || context.out.is_for_people();
+    let is_shown = args.filters.get("status").is_some() || context.out.is_for_people() || context.out.is_csv();
     query.included.status |= is_shown && query.fields.is_none();
     let by_score = ["quality_score__lt", "quality_score__gte"].iter().any(|name| args.filters.get(name).is_some());
     query.included.quality |= by_score && query.fields.is_none();
@@ -123,7 +132,10 @@ fn columns(query: &AdQuery, is_for_people: bool, is_group: bool) -> Vec<Column> 
     }
     if !is_for_people {
         let status = query.included.status.then_some(ad_table::STATUS);
-        return ad_table::COLUMNS.iter().copied().chain(status).chain(quality).collect();
+        let mut columns = ad_table::COLUMNS.to_vec();
+        columns.splice(1..1, status);
+        columns.extend(quality);
+        return columns;
     }
     let of_reader = |column: &&Column| is_group || !column.is_of("dealer_code");
     ad_table::SHOWN.iter().filter(of_reader).copied().chain(quality).collect()

@@ -11,7 +11,7 @@ use crate::{
     bulk::payloads::{Chunks, Source, parse},
     cli::{
         acts::{self, DealerArgs},
-        images::{FetchedImage, ImageChecker},
+        images::{FetchedImage, ImageChecker, service_accepts_http},
         input::{Input, MappingArg},
     },
     terminal::{Cell, Column, Context, Counter, Exit, Failure, Rows, Tone, counted, grouped},
@@ -92,7 +92,8 @@ fn result(problem: &Value) -> Cell {
 
 pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Failure> {
     let PhotosCommand::Check { what, ad, mapping, dealer, http_images } = &args.step;
-    let images = ImageChecker::new(*http_images)
+    let http_images = *http_images || service_accepts_http(context).await;
+    let images = ImageChecker::new(http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
     let mut report =
@@ -101,7 +102,7 @@ pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Fail
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);
             explain_files(&file)?;
-            let input = Input::open(context, &file, mapping, *http_images).await?;
+            let input = Input::open(context, &file, mapping, http_images).await?;
             progress.run(report.of_file(input.source(context)?)).await??;
         }
         source_ids => {

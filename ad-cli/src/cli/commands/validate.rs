@@ -17,6 +17,7 @@ use crate::{
         payloads::{Chunks, Piece, Source, parse},
     },
     cli::{
+        images::service_accepts_http,
         input::{Input, MappingArg},
         through::ApiOptions,
     },
@@ -32,8 +33,9 @@ use crate::{
 #[command(after_help = "\
 Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and what would raise it.
 
-Without --online nothing is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
-whether a source_id is unused, and the dealer's salespersons and products.
+Without --online no payload is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
+whether a source_id is unused, and the dealer's salespersons and products. If a service is set, it is asked once whether images may have http
+addresses, as in a sandbox.
 
 Each FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size. It may also be a table, as \
 for `ad-cli import`.
@@ -66,11 +68,12 @@ impl ValidateArgs {
 pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Failure> {
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
+    let http_images = service_accepts_http(context).await;
     let mut report = Findings::new("", context.out);
     let mut causes = Causes::default();
     let mut all = Vec::new();
     for file in &args.files {
-        match one(context, file, args, client.as_ref(), &mut report, &mut causes).await {
+        match one(context, file, args, (client.as_ref(), http_images), &mut report, &mut causes).await {
             Ok(of_file) => all.push(of_file),
             Err(failure) => {
                 report.end()?;
@@ -105,13 +108,16 @@ async fn one(
     context: &Context,
     file: &Path,
     args: &ValidateArgs,
-    client: Option<&Client>,
+    (client, http_images): (Option<&Client>, bool),
     report: &mut Findings,
     causes: &mut Causes,
 ) -> Result<(String, Totals, bool), Failure> {
-    let input = Input::open(context, file, &args.mapping, false).await?;
+    let input = Input::open(context, file, &args.mapping, http_images).await?;
     let mut checker =
         input.checker(Checker::new(args.through.version(), args.through.category()).on(context.out.surface()));
+    if http_images {
+        checker = checker.with_http_images();
+    }
     // Programs get a row for each error and warning, and nothing else.
     if context.out.is_for_people() {
         checker = checker.scoring(context.now());

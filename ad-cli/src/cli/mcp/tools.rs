@@ -130,7 +130,7 @@ const PERMANENT: &str =
 #[rustfmt::skip]
 pub(super) const TOOLS: &[Tool] = &[
     Tool::new("status", &["status"], Reads, Only(&["source_ids", "dealer_code", "most"])),
-    Tool::new("list", &["list"], Reads, AllBut(&["all"])).always(&["--limit=20"])
+    Tool::new("list", &["list"], Reads, AllBut(&["all", "words"])).always(&["--limit=20"])
         .note("Returns 20 ads unless `limit` says otherwise; `offset` returns the next page. Choose the `fields` that you need: whole ads are \
             large. Deleted ads are listed with `deleted`, or where `state`, `status` or an id asks for them. Times are UTC.")
         .described(&[FIELDS, ("limit", "Page size, 1 to 500; 20 if absent")]),

@@ -31,7 +31,10 @@ use self::{
 use crate::{
     Client,
     bulk::check::Checker,
-    cli::input::{Input, MappingArg},
+    cli::{
+        images::service_accepts_http,
+        input::{Input, MappingArg},
+    },
     terminal::{
         BlockingCounter, Context, Counter, Exit, Failure, OutFile, can_ask, confirm, counted, grouped,
         stop_on_interrupt,
@@ -150,11 +153,13 @@ async fn planned(context: &Context, file: &Path, args: &StockArgs) -> Result<(Cl
     let StockArgs { mapping, allow_removals, http_images, .. } = args;
     let connection = context.connection()?;
     let client = context.client_for(&connection.url, &connection.token)?;
-    let settings = RuleSettings { http_images: *http_images, ..RuleSettings::default() };
+    let http_images = *http_images || service_accepts_http(context).await;
+    let settings = RuleSettings { http_images, ..RuleSettings::default() };
     let scope = StockScope::of(&connection.token)?;
     let rulebook = Rulebook { settings, ..Rulebook::default() };
-    let input = Input::open(context, file, mapping, *http_images).await?;
+    let input = Input::open(context, file, mapping, http_images).await?;
     let checker = input.checker(Checker::new(ApiVersion::V4, None));
+    let checker = if http_images { checker.with_http_images() } else { checker };
     let reader = Reader { scope, checker, rulebook };
     let mut progress = BlockingCounter::new(context.out, "payload");
     let stock = reader.read(input.source(context)?, |payloads| progress.show(payloads))?;
@@ -169,7 +174,7 @@ async fn planned(context: &Context, file: &Path, args: &StockArgs) -> Result<(Cl
     let plan = progress.run(planner.plan(path, *allow_removals)).await;
     let mut plan = plan.map_err(|failure| failure.hint("nothing was changed"))??;
     plan.about.mapping = input.mapping().map(absolute_mapping);
-    plan.about.http_images = *http_images;
+    plan.about.http_images = http_images;
     Ok((client, plan))
 }
 

@@ -8,12 +8,14 @@ use super::Tone;
 
 /// A column: its title, and the path of its value in a row.
 ///
-/// In CSV its header is the path and its cells are the values; in a table they are as people read them.
+/// In CSV its header is the path and its cells are the values, unless it says otherwise; in a table they are as people read them.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     pub(super) title: &'static str,
     pub(super) path: &'static str,
     pub(super) show: fn(&Value) -> Cell,
+    /// Header in CSV, and what a cell has of the value.
+    csv: Option<(&'static str, fn(&Value) -> Value)>,
     pub(super) width: usize,
     pub(super) in_tables: bool,
     /// The least width of the lines of a text that is wrapped.
@@ -51,6 +53,7 @@ impl Column {
             title,
             path,
             show: |value| plain(value).into(),
+            csv: None,
             width: 0,
             in_tables: true,
             wraps: None,
@@ -73,6 +76,25 @@ impl Column {
     #[must_use]
     pub const fn shown(self, show: fn(&Value) -> Cell) -> Self {
         Self { show, ..self }
+    }
+
+    /// The same, with another header in CSV, and a part of the value.
+    #[must_use]
+    pub const fn in_csv(self, header: &'static str, part: fn(&Value) -> Value) -> Self {
+        Self { csv: Some((header, part)), ..self }
+    }
+
+    pub(super) fn csv_header(&self) -> String {
+        guard::guarded(self.csv.map_or(self.path, |(header, _)| header).to_owned())
+    }
+
+    /// The cell of a row in CSV: texts are [guarded](guard::guarded), numbers are as they are.
+    pub(super) fn csv_cell(&self, row: &Value) -> String {
+        let value = self.of(row);
+        match self.csv {
+            Some((_, part)) => csv_cell(&part(value)),
+            None => csv_cell(value),
+        }
     }
 
     pub(super) fn heading(&self) -> String {

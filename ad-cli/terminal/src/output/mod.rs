@@ -222,6 +222,11 @@ impl Output {
         matches!(self.format, Format::Table | Format::Wide)
     }
 
+    /// Whether rows become lines of CSV.
+    pub fn is_csv(self) -> bool {
+        self.format == Format::Csv
+    }
+
     /// Whether people want to see all columns.
     pub fn is_wide(self) -> bool {
         self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())

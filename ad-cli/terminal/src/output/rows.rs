@@ -5,14 +5,13 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
-use ad_core::csv_guard as guard;
 use ad_core::printable;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Format, Stream, Tone,
-    cells::{Cell, Column, csv_cell},
+    cells::{Cell, Column},
     selection::Selection,
     table,
 };
@@ -115,7 +114,14 @@ impl Rows {
             RowWriter::Json { before } => {
                 self.out.write_all(before.as_bytes())?;
                 *before = ",\n";
-                self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
+                let text = if terminal.is_some() {
+                    // People read it: indented as an item of the array.
+                    let array = serde_json::to_string_pretty(&[serde_json::to_value(row)?])?;
+                    array.strip_prefix("[\n").and_then(|it| it.strip_suffix("\n]")).unwrap_or(&array).to_owned()
+                } else {
+                    serde_json::to_string(row)?
+                };
+                self.out.write_all(printable::json(&text).as_bytes())?;
             }
             RowWriter::Ndjson => {
                 self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
@@ -124,12 +130,12 @@ impl Rows {
             RowWriter::Csv { has_header } => {
                 header(&mut self.out, has_header, &self.columns)?;
                 let row = serde_json::to_value(row)?;
-                let cell = |value: &Value| {
-                    let text = csv_cell(value);
+                let cell = |column: &Column| {
+                    let text = column.csv_cell(&row);
                     // Programs get the exact text, without escapes.
                     if terminal.is_some() { printable::line(&text).into_owned() } else { text }
                 };
-                let record = csv_record(self.columns.iter().map(|column| cell(column.of(&row))))?;
+                let record = csv_record(self.columns.iter().map(cell))?;
                 self.out.write_all(&record)?;
             }
         }
@@ -163,7 +169,7 @@ fn header(out: &mut impl Write, is_written: &mut bool, columns: &[Column]) -> io
     if std::mem::replace(is_written, true) {
         return Ok(());
     }
-    out.write_all(&csv_record(columns.iter().map(|column| guard::guarded(column.path.to_owned())))?)
+    out.write_all(&csv_record(columns.iter().map(Column::csv_header))?)
 }
 
 /// A line of a CSV file.

@@ -13,6 +13,7 @@ use ad_core::{
     ports::PAGE_BYTES,
     rulebook::size::{MOST_BYTES, MOST_LEVELS},
     violation::Code,
+    words::MOST_WORDS,
 };
 use ad_parameters::{MAX_ITEMS, MAX_QUERY, MAX_TERM, MAX_TEXT};
 
@@ -190,7 +191,8 @@ limits! {
     "Unknown fields named in an answer", "1,000 per level" [], "", "request", "no answer larger than its request", "the rest are counted";
     "Request rate", "none" [], "`rate_limit`", "dealer or group", "operator's choice", "{error}" 429 RateLimited;
     "Query string", "{}" [Bytes(MAX_QUERY)], "", "request", "processor time", "{error} at `query`" 400 ValidationFailed;
-    "`search`, `source_id__icontains`; other texts", "{}; {} characters" [Number(MAX_TERM), Number(MAX_TEXT)], "", "request", "processor time", "{error} at the parameter" 400 ValidationFailed;
+    "`search`, `q`, `source_id__icontains`; other texts", "{}; {} characters" [Number(MAX_TERM), Number(MAX_TEXT)], "", "request", "processor time", "{error} at the parameter" 400 ValidationFailed;
+    "Words of `q`", "{}" [Number(MOST_WORDS)], "", "request", "processor time", "{error} at the parameter" 400 ValidationFailed;
     "Items of `__in`, `fields`, `include`", "{}" [Number(MAX_ITEMS)], "", "request", "a page has no more rows", "{error} at the parameter" 400 ValidationFailed;
     "Messages about one parameter; unknown parameters named", "5; 5" [], "", "request", "no answer larger than its request", "the rest are counted";
 }

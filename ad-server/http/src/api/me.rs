@@ -15,6 +15,7 @@ pub(super) async fn read(call: &Call<'_>, _: AdParameters, mut turn: Turn) -> Ap
     turn.has_read();
     let rate = context.limits.rate.as_ref().map(RateLimiter::rate);
     let documentation = links::to(context, call.request, "/docs/swagger-ui/");
-    let bytes = json_bytes(&Me::new(caller, &dealers, rate, documentation))?;
+    let http_images = context.service.rulebook().settings.http_images;
+    let bytes = json_bytes(&Me::new(caller, &dealers, rate, documentation, http_images))?;
     Ok(turn.answer(call.coded(bytes).await?))
 }

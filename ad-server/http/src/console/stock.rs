@@ -30,7 +30,7 @@ const COMMON: u32 = 1000;
 const OWN: [&str; 2] = ["view", "done"];
 
 /// Parameters that the form shows at once, or that it leaves out.
-const FILTERS: [&str; 5] = ["search", "status", "ordering", "offset", "done"];
+const FILTERS: [&str; 5] = ["q", "status", "ordering", "offset", "done"];
 
 /// Parameters that the form shows on demand.
 const MORE: [&str; 3] = ["registration_number", "category_id", "quality_score__lt"];
@@ -158,7 +158,7 @@ fn filters(visit: &Visit) -> Markup {
             @for (name, value) in others { input type="hidden" name=(name) value=(value); }
             div.search {
                 label for="search" { (texts.search) }
-                input #search type="search" name="search" value=(value("search")) maxlength="200" placeholder=(texts.search_hint);
+                input #search type="search" name="q" value=(value("q")) maxlength="100" placeholder=(texts.search_hint);
             }
             div {
                 label for="status" { (texts.status) }

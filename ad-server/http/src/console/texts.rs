@@ -221,7 +221,7 @@ texts! {
     table: "Table", "Tabell";
     cards: "Cards", "Kort";
     search: "Search", "Sök";
-    search_hint: "Title or description", "Rubrik eller beskrivning";
+    search_hint: "Plate, title, number or VIN", "Reg.nr, rubrik, nummer eller chassinummer";
     all: "All", "Alla";
     vehicle_type: "Vehicle type", "Fordonstyp";
     below_good: "Below 50", "Under 50";

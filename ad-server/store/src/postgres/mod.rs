@@ -54,7 +54,7 @@ use wake::Wake;
 
 /// The tables of ads of which half or more has changed since they were measured.
 const GROWN: &str = "SELECT relname::text FROM pg_stat_user_tables \
-    WHERE schemaname = current_schema() AND relname IN ('ads', 'log', 'texts') \
+    WHERE schemaname = current_schema() AND relname IN ('ads', 'log', 'texts', 'words') \
         AND n_mod_since_analyze > 1000 AND n_mod_since_analyze > n_live_tup / 2";
 /// Attempts of a write with conflicts.
 const TRIES: u32 = 12;

@@ -24,3 +24,4 @@ pub(super) mod sales;
 pub(super) mod slots;
 pub(super) mod uploads;
 pub(super) mod webhooks;
+pub(super) mod words;

@@ -320,6 +320,8 @@ pub(super) async fn compact(url: &str) -> sqlx::Result<()> {
     let path = path(url).map_err(|error| sqlx::Error::Configuration(error.into()))?;
     let options = Options { busy_timeout: COMPACT_WITHIN, ..Options::default() };
     let mut connection = SqliteConnection::connect_with(&writing(&path, &options)).await?;
+    // Otherwise the index of words keeps those that were removed until it is merged.
+    sqlx::query("INSERT INTO word_index (word_index) VALUES ('optimize')").execute(&mut connection).await?;
     sqlx::query("VACUUM").execute(&mut connection).await?;
     let (busy, ..): (i64, i64, i64) =
         sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut connection).await?;

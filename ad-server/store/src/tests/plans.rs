@@ -12,7 +12,7 @@ use super::{statements::types, *};
 use crate::{
     by_status::in_scope,
     events,
-    lists::{list, walk},
+    lists::{list, list_few, walk},
     newest,
     postgres::{SETTINGS, SETTINGS_BY_INDEX},
     sql::{
@@ -37,6 +37,7 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
         AdFilter::Search("xy".to_owned()),
         AdFilter::SourceIdContains(text()),
         AdFilter::SourceIdContains("x".to_owned()),
+        AdFilter::Words("volvo v60/v90 abc".to_owned()),
     ];
     let times = [AdOrder::Created, AdOrder::Updated].into_iter().flat_map(|order| {
         [Bound::Gt, Bound::Gte, Bound::Lt, Bound::Lte].map(|bound| AdFilter::Time(order, bound, at(7)))
@@ -126,6 +127,34 @@ async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
             assert!(!steps.iter().any(|step| costs.iter().any(|cost| step.contains(cost))), "{steps:#?}");
         }
     }
+}
+
+#[tokio::test]
+async fn few_ads_that_words_have_found_are_read_by_their_numbers() {
+    let temporary = TestDatabase::open().await;
+    let group = ["d1".to_owned(), "d2".to_owned()];
+    for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
+        for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
+            let filters = vec![AdFilter::Words("volvo".to_owned()), AdFilter::Status(vec![AdStatus::Failed])];
+            let query = AdQuery { filters, order, ..AdQuery::default() };
+            let list = list_few(temporary.database.dialect(), scope, &query, vec![1, 2]);
+            let steps = explained(&temporary.database, &list).await;
+            let of_ads: Vec<_> = steps.iter().filter(|step| step.contains(" ads")).collect();
+            assert!(!of_ads.is_empty() && of_ads.iter().all(|step| step.contains("(rowid=?)")), "{steps:#?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn words_that_many_ads_have_are_read_by_the_number_of_each_ad() {
+    let temporary = TestDatabase::open().await;
+    let filters = vec![AdFilter::Words("volvo v60".to_owned())];
+    let query = AdQuery { filters, ..AdQuery::default() };
+    let steps = explained(&temporary.database, &walk(temporary.database.dialect(), "d1", &query)).await;
+    let has = |start: &str, end: &str| steps.iter().any(|step| step.starts_with(start) && step.ends_with(end));
+    assert!(has("SEARCH ads USING COVERING INDEX", "(dealer_code=?)"), "{steps:#?}");
+    assert!(has("SEARCH words", "USING INTEGER PRIMARY KEY (rowid=?)"), "{steps:#?}");
+    assert!(!steps.iter().any(|step| step.contains("word_index") || step.contains("TEMP B-TREE")), "{steps:#?}");
 }
 
 #[tokio::test]

@@ -117,10 +117,13 @@ async fn postgres_schema(connection: &mut PgConnection) -> (Schema, BTreeSet<Str
     (schema, limits)
 }
 
+/// Triggers that refuse nothing: they note ads for the index of words.
+const NOTES: &str = "TRIGGER ads_words_";
+
 /// Limits of tables that were there before.
 fn no_new_limits(before: &Schema, (old, new): (&BTreeSet<String>, &BTreeSet<String>)) {
     let of_old = |limit: &&String| limit.split_once(": ").is_some_and(|(table, _)| before.contains_key(table));
-    let added: Vec<_> = new.difference(old).filter(of_old).collect();
+    let added: Vec<_> = new.difference(old).filter(of_old).filter(|limit| !limit.contains(NOTES)).collect();
     assert!(added.is_empty(), "the previous release does not know these limits: {added:#?}");
 }
 

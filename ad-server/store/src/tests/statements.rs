@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::slots::all(),
         sql::uploads::all(),
         sql::webhooks::all(),
+        sql::words::all(),
         sql::listings::all(),
     ];
     modules.into_iter().flatten().collect()

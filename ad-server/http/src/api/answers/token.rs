@@ -25,6 +25,7 @@ answers! {
         rate_limit: Option<Of<RateLimitView>> => "So many requests in so many seconds, of all tokens of the dealer together; `null` if there is no limit",
         versions: Vec<Of<ApiVersion>> => "Versions of the API",
         documentation: Of<Address>,
+        #[serde(skip_serializing_if = "Option::is_none")] http_images: Option<bool> => "Whether images may have http addresses; only in a sandbox",
     }
 
     #[derive(Serialize)]
@@ -67,6 +68,7 @@ impl Me {
         dealers: &[(Arc<Dealer>, u64)],
         rate: Option<Rate>,
         documentation: String,
+        http_images: bool,
     ) -> Self {
         let Caller { scope, permissions, jti, label, issued, expires } = caller.clone();
         let scope = match scope {
@@ -92,6 +94,7 @@ impl Me {
             rate_limit: rate.map(Of),
             versions: vec![Of(ApiVersion::V3), Of(ApiVersion::V4)],
             documentation: Of(Address(documentation)),
+            http_images: http_images.then_some(true),
         }
     }
 }

@@ -484,7 +484,8 @@ fn me() -> Value {
     };
     let caller = Caller::new(Access::Dealer(DEALER.to_owned()), Permissions::ALL, REQUEST.to_string());
     let caller = Caller { label: Some("Stock system".to_owned()), issued: Some(now()), ..caller };
-    json!(Me::new(&caller, &[(dealer.into(), 117)], Some(RATE), "https://ads.example.com/docs/swagger-ui/".to_owned()))
+    let documentation = "https://ads.example.com/docs/swagger-ui/".to_owned();
+    json!(Me::new(&caller, &[(dealer.into(), 117)], Some(RATE), documentation, false))
 }
 
 /// Webhooks, their deliveries, and bodies of requests about them.
