@@ -14,6 +14,7 @@ mod permissions;
 mod photos;
 mod session;
 mod speed;
+mod stock;
 mod tools;
 mod walk;
 

@@ -163,12 +163,12 @@ async fn walk(way: Way, look: &'static str) {
     walk.picture("prices", "#prices").await;
 
     // Mark it as sold.
-    walk.press("button[value=delete]").await;
+    walk.press("button[value=sold]").await;
     walk.browser.until("!!document.querySelector('input[name=confirmed]')").await;
     walk.picture("sold", "h1").await;
-    walk.press("button[value=delete]").await;
-    walk.browser.until("location.search.includes('done=delete')").await;
-    server.client.ended(SOURCE_ID, "delete", None).await;
+    walk.press("button[value=sold]").await;
+    walk.browser.until("location.search.includes('done=sold')").await;
+    server.client.ended(SOURCE_ID, "unpublish", None).await;
     assert_eq!(walk.browser.complaints().await, [] as [String; 0]);
 }
 

@@ -1,8 +1,8 @@
 //! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
-    model::{Exclusions, PromotionKind},
-    service::{Accepted, Incoming, Target},
+    model::{Ad, AdState, Exclusions, PromotionKind},
+    service::{Incoming, ServiceError, Target},
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
@@ -33,12 +33,20 @@ pub(super) enum AdAction {
     PolePosition,
     Show,
     Hide,
+    /// Hides the ad, and deletes it after some days.
+    Sold,
+    /// Shows a sold ad again.
+    Unsold,
     Delete,
 }
 
 impl AdAction {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Retry, Self::Bump, Self::PolePosition, Self::Show, Self::Hide, Self::Delete];
+    const ALL: [Self; 8] =
+        [Self::Retry, Self::Bump, Self::PolePosition, Self::Show, Self::Hide, Self::Sold, Self::Unsold, Self::Delete];
+
+    /// Those that are done with many ads.
+    pub(super) const OF_MANY: [Self; 6] =
+        [Self::Retry, Self::Bump, Self::PolePosition, Self::Show, Self::Hide, Self::Sold];
 
     /// Its name in forms; the label of its button; what it does, and what it costs.
     const fn about(self) -> (&'static str, Text, Text) {
@@ -48,6 +56,8 @@ impl AdAction {
             Self::PolePosition => ("pole_position", |texts| texts.pole_position, |texts| texts.pole_position_does),
             Self::Show => ("show", |texts| texts.show_ad, |texts| texts.show_ad_does),
             Self::Hide => ("hide", |texts| texts.hide_ad, |texts| texts.hide_ad_does),
+            Self::Sold => ("sold", |texts| texts.sold, |texts| texts.sold_does),
+            Self::Unsold => ("unsold", |texts| texts.unsold, |texts| texts.unsold_does),
             Self::Delete => ("delete", |texts| texts.delete_ad, |texts| texts.delete_ad_does),
         }
     }
@@ -66,7 +76,7 @@ impl AdAction {
             Self::Retry => Act::Retry,
             Self::Bump => Act::Bump,
             Self::PolePosition => Act::PolePosition,
-            Self::Show | Self::Hide => Act::Update,
+            Self::Show | Self::Hide | Self::Sold | Self::Unsold => Act::Update,
             Self::Delete => Act::Delete,
         })
     }
@@ -76,13 +86,13 @@ impl AdAction {
         match self {
             Self::Bump => Some(PromotionKind::Bump),
             Self::PolePosition => Some(PromotionKind::PolePosition),
-            Self::Retry | Self::Show | Self::Hide | Self::Delete => None,
+            Self::Retry | Self::Show | Self::Hide | Self::Sold | Self::Unsold | Self::Delete => None,
         }
     }
 
     /// Whether it costs money or cannot be undone.
     pub(super) const fn needs_confirmation(self) -> bool {
-        matches!(self, Self::Bump | Self::PolePosition | Self::Delete)
+        matches!(self, Self::Bump | Self::PolePosition | Self::Sold | Self::Delete)
     }
 
     pub(super) fn label(self, texts: &Texts) -> &'static str {
@@ -94,7 +104,7 @@ impl AdAction {
     }
 
     pub(super) const fn class(self) -> &'static str {
-        if matches!(self, Self::Delete) { "danger" } else { "" }
+        if matches!(self, Self::Sold | Self::Delete) { "danger" } else { "" }
     }
 }
 
@@ -130,7 +140,7 @@ impl AdKey {
 }
 
 /// Runs it on an ad, as the API would for the same caller.
-async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<Accepted, ApiError> {
+async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<(), ApiError> {
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let (service, target, origin) = (&context.service, ad.target(), visit.origin());
     let id = Incoming { id, keep: None, origin: Some(&origin) };
@@ -140,14 +150,49 @@ async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Resul
             AdAction::Bump => service.bump(scope, id, target, Exclusions::default()).await,
             AdAction::PolePosition => service.pole_position(scope, id, target).await,
             AdAction::Delete => service.delete(scope, id, target).await,
-            AdAction::Show | AdAction::Hide => {
-                let version = service.read_without_log(scope, target).await?.ad.api_version;
-                let visible = Value::Bool(action == AdAction::Show);
-                service.update(scope, id, version, target, &Map::from_iter([("visible".to_owned(), visible)])).await
+            AdAction::Show | AdAction::Hide | AdAction::Sold | AdAction::Unsold => {
+                let stored = service.read_without_log(scope, target).await?.ad;
+                note_sale(visit, &stored, action).await?;
+                let visible = Value::Bool(matches!(action, AdAction::Show | AdAction::Unsold));
+                let patch = Map::from_iter([("visible".to_owned(), visible)]);
+                service.update(scope, id, stored.api_version, target, &patch).await
             }
         }
     };
-    context.in_turn(scope, Some(&ad.source_id), false, Box::pin(write)).await
+    context.in_turn(scope, Some(&ad.source_id), false, Box::pin(write)).await.map(drop)
+}
+
+/// Notes that an ad is sold, or is not after all, before it is hidden or shown. One that is shown when it is due is not deleted.
+async fn note_sale(visit: &Visit, ad: &Ad, action: AdAction) -> Result<(), ServiceError> {
+    let console = &visit.visitor.console;
+    match (action, console.sold_kept) {
+        (AdAction::Sold, Some(kept)) => {
+            console.database.add_sale(&ad.dealer_code, &ad.source_id, console.clock.now() + kept).await?;
+        }
+        (AdAction::Show | AdAction::Unsold, _) => {
+            console.database.remove_sale(&ad.dealer_code, &ad.source_id).await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Until when the sale of an ad can be undone, with the button.
+pub(super) async fn sale(visit: &Visit, ad: &Ad) -> Result<Markup, ApiError> {
+    if ad.content.visible() || ad.state == AdState::Deleted {
+        return Ok(html! {});
+    }
+    let texts = visit.visitor.texts;
+    let due = visit.visitor.console.database.sale_of(&ad.dealer_code, &ad.source_id).await;
+    Ok(match due.map_err(ServiceError::from)? {
+        Some(due) => html! {
+            div.notice role="status" {
+                p { strong { (texts.is_sold) } " " (texts.is_deleted_at) " " (page::time(due)) "." }
+                (button(visit, AdAction::Unsold, &ad.source_id, &ad.dealer_code, "primary"))
+            }
+        },
+        None => html! {},
+    })
 }
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
@@ -220,7 +265,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
                 Some(promotion) => (promotion.shown(visit)),
                 None => {
                     ul.plain.selection {
-                        @for ad in ads { li { (named.link(visit, ad.dealer_code.as_deref().unwrap_or_default(), &ad.source_id)) } }
+                        @for ad in ads { li { (named.described(visit, ad.dealer_code.as_deref().unwrap_or_default(), &ad.source_id)) } }
                     }
                 }
             }
@@ -229,6 +274,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
                 input type="hidden" name="next" value=(super::session::next(&visit.form));
                 input type="hidden" name="confirmed" value="yes";
                 @if !sent.is_empty() { button.primary name="action" value=(action.name()) { (action.label(texts)) } }
+                @if action == AdAction::Sold { button name="action" value=(AdAction::Hide.name()) { (texts.only_hide) } }
                 (back(visit))
             }
         }

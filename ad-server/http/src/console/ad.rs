@@ -33,10 +33,12 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let latest = Page { limit: LATEST_ENTRIES.try_into().unwrap_or(MAX_LIMIT), offset: 0 };
     let versions = context.service.revisions(scope, target, latest).await?.rows;
     let title = show::title(ad);
+    let sale = act::sale(&visit, ad).await?;
     let main = html! {
         div data-source-id=(ad.source_id) {
             (act::done(&visit))
             (versions::restored(&visit))
+            (sale)
             div.heading {
                 div {
                     p.crumbs { a href=(visit.visitor.address("/stock")) { (visit.visitor.texts.stock) } }
@@ -71,7 +73,7 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let is_deleted = ad.state == AdState::Deleted;
     let offered: &[AdAction] = match (is_deleted, ad.content.visible()) {
         (true, _) => &[],
-        (false, true) => &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Delete],
+        (false, true) => &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Sold],
         // Published by a page of its own.
         (false, false) => &[AdAction::Retry, AdAction::Delete],
     };
@@ -81,6 +83,7 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
         div.actions {
             (publish::link(visit, ad))
             (editor::link(visit, ad))
+            (editor::copy_link(visit, ad))
             @for action in offered {
                 (act::button(visit, *action, &ad.source_id, &ad.dealer_code, if *action == AdAction::Retry && needs_retry { "primary" } else { "" }))
             }

@@ -106,8 +106,34 @@ struct SentForm {
 /// The form of a new ad, or the choice of its type.
 pub(super) async fn new(visit: Visit) -> PageResult {
     let Some(vehicle_type) = visit.parameter("type") else { return Ok(choice(&visit)) };
-    let editor = Editor::new(creatable(vehicle_type)?, FormValues::default(), Wanted::Check);
-    editor.page(&visit).await
+    let category = creatable(vehicle_type)?;
+    let values = match AdKey::of(&visit.query) {
+        Some(_) => copied(&visit, category).await?,
+        None => FormValues::default(),
+    };
+    Editor::new(category, values, Wanted::Check).page(&visit).await
+}
+
+/// What the form of a new ad has of another ad: all but its source id.
+async fn copied(visit: &Visit, category: &'static Category) -> Result<FormValues, ApiError> {
+    let (shown, of_ad) = read(visit).await?;
+    if of_ad.id != category.id {
+        return Err(ServiceError::NotFound.into());
+    }
+    let mut fields = shown.ad.content.fields().clone();
+    fields.insert("dealer_code".to_owned(), shown.ad.dealer_code.into());
+    Ok(FormValues::of_ad(&fields, category, true))
+}
+
+/// The link to the form of a new ad that begins as this one.
+pub(super) fn copy_link(visit: &Visit, ad: &Ad) -> Markup {
+    let vehicle_type = ad.category().filter(|it| it.id != TRAILER).and_then(|category| category.vehicle_type);
+    html! {
+        @if let Some(vehicle_type) = vehicle_type.filter(|_| conversion(ad) != Conversion::Migration && visit.may(Permission::Write)) {
+            @let key = AdKey::query(&ad.source_id, &ad.dealer_code);
+            a.button href=(visit.visitor.address(&format!("/new?type={vehicle_type}&{key}"))) { (visit.visitor.texts.copy_ad) }
+        }
+    }
 }
 
 /// Checks a new ad, or creates it as a hidden draft.

@@ -49,6 +49,23 @@ impl NamedAds {
     }
 }
 
+impl NamedAds {
+    /// An ad by photo, title, plate and price.
+    pub(super) fn described(&self, visit: &Visit, dealer_code: &str, source_id: &str) -> Markup {
+        let Some(ad) = self.0.get(&(dealer_code.to_owned(), source_id.to_owned())) else {
+            return html! { code { (source_id) } };
+        };
+        html! {
+            div.row.photo {
+                @if let Some(image) = ad.image_refs.first() {
+                    img src=(show::rendition(visit, image, 320)) alt="" width="96" height="72";
+                }
+                div { (link(&visit.visitor, ad)) br; (show::price(visit.visitor.texts, &ad.content)) }
+            }
+        }
+    }
+}
+
 /// What was found; `None` if there is no such ad in the scope.
 pub(super) fn found<T>(read: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
     match read {

@@ -244,7 +244,7 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
     let is_planned = |action: AdAction| matches!(action, AdAction::Show | AdAction::Hide);
     let has_plans = plans::is_there(visit);
     let single = |action: &AdAction| visit.may(action.permission()) && !(has_plans && is_planned(*action));
-    let permitted: Vec<_> = AdAction::ALL.into_iter().filter(single).collect();
+    let permitted: Vec<_> = AdAction::OF_MANY.into_iter().filter(single).collect();
     let may_plan = has_plans && visit.may(Permission::Write);
     html! {
         @if !permitted.is_empty() || may_plan {
@@ -271,7 +271,7 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
 }
 
 fn can_select(visit: &Visit) -> bool {
-    AdAction::ALL.into_iter().any(|action| visit.may(action.permission()))
+    AdAction::OF_MANY.into_iter().any(|action| visit.may(action.permission()))
 }
 
 /// The heads of the columns; those by which lists can be ordered say so.

@@ -297,9 +297,18 @@ texts! {
     show_ad_does: "Shows the ad on the marketplaces.", "Visar annonsen på marknadsplatserna.";
     hide_ad: "Hide", "Dölj";
     hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
-    delete_ad: "Sold: delete", "Såld: ta bort";
-    delete_ad_does: "Takes each ad off the marketplaces for good. Its source id cannot be used again.",
-        "Tar bort varje annons från marknadsplatserna för gott. Dess käll-id kan inte användas igen.";
+    sold: "Sold", "Såld";
+    sold_does: "Takes each ad off the marketplaces at once and deletes it after some days. Until then you can undo it.",
+        "Tar bort varje annons från marknadsplatserna på en gång och tar bort den helt efter några dagar. Till dess går det att ångra.";
+    only_hide: "Only hide it for now", "Dölj den bara så länge";
+    unsold: "Not sold after all", "Inte såld ändå";
+    unsold_does: "Shows the ad on the marketplaces again.", "Visar annonsen på marknadsplatserna igen.";
+    is_sold: "Sold.", "Såld.";
+    is_deleted_at: "The ad is deleted", "Annonsen tas bort";
+    copy_ad: "Copy as new ad", "Kopiera till ny annons";
+    delete_ad: "Delete for good", "Ta bort för gott";
+    delete_ad_does: "Takes each ad off the marketplaces for good. Its number cannot be used again.",
+        "Tar bort varje annons från marknadsplatserna för gott. Dess nummer kan inte användas igen.";
     nothing_selected: "No ad is selected.", "Ingen annons är vald.";
     accepted: "Accepted", "Mottaget";
     accepted_and_done_soon: "on its way. The page shows when it is done.", "på väg. Sidan visar när det är klart.";
