@@ -175,7 +175,8 @@ mod tests {
         for search in ["Citroën", "CITROEN", "citroe\u{308}n", "ｃｉｔｒｏｅｎ"] {
             expect(search, "Citroën C4", true);
         }
-        for (one, other) in [("Škoda", "skoda"), ("Weiß", "WEISS"), ("Łódź", "lodz"), ("Ærø", "aero"), ("ΟΔΟΣ", "οδος")] {
+        for (one, other) in [("Škoda", "skoda"), ("Weiß", "WEISS"), ("Łódź", "lodz"), ("Ærø", "aero"), ("ΟΔΟΣ", "οδος")]
+        {
             expect(one, other, true);
             expect(other, one, true);
         }

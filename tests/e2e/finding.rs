@@ -53,7 +53,10 @@ async fn ads_are_found_within_a_second_while_others_are_written() {
         let client = &server.client;
         let writes = async {
             for number in 0..150 {
-                client.post("/v4/car", &plain_car(&format!("other-{number}"), &format!("OTH{number:03}"))).await.expect(201);
+                client
+                    .post("/v4/car", &plain_car(&format!("other-{number}"), &format!("OTH{number:03}")))
+                    .await
+                    .expect(201);
             }
         };
         let reads = async {
@@ -163,7 +166,8 @@ async fn common(url: &str) {
     }
     eventually("the words are indexed", || async { (database.words_due().await.unwrap() == 0).then_some(()) }).await;
     let both = ["north".to_owned(), "south".to_owned()];
-    for (scope, count) in [(Scope::Dealer("north"), 1188), (Scope::Dealer("south"), 12), (Scope::Dealers(&both), 1200)] {
+    for (scope, count) in [(Scope::Dealer("north"), 1188), (Scope::Dealer("south"), 12), (Scope::Dealers(&both), 1200)]
+    {
         for ordering in ["created", "-source_id"] {
             let pairs = [("q", "V60 volvo"), ("ordering", ordering), ("limit", "3"), ("offset", "5")];
             let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -1182,9 +1182,12 @@ async fn expect_words(store: &dyn Store, scope: Scope<'_>, pairs: &[(&str, &str)
 }
 
 async fn ads_are_found_by_words_in_any_order(store: &dyn Store) {
-    for (number, dealer, source_id) in
-        [(1, "north", "Lager-0012"), (2, "south", "Lager-0013"), (3, "north", "b%_'\"\\"), (4, "o'x\\/ y", "Lager-0014")]
-    {
+    for (number, dealer, source_id) in [
+        (1, "north", "Lager-0012"),
+        (2, "south", "Lager-0013"),
+        (3, "north", "b%_'\"\\"),
+        (4, "o'x\\/ y", "Lager-0014"),
+    ] {
         let mut ad = ad(number, dealer, source_id);
         (ad.marketplace_ad_id, ad.offer_id) = (Some(format!("MP-77{number}")), Some(format!("OFF88{number}")));
         if number != 2 {

@@ -124,7 +124,9 @@ impl Work for IndexBatch {
             // An ad that cannot be read must not keep the others from being found.
             match columns.read::<Ad>() {
                 Ok(ad) => indexed.push((seq, storable(&ad.dealer_code).into_owned(), stored(dialect, &ad))),
-                Err(error) => tracing::error!(%error, seq, "cannot read an ad to index its words; it is not found by them"),
+                Err(error) => {
+                    tracing::error!(%error, seq, "cannot read an ad to index its words; it is not found by them")
+                }
             }
         }
         let (words, read) = (json(&indexed).map_err(unreadable)?, done.len());

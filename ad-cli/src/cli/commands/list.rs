@@ -65,8 +65,7 @@ pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failur
     if !args.words.is_empty() {
         pairs.push(("q".to_owned(), args.words.join(" ")));
     }
-    let mut query = AdQuery::parse(AD_PARAMETERS, &pairs)
-        .map_err(|errors| parameters::wrong(context.out, &errors))?;
+    let mut query = AdQuery::parse(AD_PARAMETERS, &pairs).map_err(|errors| parameters::wrong(context.out, &errors))?;
     if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
         query.filters.push(AdFilter::State(AdState::Created));
     }
