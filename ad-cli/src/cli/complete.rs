@@ -16,7 +16,7 @@ use ad_core::{
     categories::{self, Category},
     model::{AdState, Page},
 };
-use ad_parameters::{AD_PARAMETERS, FromParameters};
+use ad_parameters::{AD_PARAMETERS, FromParameters, Takes};
 use clap::Arg;
 use clap_complete::{
     ArgValueCompleter, CompleteEnv, PathCompleter,
@@ -92,6 +92,9 @@ fn completed(argument: Arg) -> Arg {
             found
         }));
     }
+    if let Some(names) = names_of(argument.get_id().as_str()) {
+        return argument.add(ArgValueCompleter::new(move |typed: &OsStr| next_names(typed, names)));
+    }
     let candidates: fn(&str) -> Option<Candidates> = match (argument.get_id().as_str(), values) {
         ("profile", _) => profile_names,
         ("dealer_code", _) => dealer_codes,
@@ -103,6 +106,23 @@ fn completed(argument: Arg) -> Arg {
         _ => return argument,
     };
     argument.add(ArgValueCompleter::new(move |typed: &OsStr| beginning_with(typed, candidates).unwrap_or_default()))
+}
+
+/// The names of which a parameter of lists takes some.
+fn names_of(parameter: &str) -> Option<&'static [&'static str]> {
+    AD_PARAMETERS.iter().find(|known| known.name == parameter && parameter != "fields").and_then(|it| match it.takes {
+        Takes::SomeOf(names) => Some(names),
+        _ => None,
+    })
+}
+
+/// The names that may follow those before the last comma.
+fn next_names(typed: &OsStr, names: &[&str]) -> Vec<CompletionCandidate> {
+    let typed = typed.to_str().unwrap_or_default();
+    let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
+    let is_new = |name: &&&str| !before.split(',').any(|known| known == **name);
+    let whole = names.iter().filter(is_new).map(|name| format!("{before}{name}"));
+    whole.filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
 }
 
 fn profile_names(_: &str) -> Option<Candidates> {

@@ -52,8 +52,12 @@ impl From<Error> for Failure {
                 } else if is_of_plans(&error) {
                     ("to list the stock plans", list_of_plans())
                 } else {
-                    let list = Invocation::new("list").some_option("source_id_icontains", "TEXT");
-                    ("to search the ads visible to the token", list)
+                    ("to search the ads visible to the token", Invocation::new("list").some_option("q", "WORDS"))
+                };
+                // The service says how to create the ad by its own operation.
+                let detail = match ad_of(&error.request()) {
+                    Some(source_id) => format!("no ad in the token's scope has the source_id {source_id}"),
+                    None => detail.clone(),
                 };
                 Self::failed(format!("{detail} ({})", error.request())).hint(hint)
             }
@@ -156,6 +160,14 @@ impl From<ad_bulk::BulkError> for Failure {
             error => Self::failed(error.to_string()),
         }
     }
+}
+
+/// The source id in a request about a whole ad, as it is in the path.
+fn ad_of(request: &str) -> Option<&str> {
+    let (_, path) = request.split_once(" /v4/")?;
+    let (kind, source_id) = path.split_once('/')?;
+    let is_of_ads = kind == "ad" || ad_core::categories::by_vehicle_type(kind).is_some();
+    (is_of_ads && !source_id.contains('/')).then_some(source_id)
 }
 
 fn is_of_plans(error: &Error) -> bool {

@@ -125,7 +125,7 @@ impl Work for IndexBatch {
             match columns.read::<Ad>() {
                 Ok(ad) => indexed.push((seq, storable(&ad.dealer_code).into_owned(), stored(dialect, &ad))),
                 Err(error) => {
-                    tracing::error!(%error, seq, "cannot read an ad to index its words; it is not found by them")
+                    tracing::error!(%error, seq, "cannot read an ad to index its words; it is not found by them");
                 }
             }
         }
@@ -137,14 +137,15 @@ impl Work for IndexBatch {
 
 /// The words of an ad as the table has them.
 fn stored(dialect: Dialect, ad: &Ad) -> String {
-    let words = words::of(ad).into_iter();
-    match dialect {
-        Dialect::Sqlite => words.map(|word| format!(" {word}")).collect(),
-        Dialect::Postgres => {
-            let dealer = quoted(&ad.dealer_code);
-            words.map(|word| format!("'{dealer}/{word}' ")).collect()
+    let mut text = String::new();
+    let dealer = quoted(&ad.dealer_code);
+    for word in words::of(ad) {
+        match dialect {
+            Dialect::Sqlite => text.extend([" ", &word]),
+            Dialect::Postgres => text.extend(["'", &dealer, "/", &word, "' "]),
         }
     }
+    text
 }
 
 /// A dealer code as it stands in quotation marks in `tsvector` and `tsquery`.

@@ -42,6 +42,13 @@ async fn ids_profiles_fields_and_values_are_completed() {
     assert_eq!(completed(&cli, &["values", "car", "body"]).await, ["body_type"]);
     assert_eq!(completed(&cli, &["values", "car", "brand", "volv"]).await, ["volvo"]);
     assert_eq!(completed(&cli, &["pole"]).await, ["pole-position"]);
+    assert_eq!(completed(&cli, &["list", "--status", "l"]).await, ["live"]);
+    assert_eq!(completed(&cli, &["list", "--status", "live,fa"]).await, ["live,failed"]);
+    let by_plate = || async {
+        let found = completed(&cli, &["get", "abc104"]).await;
+        (found == ["van-1"]).then_some(())
+    };
+    ad_tests::eventually("an ad is completed by its plate", by_plate).await;
     assert_eq!(completed(&cli, &["update", "car-1", "--set", "colo"]).await, ["color=", "color_group="]);
     assert_eq!(completed(&cli, &["update", "car-1", "--set", "brand=volv"]).await, ["brand=volvo"]);
     assert_eq!(completed(&cli, &["update", "missing", "--set", "vi"]).await, ["visible=", "video_url="]);

@@ -133,6 +133,9 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         "/console/new?type=construction".to_owned(),
         format!("/console/ad/version?{ad}&revision=0"),
         format!("/console/ad/edit?{ad}"),
+        format!("/console/ad/publish?{}", ad_query("car-1003")),
+        "/console/plans".to_owned(),
+        plan,
         "/console/paste".to_owned(),
         "/console/access".to_owned(),
         "/console/account".to_owned(),
@@ -166,7 +169,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     // What only a form leads to.
     check_links_and_money(&browser, client, &mut faults).await;
     browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
-    browser.click("button[value=delete]").await;
+    browser.click("button[value=sold]").await;
     browser.until("!!document.querySelector('input[name=confirmed]')").await;
     check(&browser, "confirmation", &mut faults).await;
     assert_eq!(browser.complaints().await, [] as [String; 0]);

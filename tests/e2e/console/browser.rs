@@ -106,7 +106,10 @@ async fn many_ads_are_selected_with_one_click() {
     browser.click("[data-select-all]").await;
     browser.until("document.querySelector('[data-selected]').innerText === '2'").await;
     browser.click(".bulk button[value=hide]").await;
-    browser.until("location.search.includes('done=hide')").await;
+    browser.until("location.pathname === '/console/plan' && !!document.querySelector('button[value=apply]')").await;
+    browser.click("button[value=apply]").await;
+    // The page follows.
+    browser.until("document.querySelectorAll('#changes .badge.well').length === 2").await;
     for source_id in ["m-1", "m-2"] {
         assert_eq!(server.client.ad(source_id).await["visible"], false, "{source_id}");
     }

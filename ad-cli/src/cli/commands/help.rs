@@ -6,7 +6,7 @@ use ad_core::violation::nearest;
 use clap::Subcommand;
 
 use crate::{
-    cli::{Command, definition},
+    cli::{AFTER_HELP, Command, definition},
     terminal::{Context, Failure, columns_of_terminal, wrapped},
 };
 
@@ -46,6 +46,8 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
 
 /// What stands before the description of a command.
 const BEFORE: usize = 17;
+/// What stands before the meaning of an exit code.
+const BEFORE_CODE: usize = 7;
 
 /// The help of all commands, for clap.
 pub(in crate::cli) fn template() -> String {
@@ -67,7 +69,19 @@ pub(in crate::cli) fn template() -> String {
             }
         }
     }
-    text + "\nOptions of every command:\n{options}{after-help}"
+    text + "\nOptions of every command:\n{options}\n\n" + &exit_codes(width)
+}
+
+/// The exit codes, with the lines of each meaning below each other.
+fn exit_codes(width: usize) -> String {
+    let line = |line: &str| {
+        let Some((code, meaning)) = line.trim_start().split_once(' ') else { return line.to_owned() };
+        let lines = wrapped(meaning.trim_start(), width.saturating_sub(BEFORE_CODE));
+        format!("  {code:0$}{1}", BEFORE_CODE - 2, lines.join(&format!("\n{:BEFORE_CODE$}", "")))
+    };
+    let mut lines = AFTER_HELP.lines();
+    let title = lines.next().unwrap_or_default().to_owned();
+    [title].into_iter().chain(lines.map(line)).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ pub struct Column {
     pub(super) path: &'static str,
     pub(super) show: fn(&Value) -> Cell,
     /// Header in CSV, and what a cell has of the value.
-    csv: Option<(&'static str, fn(&Value) -> Value)>,
+    csv: Option<(&'static str, CsvPart)>,
     pub(super) width: usize,
     pub(super) in_tables: bool,
     /// The least width of the lines of a text that is wrapped.
@@ -23,6 +23,9 @@ pub struct Column {
     pub(super) shortens: bool,
     pub(super) rank: u8,
 }
+
+/// What a cell of CSV has of a value.
+type CsvPart = fn(&Value) -> Value;
 
 /// What people see of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +83,7 @@ impl Column {
 
     /// The same, with another header in CSV, and a part of the value.
     #[must_use]
-    pub const fn in_csv(self, header: &'static str, part: fn(&Value) -> Value) -> Self {
+    pub const fn in_csv(self, header: &'static str, part: CsvPart) -> Self {
         Self { csv: Some((header, part)), ..self }
     }
 
