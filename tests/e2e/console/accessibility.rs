@@ -114,6 +114,11 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let schedule = client.post("/v4/promotions", &schedule).await.expect(201)["id"].as_str().unwrap().to_owned();
     let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
     let request = created.header("x-request-id").unwrap();
+    client.published("car-1005").await;
+    client.patch("/v4/car/car-1005", &json!({"visible": false})).await.expect(200);
+    let selection = json!({"select": {"source_id": "car-1002"}, "change": {"price_percent": -5}});
+    let plan = client.post("/v4/stock/plans", &selection).await.expect(202)["id"].as_str().unwrap().to_owned();
+    let plan = format!("/console/plan?id={plan}");
 
     let mut faults = Vec::new();
     browser.open(&format!("{}/console/", client.base)).await;
@@ -133,7 +138,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         "/console/new?type=construction".to_owned(),
         format!("/console/ad/version?{ad}&revision=0"),
         format!("/console/ad/edit?{ad}"),
-        format!("/console/ad/publish?{}", ad_query("car-1003")),
+        format!("/console/ad/publish?{}", ad_query("car-1005")),
         "/console/plans".to_owned(),
         plan,
         "/console/paste".to_owned(),
