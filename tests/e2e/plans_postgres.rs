@@ -164,6 +164,10 @@ fn fault(step: &Value, names_few: bool) -> Option<&'static str> {
     {
         return None;
     }
+    // Its words begin with the code of the dealer.
+    if index == "words_words" && condition.contains("words @@ ") {
+        return None;
+    }
     if !condition.contains("dealer_code = ") {
         return Some("does not keep to the dealers' part of an index");
     }
