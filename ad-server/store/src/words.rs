@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    Columns, Database, Link, Work,
+    Columns, Database, Link, Row, Work,
     lists::{codes, narrowed},
     nul::storable,
     rows::{json, unreadable},
@@ -31,7 +31,7 @@ static FAILED: FaultLog = FaultLog::new("cannot index the words of ads; new ads 
 
 /// Pause between two looks for ads to index. With the time that a batch takes, it must be less than the second that lists may be behind.
 const POLL: Duration = Duration::from_millis(400);
-/// Maximum number of ads of a batch. It bounds how long writes to SQLite wait for it: a few milliseconds.
+/// Maximum number of ads of a batch. It bounds how long writes to SQLite wait for it.
 const BATCH: u32 = 128;
 /// While there is more to index, it takes one in this number of parts of the time.
 const SHARE: u32 = 4;
@@ -83,7 +83,17 @@ impl Database {
         if !Columns::read_bool(&self.read(sql::AreWordsDue {}).await?)? {
             return Ok(0);
         }
-        self.write(IndexBatch(at_most)).await
+        match self.dialect() {
+            // Read beside the writer, which others wait for. What has changed since has another entry, or none, and is not stored.
+            Dialect::Sqlite => {
+                let due = self.read(sql::WordsDue { limit: at_most }).await?;
+                let batch = Batch::of(Dialect::Sqlite, &due)?;
+                let read = batch.done.len();
+                self.run(batch.statement()?).await?;
+                Ok(read)
+            }
+            Dialect::Postgres => self.write(IndexBatch(at_most)).await,
+        }
     }
 
     /// The ads that the words of a query find in a scope, by their numbers, if they are few. `None` also if it asks for no words.
@@ -112,26 +122,45 @@ impl Work for IndexBatch {
         if !Columns::read_bool(&locked.rows).map_err(unreadable)? {
             return Ok(0);
         }
-        let dialect = link.dialect();
-        let (mut indexed, mut done) = (Vec::<(i64, String, String)>::new(), Vec::new());
-        for row in &link.run(&sql::WordsDue { limit: self.0 }.into()).await?.rows {
+        let due = link.run(&sql::WordsDue { limit: self.0 }.into()).await?.rows;
+        let batch = Batch::of(link.dialect(), &due).map_err(unreadable)?;
+        let read = batch.done.len();
+        link.run(&batch.statement().map_err(unreadable)?.into()).await?;
+        Ok(read)
+    }
+}
+
+/// The words of some ads.
+struct Batch {
+    /// For each ad its number, its dealer, its words, and the number of the entry that said that they are due.
+    words: Vec<(i64, String, String, i64)>,
+    /// The numbers of all entries that were read.
+    done: Vec<i64>,
+}
+
+impl Batch {
+    fn of(dialect: Dialect, due: &[Row]) -> Result<Self, StoreError> {
+        let (mut words, mut done) = (Vec::<(i64, String, String, i64)>::new(), Vec::new());
+        for row in due {
             let mut columns = Columns::of(row);
-            let (n, seq): (i64, i64) = columns.read().map_err(unreadable)?;
+            let (n, seq): (i64, i64) = columns.read()?;
             done.push(n);
-            if indexed.iter().any(|(indexed, ..)| *indexed == seq) {
+            if words.iter().any(|(indexed, ..)| *indexed == seq) {
                 continue;
             }
             // An ad that cannot be read must not keep the others from being found.
             match columns.read::<Ad>() {
-                Ok(ad) => indexed.push((seq, storable(&ad.dealer_code).into_owned(), stored(dialect, &ad))),
+                Ok(ad) => words.push((seq, storable(&ad.dealer_code).into_owned(), stored(dialect, &ad), n)),
                 Err(error) => {
                     tracing::error!(%error, seq, "cannot read an ad to index its words; it is not found by them");
                 }
             }
         }
-        let (words, read) = (json(&indexed).map_err(unreadable)?, done.len());
-        link.run(&sql::IndexWords { words, done }.into()).await?;
-        Ok(read)
+        Ok(Self { words, done })
+    }
+
+    fn statement(self) -> Result<sql::IndexWords, StoreError> {
+        Ok(sql::IndexWords { words: json(&self.words)?, done: self.done })
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
-//! | `overview`, `stock`, `ad` | the pages |
+//! | `overview`, `stock`, `csv`, `ad` | the pages; the stock as a file for spreadsheets |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
 //! | `plans` | one change of many ads, with its preview |
@@ -28,6 +28,7 @@ mod act;
 mod ad;
 mod assets;
 mod badges;
+mod csv;
 mod developers;
 mod editor;
 mod form;

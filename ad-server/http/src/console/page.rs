@@ -213,6 +213,8 @@ fn navigation(visitor: &Visitor, caller: &Caller, section: Option<Section>) -> M
         html! { li { a href=(visitor.address(path)) aria-current=[is_current.then_some("page")] { (name) } } }
     };
     html! {
+        // On a phone, the header is one line, and this shows the rest of it.
+        label.menu { input.unseen #menu type="checkbox"; (texts.menu) }
         nav aria-label=(texts.navigation) {
             ul {
                 @for (own, path, name) in permitted(NAVIGATION, caller) {

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, access, account, act, ad, developers, editor, operators, overview, page, paste, photos, plans,
-    publish, requests, schedule_form, schedules,
+    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, operators, overview, page, paste, photos,
+    plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
     stock, texts, versions,
@@ -112,6 +112,7 @@ const FORM: usize = 256 * 1024;
 static PAGES: &[Page] = &[
     page("", alone!(ANY, start)),
     page("/stock", alone!(READ, stock::page)),
+    other("/stock.csv", alone!(READ, csv::download)),
     page("/ad", turn!(READ, ad::page)),
     page("/ad/version", turn!(READ, versions::page)),
     form("/ad/version", FORM, alone!(WRITE, versions::restore)),

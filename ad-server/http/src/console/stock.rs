@@ -1,6 +1,8 @@
 //! The stock: ads as a table or as cards, with the filters, the search, the orders and the pages of the API's lists, and what can be
 //! done with many ads at once.
 
+use std::time::Duration;
+
 use ad_core::{
     categories,
     fields::FieldErrors,
@@ -10,15 +12,19 @@ use ad_core::{
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
-use poem::http::StatusCode;
+use poem::{
+    Response,
+    http::{HeaderValue, StatusCode, header},
+};
 use url::form_urlencoded;
 
 use super::{
     act::{self, AdAction, AdKey},
-    badges,
+    badges, csv,
+    form::named,
     page::{self, NoticeKind, Section, Text, Total},
     plans, show,
-    texts::Texts,
+    texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
 use ad_server_access::auth::Permission;
@@ -27,13 +33,16 @@ use ad_server_access::auth::Permission;
 const COMMON: u32 = 1000;
 
 /// Parameters of the page that are not those of a list.
-const OWN: [&str; 2] = ["view", "done"];
+const OWN: [&str; 3] = ["view", "done", "days"];
 
 /// Parameters that the form shows at once, or that it leaves out.
 const FILTERS: [&str; 5] = ["q", "status", "ordering", "offset", "done"];
 
 /// Parameters that the form shows on demand.
-const MORE: [&str; 3] = ["registration_number", "category_id", "quality_score__lt"];
+const MORE: [&str; 4] = ["category_id", "quality_score__lt", "days", "dealer_code"];
+
+/// Days in stock to choose from.
+const DAYS: [&str; 4] = ["30", "60", "90", "180"];
 
 /// The orders of a list, by their value.
 const ORDERS: [(&str, Text); 6] = [
@@ -48,13 +57,7 @@ const ORDERS: [(&str, Text); 6] = [
 /// `GET /console/stock`, with the parameters of `GET /v4/ad`.
 pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
-    // A form sends empty fields too.
-    let asked: Vec<_> = visit
-        .query
-        .iter()
-        .filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()))
-        .cloned()
-        .collect();
+    let asked = asked(&visit);
     let (status, query, errors) = match AdQuery::parse(AD_PARAMETERS, &asked) {
         Ok(query) => (StatusCode::OK, Some(query), None),
         Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
@@ -72,6 +75,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             h1 { (texts.stock) }
             @if visit.may(Permission::Write) { a.button.primary href=(visit.visitor.address("/new")) { (texts.new_ad) } }
             a.button href=(visit.visitor.address("/plans")) { (texts.bulk_changes) }
+            a.button href=(csv::address(&visit, &asked)) download { (texts.export_csv) }
             (views(&visit))
         }
         (act::done(&visit))
@@ -79,7 +83,17 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         (filters(&visit))
         @if let Some(list) = &list { (results(&visit, &asked, list)) }
     };
-    Ok(page::page_with_status(&visit, status, Section::Stock, texts.stock, &main))
+    let mut response = page::page_with_status(&visit, status, Section::Stock, texts.stock, &main);
+    keep_view(&visit, &mut response);
+    Ok(response)
+}
+
+/// The parameters of the list. A form sends empty fields too, and days in stock in the place of a time.
+pub(super) fn asked(visit: &Visit) -> Vec<(String, String)> {
+    let sent = visit.query.iter().filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()));
+    let days = visit.parameter("days").and_then(|days| days.parse().ok()).filter(|days| (1..=3650).contains(days));
+    let since = days.map(|days| visit.visitor.console.clock.now() - Duration::from_hours(24) * days);
+    sent.cloned().chain(since.map(|since| ("created__lt".to_owned(), since.to_string()))).collect()
 }
 
 /// A page of ads with their quality.
@@ -122,8 +136,21 @@ fn wrong(errors: &FieldErrors) -> Markup {
     )
 }
 
+/// Name of the cookie that keeps the choice between table and cards.
+const VIEW_COOKIE: &str = "console_view";
+
+/// Whether the ads are shown as cards, as somebody has chosen. On a phone, the rows of the table are cards too.
 fn is_cards(visit: &Visit) -> bool {
-    visit.parameter("view") == Some("cards")
+    visit.parameter("view").or(cookie_in(&visit.headers, VIEW_COOKIE)) == Some("cards")
+}
+
+/// Keeps what somebody has chosen.
+fn keep_view(visit: &Visit, response: &mut Response) {
+    if let Some(view @ ("table" | "cards")) = visit.parameter("view") {
+        let path = visit.visitor.address("/");
+        let cookie = format!("{VIEW_COOKIE}={view}; Path={path}; Max-Age=31536000; HttpOnly; SameSite=Lax");
+        response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|it| (header::SET_COOKIE, it)));
+    }
 }
 
 /// The choice between table and cards.
@@ -150,6 +177,8 @@ fn filters(visit: &Visit) -> Markup {
     let value = |name: &str| visit.parameter(name).unwrap_or_default();
     let option =
         |name: &str, own: &str, text: &str| html! { option value=(own) selected[value(name) == own] { (text) } };
+    let dealers =
+        if is_of_group(visit) { visit.visitor.context.service.dealers_in(&visit.caller.scope) } else { Vec::new() };
     let others = visit.query.iter().filter(|(name, value)| {
         !FILTERS.contains(&name.as_str()) && !MORE.contains(&name.as_str()) && !value.is_empty()
     });
@@ -180,16 +209,28 @@ fn filters(visit: &Visit) -> Markup {
             details #more-filters open[MORE.iter().any(|name| !value(name).is_empty())] {
                 summary { (texts.more_filters) }
                 div.row {
+                    @if !dealers.is_empty() {
+                        div {
+                            label for="dealer_code" { (texts.dealer) }
+                            select #dealer_code name="dealer_code" {
+                                (option("dealer_code", "", texts.all))
+                                @for dealer in &dealers { (option("dealer_code", &dealer.code, &dealer.name)) }
+                            }
+                        }
+                    }
                     div {
-                        label for="registration_number" { (texts.plate) }
-                        input #registration_number name="registration_number" value=(value("registration_number")) maxlength="20" size="8";
+                        label for="days" { (texts.days_in_stock) }
+                        select #days name="days" {
+                            (option("days", "", texts.all))
+                            @for days in DAYS { option value=(days) selected[value("days") == days] { (texts.longer_than) " " (days) } }
+                        }
                     }
                     div {
                         label for="category_id" { (texts.vehicle_type) }
                         select #category_id name="category_id" {
                             (option("category_id", "", texts.all))
-                            @for (vehicle_type, category) in categories::typed() {
-                                (option("category_id", &category.id.to_string(), vehicle_type))
+                            @for (_, category) in categories::typed() {
+                                (option("category_id", &category.id.to_string(), named(visit.visitor.language, category.name)))
                             }
                         }
                     }
@@ -287,14 +328,25 @@ fn head(visit: &Visit, query: &AdQuery) -> Markup {
                     th scope="col" { span.unseen { (texts.select) } }
                 }
                 th scope="col" { span.unseen { (texts.photo) } }
-                th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (texts.ad) }
+                th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (sorts(visit, query, AdOrder::SourceId, texts.ad)) }
                 th.number scope="col" { (texts.price) }
                 th scope="col" { (texts.status) }
                 th scope="col" { (texts.quality) }
-                th scope="col" aria-sort=[sorted(AdOrder::Created)] { (texts.age) }
+                th scope="col" aria-sort=[sorted(AdOrder::Created)] { (sorts(visit, query, AdOrder::Created, texts.age)) }
             }
         }
     }
+}
+
+/// The head of a column as a link that sorts by it, or the other way round.
+fn sorts(visit: &Visit, query: &AdQuery, order: AdOrder, name: &str) -> Markup {
+    let descends = query.order == order && !query.descending;
+    let others = visit.query.iter().filter(|(name, _)| !["ordering", "offset", "done"].contains(&name.as_str()));
+    let query = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(others)
+        .append_pair("ordering", &format!("{}{order}", if descends { "-" } else { "" }))
+        .finish();
+    html! { a href=(visit.visitor.address(&format!("/stock?{query}"))) { (name) } }
 }
 
 fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Markup {

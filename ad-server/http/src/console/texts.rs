@@ -1,6 +1,9 @@
 //! Every text of the console, in English and Swedish. Errors of a payload are shown in the words of the API, in English.
 
-use poem::{Request, http::header};
+use poem::{
+    Request,
+    http::{HeaderMap, header},
+};
 use serde_json::json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +75,11 @@ impl Language {
 }
 
 pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookie_in(request.headers(), name)
+}
+
+pub(super) fn cookie_in<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let headers = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
 }
@@ -234,6 +241,11 @@ texts! {
     by_source_id: "Source id, A to Z", "Käll-id, A till Ö";
     by_source_id_reversed: "Source id, Z to A", "Käll-id, Ö till A";
     reset: "Reset", "Återställ";
+    currency: "Currency", "Valuta";
+    days_in_stock: "Days in stock", "Dagar i lager";
+    longer_than: "more than", "mer än";
+    export_csv: "Download as CSV", "Ladda ner som CSV";
+    menu: "Menu", "Meny";
     more_filters: "More filters", "Fler filter";
     no_ads_found: "No ads match.", "Inga annonser matchar.";
     with_selected: "With selected ads", "Med valda annonser";

@@ -25,8 +25,8 @@ statements! {
         FROM words_due JOIN ads ON ads.seq = words_due.ad
         ORDER BY n DESC LIMIT :limit";
 
-    /// Stores the words of ads, given as a JSON array of triples of the ad's number, its dealer and its words, and removes the entries that said
-    /// that they are due.
+    /// Stores the words of ads, given as a JSON array of the ad's number, its dealer, its words and the number of the entry that says that they are
+    /// due, and removes the entries that were read. On SQLite, words whose entry is gone are not stored: the ad was erased meanwhile.
     ///
     /// The savepoint makes the index write to its tables now. Otherwise it would do so at the beginning of a later statement of another
     /// operation in the same commit, whose `changes()` would count it, and a write on an old revision would be accepted.
@@ -35,11 +35,13 @@ statements! {
         INSERT OR REPLACE INTO word_index (rowid, words)
         SELECT value ->> 0, replace(value ->> 2, ' ', ' ' || number || '_')
         FROM json_each(:words) JOIN dealer_numbers ON dealer_code = value ->> 1
-        WHERE NOT EXISTS (SELECT 1 FROM words WHERE ad = value ->> 0 AND words = value ->> 2);
+        WHERE EXISTS (SELECT 1 FROM words_due WHERE n = value ->> 3)
+            AND NOT EXISTS (SELECT 1 FROM words WHERE ad = value ->> 0 AND words = value ->> 2);
 
         SAVEPOINT indexed; RELEASE indexed;
 
-        INSERT OR REPLACE INTO words (ad, words) SELECT value ->> 0, value ->> 2 FROM json_each(:words);
+        INSERT OR REPLACE INTO words (ad, words)
+        SELECT value ->> 0, value ->> 2 FROM json_each(:words) WHERE EXISTS (SELECT 1 FROM words_due WHERE n = value ->> 3);
 
         DELETE FROM words_due WHERE n IN (SELECT value FROM json_each(:done))"
     postgres "
@@ -53,6 +55,8 @@ statements! {
     /// Removes the words of these ads. Those of their ids come back.
     EraseWords { ads: Vec<i64> }
     sqlite "
+        DELETE FROM words_due WHERE ad IN (SELECT value FROM json_each(:ads));
+
         DELETE FROM words WHERE ad IN (SELECT value FROM json_each(:ads));
 
         DELETE FROM word_index WHERE rowid IN (SELECT value FROM json_each(:ads));
