@@ -186,7 +186,8 @@ fn what_is_wrong_is_refused_at_its_parameter() {
 #[test]
 fn every_documented_parameter_is_read() {
     for parameter in AD_PARAMETERS {
-        let value = "\u{1}";
+        // No parameter takes it, but for words: a text without letters and digits asks for nothing.
+        let value = if parameter.name == "q" { "volvo" } else { "\u{1}" };
         let query = [(parameter.name.to_owned(), value.to_owned())];
         let changed = AdQuery::parse(AD_PARAMETERS, &query).map_or(true, |query| query != ads(""));
         assert!(changed, "{} is not read", parameter.name);

@@ -244,7 +244,7 @@ async fn what_needs_no_service_is_readable_at_every_width() {
     let server = Server::start().await;
     let cli = Cli::of(&server).with("NO_COLOR", "1");
     cli.file("boat.json", plain_boat().to_string());
-    let photos = ["http://img.example/1.jpg", "https://192.168.1.4/2.jpg", "https://anna:secret@img.example/3.jpg"];
+    let photos = ["ftp://img.example/1.jpg", "https://anna:secret@img.example/3.jpg"];
     cli.file("photos.json", json!({"source_id": "car-1", "category_id": 1020, "image_urls": photos}).to_string());
     cli.file("wrong.json", json!({"source_id": "car-1", "category_id": 1020, "brand": "volvo"}).to_string());
     matches_snapshot("reference", &cli, &server, &["values car body_type", "fields car mileage", "fields"]).await;

@@ -56,8 +56,13 @@ const BODIES: &[&str] =
 const SPARSE: &[&str] = &["ChangeError", "FieldProblem", "LookupEntry", "Problem", "QualityFinding"];
 
 /// Members that are left out while they have no value, of types in which others are `null`.
-const LEFT_OUT: &[(&str, &str)] =
-    &[("Webhook", "problem"), ("NewWebhook", "problem"), ("Event", "cost"), ("Quality", "promotions")];
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("Webhook", "problem"),
+    ("NewWebhook", "problem"),
+    ("Event", "cost"),
+    ("Quality", "promotions"),
+    ("Me", "http_images"),
+];
 
 /// The schemas of all types, by their names.
 pub(super) fn schemas() -> Map<String, Value> {
@@ -116,6 +121,8 @@ pub(super) fn schemas() -> Map<String, Value> {
             member.remove("nullable");
         }
     }
+    // The examples are of a service in production.
+    schemas["Me"]["properties"]["http_images"]["example"] = json!(true);
     // No event of the examples is a promotion, and other properties of these names are numbers.
     schemas["PromotionCost"]["properties"]["currency"]["example"] = json!("SEK");
     schemas["Event"]["properties"]["cost"]["example"] = json!({"amount": 59, "currency": "SEK"});
