@@ -190,6 +190,7 @@ fn layout(
                 main #content tabindex="-1" {
                     @if let Some(caller) = caller.filter(|_| is_technical(section)) { (technical(visitor, caller, section)) }
                     (content)
+                    div #stream role="status" data-may-be-old=(texts.may_be_old) {}
                 }
                 div #announcements .unseen aria-live="polite" {}
             }

@@ -95,6 +95,8 @@ texts! {
     skip_to_content: "Skip to content", "Hoppa till innehållet";
     navigation: "Main navigation", "Huvudmeny";
     language: "Language", "Språk";
+    may_be_old: "The server does not answer. What you see may be old. The page goes on by itself as soon as it can.",
+        "Servern svarar inte. Det du ser kan vara gammalt. Sidan fortsätter av sig själv så snart det går.";
     overview: "Overview", "Översikt";
     stock: "Stock", "Lager";
     signed_in_as: "Signed in as", "Inloggad som";
