@@ -74,7 +74,10 @@ async function refresh() {
   localize(page);
   for (const part of parts) {
     const fresh = page.getElementById(part.id);
-    if (part.dataset.live === "until-gone") {
+    if (part.dataset.live === "until-others") {
+      // Another page is in its place, as when the first ad is there.
+      if (!fresh) return location.reload();
+    } else if (part.dataset.live === "until-gone") {
       if (!fresh) part.remove();
     } else if (fresh) {
       replace(part, fresh);
@@ -117,7 +120,9 @@ function show(event) {
   };
   const link = item.querySelector("a");
   link.href += `?${new URLSearchParams({ source_id: event.source_id, dealer_code: event.dealer_code })}`;
-  put("ad", event.source_id);
+  // The server knows ads by their titles, and so does a link that is on the page already. The refresh brings those of others.
+  const known = [...document.querySelectorAll("main a")].find((other) => other.getAttribute("href") === link.getAttribute("href"));
+  put("ad", known?.textContent.trim() || event.source_id);
   put("action", words[event.action] ?? event.action);
   put("state", words[event.state] ?? event.state);
   put("failure", words[event.code] ?? event.code);
