@@ -102,9 +102,14 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
             div.grid {
                 @for channel in &report.channels { (channel_status(visit, channel)) }
             }
-            @let failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed).count();
-            @if failed > 0 {
-                p { a href="#photos" { span.badge.failure { (texts.photos_failed) ": " (failed) } } }
+            @let failed = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
+            @let failed: Vec<_> = failed.map(|(number, _): (u32, _)| number.to_string()).collect();
+            @if !failed.is_empty() {
+                p {
+                    a href="#photos" {
+                        span.badge.failure.wraps { (if failed.len() == 1 { texts.photo_failed } else { texts.photos_failed }) ": " (failed.join(", ")) }
+                    }
+                }
             }
             @let AdPromotions { bump, pole_position } = report.promotions;
             @let times = [
@@ -188,11 +193,12 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
                     }
                     @if report.status != ImageStatus::Stored || report.code.is_some() {
                         p {
+                            strong title=(report.url) { (texts.photo) " " (place + 1) } " "
                             span class={ "badge " (if report.status == ImageStatus::Failed { "failure" } else { "attention" }) } { (texts.image_status(report.status)) }
                             " " (show::said(visit, report.code, &report.text, ""))
                         }
                         @if let Some(code) = report.code.filter(|_| report.status == ImageStatus::Failed) { p.faint { (texts.what_helps(code)) } }
-                        p.help { code { (report.url) } }
+                        p { small.faint { code { (report.url) } } }
                     }
                     (quality::of_photo(visit, quality, place))
                 }

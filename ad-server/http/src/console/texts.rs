@@ -219,7 +219,8 @@ texts! {
     photos_many: "photos", "foton";
     do_wait: "Wait: the service tries again by itself.", "Vänta: tjänsten försöker igen av sig själv.";
     do_publish: "Publish the ad with Retry.", "Publicera annonsen med Försök igen.";
-    photos_failed: "Photos that failed", "Foton som misslyckades";
+    photo_failed: "Failed: photo", "Misslyckades: foto";
+    photos_failed: "Failed: photos", "Misslyckades: foton";
     no_photo: "No photo", "Inget foto";
     plate: "Plate", "Reg.nr";
     price: "Price", "Pris";
@@ -356,6 +357,7 @@ texts! {
     photo_dark: "Dark", "Mörkt";
     photo_blurred: "Blurred", "Oskarpt";
     photo_in_other_ad: "In another ad too", "Finns även i en annan annons";
+    former_photo: "A photo that the ad no longer has", "Ett foto som annonsen inte längre har";
     no_photos: "The ad has no photos.", "Annonsen har inga foton.";
     first_photo: "First photo", "Första fotot";
     warning: "Warning", "Varning";
