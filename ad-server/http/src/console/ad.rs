@@ -107,7 +107,7 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
             @if !failed.is_empty() {
                 p {
                     a href="#photos" {
-                        span.badge.failure.wraps { (if failed.len() == 1 { texts.photo_failed } else { texts.photos_failed }) ": " (failed.join(", ")) }
+                        span.badge.failure.wraps { (if failed.len() == 1 { texts.photo_failed } else { texts.photos_failed }) " " (failed.join(", ")) }
                     }
                 }
             }

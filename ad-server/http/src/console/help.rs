@@ -26,10 +26,7 @@ const TASKS: [Task; 5] = [
         id: "publish",
         name: ("Publish a car", "Publicera en bil"),
         steps: &[
-            (
-                "Choose New ad, and then the type of vehicle.",
-                "Välj Ny annons och sedan fordonstyp.",
-            ),
+            ("Choose New ad, and then the type of vehicle.", "Välj Ny annons och sedan fordonstyp."),
             (
                 "Write the plate and the price, add photos from your phone or computer, and fill in what you know. The page says what is missing.",
                 "Skriv registreringsnummer och pris, lägg till foton från telefonen eller datorn och fyll i det du vet. Sidan säger vad som saknas.",
@@ -84,10 +81,7 @@ const TASKS: [Task; 5] = [
                 "Sold by mistake: open the car, and choose Not sold after all. The page says until when you can.",
                 "Såld av misstag: öppna bilen och välj Inte såld ändå. Sidan säger hur länge det går.",
             ),
-            (
-                "Hidden: choose Publish.",
-                "Dold: välj Publicera.",
-            ),
+            ("Hidden: choose Publish.", "Dold: välj Publicera."),
             (
                 "A change that was wrong: look for it in the timeline of the ad. Choose Restore this version at the one that was right.",
                 "En ändring som blev fel: leta upp den i annonsens tidslinje. Välj Återställ den här versionen vid den som var rätt.",
@@ -106,10 +100,7 @@ const TASKS: [Task; 5] = [
                 "Open the ad. At the top it says for each marketplace whether the ad is there. If not, it says why, who can change that, and what to do.",
                 "Öppna annonsen. Överst står för varje marknadsplats om annonsen finns där. Om inte står det varför, vem som kan ändra det och vad som behöver göras.",
             ),
-            (
-                "Hidden: choose Publish.",
-                "Dold: välj Publicera.",
-            ),
+            ("Hidden: choose Publish.", "Dold: välj Publicera."),
             (
                 "Waiting or Processing: you need not do anything. The service tries again by itself.",
                 "Väntar eller Behandlas: du behöver inte göra något. Tjänsten försöker igen av sig själv.",
@@ -142,12 +133,7 @@ const PAGES: [(&str, Text, Permission, Both); 6] = [
             "Alla dina annonser. Hitta en med registreringsnummer eller namn, eller kryssa i flera och ändra dem tillsammans.",
         ),
     ),
-    (
-        "/new",
-        |texts| texts.new_ad,
-        Permission::Write,
-        ("Make an ad, with photos.", "Gör en annons, med foton."),
-    ),
+    ("/new", |texts| texts.new_ad, Permission::Write, ("Make an ad, with photos.", "Gör en annons, med foton.")),
     (
         "/account",
         |texts| texts.account,
@@ -252,7 +238,10 @@ mod tests {
     #[test]
     fn steps_name_buttons_as_they_are_named() {
         let buttons: [(&str, &[Text]); 5] = [
-            ("publish", &[|texts| texts.new_ad, |texts| texts.save_draft, |texts| texts.publish, |texts| texts.status_live]),
+            (
+                "publish",
+                &[|texts| texts.new_ad, |texts| texts.save_draft, |texts| texts.publish, |texts| texts.status_live],
+            ),
             ("price", &[|texts| texts.stock, |texts| texts.edit, |texts| texts.save, |texts| texts.change_price]),
             ("sold", &[|texts| texts.sold, |texts| texts.hide_ad]),
             ("undo", &[|texts| texts.unsold, |texts| texts.restore_version, |texts| texts.copy_ad]),

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, access, account, act, ad, developers, editor, failing, help, operators, overview, page, paste, photos, plans,
-    publish, requests, schedule_form, schedules,
+    Console, EVENT_TICK, access, account, act, ad, developers, editor, failing, help, operators, overview, page, paste,
+    photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
     stock, texts, versions,
