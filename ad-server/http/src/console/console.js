@@ -62,7 +62,8 @@ function replace(old, fresh) {
   if (old.dataset.live === "announced") announce(old.querySelector("h2")?.textContent ?? "");
 }
 
-/** Fetches the page again and replaces its live parts, which have an id and `data-live`. */
+/** Fetches the page again and replaces its live parts, which have an id and `data-live`. What that says is about a part that the new page
+ * lacks: it is removed (`or-gone`, and `until-gone`, which is not replaced either), or the page is loaded again (`until-others`). */
 async function refresh() {
   const parts = [...document.querySelectorAll("[data-live][id]")];
   if (parts.length === 0) return;
@@ -74,14 +75,11 @@ async function refresh() {
   localize(page);
   for (const part of parts) {
     const fresh = page.getElementById(part.id);
-    if (part.dataset.live === "until-others") {
-      // Another page is in its place, as when the first ad is there.
-      if (!fresh) return location.reload();
-    } else if (part.dataset.live === "until-gone") {
-      if (!fresh) part.remove();
-    } else if (fresh) {
-      replace(part, fresh);
-    }
+    const { live } = part.dataset;
+    // Another page is in its place, as when the first ad is there.
+    if (!fresh && live === "until-others") return location.reload();
+    if (!fresh && ["or-gone", "until-gone"].includes(live)) part.remove();
+    if (fresh && live !== "until-gone") replace(part, fresh);
   }
   document.title = page.title;
 }

@@ -72,7 +72,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             section.panel #failures data-live aria-labelledby="failures-heading" { (failures(&visit, &named, &counts, &with_failure)) }
             section.panel #marketplaces data-live aria-labelledby="marketplaces-heading" { (marketplaces(texts, &summary)) }
             @if all_are_counted {
-                section.panel #chart data-live="until-gone" aria-labelledby="chart-heading" { (chart(texts, &published, first_hour)) }
+                section.panel #chart data-live="or-gone" aria-labelledby="chart-heading" { (chart(texts, &published, first_hour)) }
             }
             section.panel #under-way data-live aria-labelledby="under-way-heading" { (under_way_section(&visit, &named, &working, count_under_way)) }
             section.panel.wide aria-labelledby="events-heading" { (events_section(&visit, &named, &events)) }
