@@ -97,13 +97,15 @@ impl Database {
         self.ads_in_scope(in_scope(self.dialect(), scope, statuses, None, limit)).await
     }
 
-    /// Some ads of a scope that are not deleted and have a failure.
-    pub async fn ads_with_failures(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<AdByStatus>, StoreError> {
-        let counts = self.count_by_status(scope).await?;
-        let failing = counts.iter().map(|count| count.words);
-        let failing = failing.filter(|words| words.failure.is_some() && words.status != AdStatus::Deleted);
+    /// Some ads of a scope with a status and with channels and a failure among those of these words.
+    pub async fn ads_with_words(
+        &self,
+        scope: Scope<'_>,
+        words: impl IntoIterator<Item = StatusWords>,
+        limit: u32,
+    ) -> Result<Vec<AdByStatus>, StoreError> {
         let (statuses, channels): (BTreeSet<_>, BTreeSet<_>) =
-            failing.map(|words| (words.status, words.channels())).unzip();
+            words.into_iter().map(|words| (words.status, words.channels())).unzip();
         if statuses.is_empty() {
             return Ok(Vec::new());
         }

@@ -127,6 +127,8 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let ad = ad_query("car-1002");
     let dealer = [
         "/console/".to_owned(),
+        "/console/help".to_owned(),
+        "/console/failing?code=image_failed".to_owned(),
         "/console/stock".to_owned(),
         "/console/stock?view=cards".to_owned(),
         "/console/stock?status=live,failed&search=nothing".to_owned(),
@@ -188,6 +190,9 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     browser.complaints().await;
 
     browser.open(&format!("{}/console/", client.base)).await;
+    sign_in_as(&browser, &server.client_of(&["--dealer-code", "south-cars"]).await).await;
+    browser.until("!!document.querySelector('#first-steps')").await;
+    check(&browser, "first visit", &mut faults).await;
     sign_in_as(&browser, &server.client_of(&["--operator"]).await).await;
     for page in &operators {
         browser.open(&format!("{}{page}", client.base)).await;

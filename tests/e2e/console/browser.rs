@@ -11,7 +11,7 @@ pub(super) async fn sign_in(browser: &Browser, client: &Client) {
     browser.until("document.activeElement?.id === 'token'").await;
     browser.type_text(client.token.as_deref().unwrap()).await;
     browser.press(Key::Enter).await;
-    browser.until("location.pathname === '/console/' && !!document.querySelector('#counts')").await;
+    browser.until("location.pathname === '/console/' && !!document.querySelector('#counts, #first-steps')").await;
 }
 
 #[tokio::test]
@@ -19,7 +19,13 @@ async fn an_ad_goes_live_before_the_eyes_of_its_dealer() {
     let Some(browser) = Browser::start().await else { return };
     let server = Server::start().await;
     sign_in(&browser, &server.client).await;
-    browser.until("document.querySelector('[data-event-list]').children.length === 0").await;
+    // Who has no ads is told what to do, until there is one.
+    browser.until("!!document.querySelector('#first-steps') && 'follows' in document.body.dataset").await;
+    let mut draft = plain_car("draft-1", "LIV000");
+    draft["visible"] = json!(false);
+    server.client.post("/v4/car", &draft).await.expect(201);
+    browser.until("!!document.querySelector('#counts')").await;
+    server.client.ended("draft-1", "create", None).await;
     // Streams begin with the events after them.
     browser.until("'follows' in document.body.dataset").await;
     let link = "#counts a[href$='status=live']";

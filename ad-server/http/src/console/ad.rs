@@ -38,11 +38,11 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         div data-source-id=(ad.source_id) {
             (act::done(&visit))
             (versions::restored(&visit))
-            (sale)
+            div #sale data-live { (sale) }
             div.heading {
                 div {
                     p.crumbs { a href=(visit.visitor.address("/stock")) { (visit.visitor.texts.stock) } }
-                    h1 { (title) }
+                    h1 #title data-live { (title) }
                 }
                 (actions(&visit, ad, &report))
             }
@@ -52,12 +52,13 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                     (preview::section(&visit, ad))
                     div.panel {
                         div #photos data-live { (photos(&visit, ad, &report.images, &quality)) }
-                        (uploads::form(&visit, ad))
+                        // It may hold chosen files, so it stays as it is until it has to go.
+                        @if ad.state != AdState::Deleted { div #add-photos data-live="until-gone" { (uploads::form(&visit, ad)) } }
                     }
                 }
                 div {
                     div #facts data-live { (facts(&visit, ad, &report)) }
-                    (prices::section(visit.visitor.texts, &prices, visit.visitor.console.clock.now()))
+                    div #prices data-live { (prices::section(visit.visitor.texts, &prices, visit.visitor.console.clock.now())) }
                     div.panel #quality data-live { (quality::section(&visit, &quality)) }
                 }
             }
@@ -80,7 +81,7 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let needs_retry = matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive)
         || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     html! {
-        div.actions {
+        div.actions #actions data-live {
             (publish::link(visit, ad))
             (editor::link(visit, ad))
             (editor::copy_link(visit, ad))
@@ -101,9 +102,14 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
             div.grid {
                 @for channel in &report.channels { (channel_status(visit, channel)) }
             }
-            @let failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed).count();
-            @if failed > 0 {
-                p { a href="#photos" { span.badge.failure { (texts.photos_failed) ": " (failed) } } }
+            @let failed = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
+            @let failed: Vec<_> = failed.map(|(number, _): (u32, _)| number.to_string()).collect();
+            @if !failed.is_empty() {
+                p {
+                    a href="#photos" {
+                        span.badge.failure.wraps { (if failed.len() == 1 { texts.photo_failed } else { texts.photos_failed }) " " (failed.join(", ")) }
+                    }
+                }
             }
             @let AdPromotions { bump, pole_position } = report.promotions;
             @let times = [
@@ -187,11 +193,12 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
                     }
                     @if report.status != ImageStatus::Stored || report.code.is_some() {
                         p {
+                            strong title=(report.url) { (texts.photo) " " (place + 1) } " "
                             span class={ "badge " (if report.status == ImageStatus::Failed { "failure" } else { "attention" }) } { (texts.image_status(report.status)) }
                             " " (show::said(visit, report.code, &report.text, ""))
                         }
                         @if let Some(code) = report.code.filter(|_| report.status == ImageStatus::Failed) { p.faint { (texts.what_helps(code)) } }
-                        p.help { code { (report.url) } }
+                        p { small.faint { code { (report.url) } } }
                     }
                     (quality::of_photo(visit, quality, place))
                 }
@@ -207,7 +214,7 @@ fn payload(visit: &Visit, ad: &Ad) -> Markup {
         details.panel #payload {
             summary { (texts.payload) }
             p.help { (texts.payload_is) " " code { "GET /v4/ad/" (ad.source_id) } }
-            pre tabindex="0" { code { (json) } }
+            pre #payload-json data-live tabindex="0" { code { (json) } }
         }
     }
 }

@@ -6,6 +6,12 @@ const PAUSE = 2000;
 /** The same while events keep coming for long: each refresh lengthens the pause up to this. */
 const LONGEST_PAUSE = 15000;
 
+/** Shortest and longest time before the events are asked for again, when a browser has given them up, in milliseconds. */
+const [SOONEST_REOPENING, LATEST_REOPENING] = [1000, 30000];
+
+/** How long a browser may try to get the events again before the page says that it may be old, in milliseconds. */
+const SILENT_FOR = 5000;
+
 /** Shows the times below an element in the time zone of the browser. */
 function localize(root) {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
@@ -32,23 +38,32 @@ function announce(text) {
 /** The selector by which a focused element is found in the new content. */
 function selectorOf(element) {
   if (element.id) return `#${CSS.escape(element.id)}`;
+  if (element.localName === "summary" && element.parentElement.id) return `#${CSS.escape(element.parentElement.id)} > summary`;
   const attribute = ["href", "value"].find((name) => element.hasAttribute(name));
   return attribute && `${element.localName}[${attribute}="${CSS.escape(element.getAttribute(attribute))}"]`;
+}
+
+/** Gives the focus back to what had it. If that is gone, its place has the focus, so that the keyboard goes on from there. */
+function focusAgain(place, selector) {
+  const same = place.querySelector(selector);
+  if (!same && !place.hasAttribute("tabindex")) place.tabIndex = -1;
+  (same ?? place).focus({ preventScroll: true });
 }
 
 /** Puts the new content of an element in its place. Focus, open details and scroll positions stay. */
 function replace(old, fresh) {
   if (old.innerHTML === fresh.innerHTML || isInUse(old)) return;
-  const focused = old.contains(document.activeElement) && selectorOf(document.activeElement);
+  const focused = old.contains(document.activeElement) && (selectorOf(document.activeElement) ?? ":not(*)");
   const open = [...old.querySelectorAll("details[id][open]")].map((details) => details.id);
   old.replaceChildren(...fresh.childNodes);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (focused) old.querySelector(focused)?.focus({ preventScroll: true });
+  if (focused) focusAgain(old, focused);
   localize(old);
   if (old.dataset.live === "announced") announce(old.querySelector("h2")?.textContent ?? "");
 }
 
-/** Fetches the page again and replaces its live parts, which have an id and `data-live`. */
+/** Fetches the page again and replaces its live parts, which have an id and `data-live`. What that says is about a part that the new page
+ * lacks: it is removed (`or-gone`, and `until-gone`, which is not replaced either), or the page is loaded again (`until-others`). */
 async function refresh() {
   const parts = [...document.querySelectorAll("[data-live][id]")];
   if (parts.length === 0) return;
@@ -60,8 +75,13 @@ async function refresh() {
   localize(page);
   for (const part of parts) {
     const fresh = page.getElementById(part.id);
-    if (fresh) replace(part, fresh);
+    const { live } = part.dataset;
+    // Another page is in its place, as when the first ad is there.
+    if (!fresh && live === "until-others") return location.reload();
+    if (!fresh && ["or-gone", "until-gone"].includes(live)) part.remove();
+    if (fresh && live !== "until-gone") replace(part, fresh);
   }
+  document.title = page.title;
 }
 
 /** Refreshes once for many events: soon after a quiet time, and less and less often while they keep coming. */
@@ -98,7 +118,9 @@ function show(event) {
   };
   const link = item.querySelector("a");
   link.href += `?${new URLSearchParams({ source_id: event.source_id, dealer_code: event.dealer_code })}`;
-  put("ad", event.source_id);
+  // The server knows ads by their titles, and so does a link that is on the page already. The refresh brings those of others.
+  const known = [...document.querySelectorAll("main a")].find((other) => other.getAttribute("href") === link.getAttribute("href"));
+  put("ad", known?.textContent.trim() || event.source_id);
   put("action", words[event.action] ?? event.action);
   put("state", words[event.state] ?? event.state);
   put("failure", words[event.code] ?? event.code);
@@ -113,6 +135,13 @@ function show(event) {
   while (list.children.length > 20) list.lastElementChild.remove();
 }
 
+/** Says on the page that it may be old, or no more. */
+function sayOld(isOld) {
+  const place = document.getElementById("stream");
+  const text = isOld ? place?.dataset.mayBeOld : "";
+  if (place && place.textContent !== text) place.textContent = text;
+}
+
 /** Follows the events of the session while the page is visible: a browser has few connections for all its tabs. */
 function follow() {
   const address = document.body.dataset.events;
@@ -121,14 +150,43 @@ function follow() {
   if (!wanted) return;
   const only = wanted.closest("[data-source-id]")?.dataset.sourceId;
   const query = new URLSearchParams({ after: "now", ...(only ? { source_id: only } : {}) });
-  let source = null;
   const types = document.body.dataset.eventTypes.split(" ");
+  let source = null;
+  let reopening = null;
+  let pause = SOONEST_REOPENING;
+  let silence = null;
+  const close = () => {
+    source?.close();
+    source = null;
+    clearTimeout(reopening);
+    clearTimeout(silence);
+    reopening = silence = null;
+  };
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(`${address}?${query}`);
     source.addEventListener("open", () => {
       document.body.dataset.follows = "";
+      pause = SOONEST_REOPENING;
+      clearTimeout(silence);
+      silence = null;
+      sayOld(false);
       // What has changed since the page was made.
+      later();
+    });
+    source.addEventListener("error", () => {
+      delete document.body.dataset.follows;
+      if (source?.readyState !== EventSource.CLOSED) {
+        // The browser tries again by itself.
+        silence ??= setTimeout(() => sayOld(true), SILENT_FOR);
+        return;
+      }
+      // It does not after an answer that is no stream, such as that of a proxy while the service is replaced.
+      close();
+      sayOld(true);
+      reopening = setTimeout(open, pause * (0.75 + Math.random() / 2));
+      pause = Math.min(2 * pause, LATEST_REOPENING);
+      // The page itself may be there, or the session over.
       later();
     });
     for (const type of types) {
@@ -138,16 +196,14 @@ function follow() {
       });
     }
   };
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) {
-      source?.close();
-      source = null;
-    } else {
-      open();
-      later();
-    }
-  });
-  addEventListener("pagehide", () => source?.close());
+  const goOn = () => {
+    open();
+    later();
+  };
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : goOn()));
+  addEventListener("pagehide", close);
+  // The browser has kept the page, but not its connection.
+  addEventListener("pageshow", (event) => event.persisted && goOn());
   open();
 }
 

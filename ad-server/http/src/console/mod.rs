@@ -8,7 +8,8 @@
 //! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
-//! | `overview`, `stock`, `csv`, `ad` | the pages; the stock as a file for spreadsheets |
+//! | `overview`, `failing`, `stock`, `csv`, `ad` | the pages; all ads with a failure, by its cause; the stock as a file for spreadsheets |
+//! | `help` | what each page is for, the usual tasks, and the first steps of who has no ads |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
 //! | `plans` | one change of many ads, with its preview |
@@ -31,7 +32,9 @@ mod badges;
 mod csv;
 mod developers;
 mod editor;
+mod failing;
 mod form;
+mod help;
 mod named;
 mod operators;
 mod overview;

@@ -4,17 +4,19 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ad_core::{
-    model::{Action, ActionState, AdStatus, ChannelStatus, Event, Market, Summary, Timestamp},
+    model::{Action, ActionState, AdStatus, ChannelStatus, Event, Market, StatusCount, Summary, Timestamp},
     ports::Scope,
     status,
+    violation::Code,
 };
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::{
-    act::AdKey,
-    badges,
+    badges, failing, help,
+    named::NamedAds,
     page::{self, Section, number},
+    show,
     texts::Texts,
     visitor::{PageResult, Visit},
 };
@@ -40,32 +42,47 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);
     let dealers = context.service.dealers_of_events(scope, None);
+    let dealers = Scope::Dealers(&dealers);
     let now = console.clock.now();
     let first_hour = Timestamp::from_millis((now.as_millis().div_euclid(HOUR_MILLIS) + 1 - HOURS) * HOUR_MILLIS);
     let mut turn = context.limits.lists.turn(scope.name()).await?;
-    let summary = context.service.summary(scope, None).await?;
-    let failing = console.database.ads_with_failures(Scope::Dealers(&dealers), FAILING).await?;
+    let counts = console.database.count_by_status(dealers).await?;
+    let summary = status::summary(counts.iter().copied());
+    if summary.ads == 0 {
+        turn.has_read();
+        return Ok(page::page(&visit, Section::Overview, texts.overview, &help::first_steps(&visit)));
+    }
+    let words = failing::with_failure(&counts).map(|count| count.words);
+    let with_failure = console.database.ads_with_words(dealers, words, FAILING).await?;
     let under_way = [AdStatus::Processing, AdStatus::Waiting];
-    let working = console.database.ads_with_status(Scope::Dealers(&dealers), &under_way, UNDER_WAY).await?;
-    let published = console.database.published_by_hour(Scope::Dealers(&dealers), first_hour).await?;
+    let working = console.database.ads_with_status(dealers, &under_way, UNDER_WAY).await?;
+    let published = console.database.published_by_hour(dealers, first_hour).await?;
     turn.has_read();
-    let events = console.database.newest_events(Scope::Dealers(&dealers), EVENTS).await?;
+    let events = console.database.newest_events(dealers, EVENTS).await?;
+    let shown = with_failure.iter().chain(&working).map(|ad| (ad.dealer_code.clone(), ad.source_id.clone()));
+    let shown = shown.chain(events.iter().map(|event| (event.dealer_code.clone(), event.source_id.clone())));
+    let named = NamedAds::read(&visit, shown.collect()).await?;
+    let count_under_way = under_way.iter().filter_map(|status| summary.by_status.get(status)).sum();
+    // A part of the publications would be a wrong number.
+    let all_are_counted = published.counted_from.is_none_or(|from| from <= first_hour);
     let main = html! {
         div.heading { h1 { (texts.overview) } }
-        section #counts data-live aria-label=(texts.ads_by_status) { (counts(&visit, &summary)) }
+        section #counts data-live aria-label=(texts.ads_by_status) { (by_status(&visit, &summary, failing::live_without_photos(&counts))) }
         div.grid {
-            section.panel #failures data-live aria-labelledby="failures-heading" { (failures(&visit, &summary, &failing)) }
+            section.panel #failures data-live aria-labelledby="failures-heading" { (failures(&visit, &named, &counts, &with_failure)) }
             section.panel #marketplaces data-live aria-labelledby="marketplaces-heading" { (marketplaces(texts, &summary)) }
-            section.panel #chart data-live aria-labelledby="chart-heading" { (chart(texts, &published, first_hour)) }
-            section.panel #under-way data-live aria-labelledby="under-way-heading" { (under_way_section(&visit, &working, under_way.iter().filter_map(|status| summary.by_status.get(status)).sum())) }
-            section.panel.wide aria-labelledby="events-heading" { (events_section(&visit, &events)) }
+            @if all_are_counted {
+                section.panel #chart data-live="or-gone" aria-labelledby="chart-heading" { (chart(texts, &published, first_hour)) }
+            }
+            section.panel #under-way data-live aria-labelledby="under-way-heading" { (under_way_section(&visit, &named, &working, count_under_way)) }
+            section.panel.wide aria-labelledby="events-heading" { (events_section(&visit, &named, &events)) }
         }
     };
     Ok(page::page(&visit, Section::Overview, texts.overview, &main))
 }
 
 /// The number of ads with each status, and what to do about them.
-fn counts(visit: &Visit, summary: &Summary) -> Markup {
+fn by_status(visit: &Visit, summary: &Summary, live_without_photos: u64) -> Markup {
     let texts = visit.visitor.texts;
     let statuses = AdStatus::NAMES.iter().filter_map(|name| AdStatus::from_name(name));
     html! {
@@ -77,7 +94,15 @@ fn counts(visit: &Visit, summary: &Summary) -> Markup {
                         (badges::ad_status(texts, status))
                         strong.count { (number(ads)) }
                     }
-                    p.help { (texts.what_to_do(status)) }
+                    @if status == AdStatus::Live && live_without_photos > 0 {
+                        p.help {
+                            a href=(visit.visitor.address(&failing::address(Code::ImageFailed, Some(status)))) {
+                                (number(live_without_photos)) " " (if live_without_photos == 1 { texts.lacks_photos } else { texts.lack_photos })
+                            }
+                        }
+                    } @else {
+                        p.help { (texts.what_to_do(status)) }
+                    }
                 }
             }
         }
@@ -85,24 +110,31 @@ fn counts(visit: &Visit, summary: &Summary) -> Markup {
 }
 
 /// The ads with a failure, by its cause, and some of them.
-fn failures(visit: &Visit, summary: &Summary, failing: &[AdByStatus]) -> Markup {
+fn failures(visit: &Visit, named: &NamedAds, counts: &[StatusCount], with_failure: &[AdByStatus]) -> Markup {
     let texts = visit.visitor.texts;
-    let mut failures: Vec<_> = summary.failures.iter().collect();
-    failures.sort_by_key(|(_, ads)| std::cmp::Reverse(**ads));
+    let mut failures: BTreeMap<Code, u64> = BTreeMap::new();
+    for count in failing::with_failure(counts) {
+        if let Some(code) = count.words.failure {
+            *failures.entry(code).or_default() += count.ads;
+        }
+    }
+    let mut failures = Vec::from_iter(failures);
+    failures.sort_by_key(|(_, ads)| std::cmp::Reverse(*ads));
     html! {
         h2 #failures-heading { (texts.failures) }
         @if failures.is_empty() { p { (texts.no_failures) } }
         ul.plain {
             @for (code, ads) in failures {
-                @let who = status::advice(*code, false).who_acts;
+                @let who = status::advice(code, false).who_acts;
                 li {
-                    strong { (number(*ads)) " " (if *ads == 1 { texts.ad_one } else { texts.ads }) ": " (texts.failure(*code)) }
+                    a href=(visit.visitor.address(&failing::address(code, None))) {
+                        strong { (number(ads)) " " (if ads == 1 { texts.ad_one } else { texts.ads }) ": " (texts.failure(code)) }
+                    }
                     br;
-                    (texts.who_acts(who)) ": " (texts.what_helps(*code))
-                    " " a href={ (visit.visitor.service_root()) "/docs/errors/" (code.name()) } { code { (code.name()) } }
+                    (texts.who_acts(who)) ": " (texts.what_helps(code)) " " (show::code(visit, code))
                     ul.chips {
-                        @for ad in failing.iter().filter(|ad| ad.code == Some(*code)) {
-                            li { a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (ad.source_id) } }
+                        @for ad in with_failure.iter().filter(|ad| ad.code == Some(code)) {
+                            li { (named.link(visit, &ad.dealer_code, &ad.source_id)) }
                         }
                     }
                 }
@@ -140,7 +172,7 @@ fn marketplaces(texts: &Texts, summary: &Summary) -> Markup {
 }
 
 /// What the worker is doing.
-fn under_way_section(visit: &Visit, ads: &[AdByStatus], count: u64) -> Markup {
+fn under_way_section(visit: &Visit, named: &NamedAds, ads: &[AdByStatus], count: u64) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         h2 #under-way-heading { (texts.under_way) " (" (number(count)) ")" }
@@ -148,7 +180,7 @@ fn under_way_section(visit: &Visit, ads: &[AdByStatus], count: u64) -> Markup {
         ul.plain {
             @for ad in ads {
                 li {
-                    a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (ad.source_id) }
+                    (named.link(visit, &ad.dealer_code, &ad.source_id))
                     " " (badges::ad_status(texts, ad.status)) " " (texts.since) " " (page::time(ad.since))
                     @if let Some(code) = ad.code { br; span.faint { (texts.failure(code)) } }
                 }
@@ -180,9 +212,6 @@ fn chart(texts: &Texts, published: &PublishedByHour, first_hour: Timestamp) -> M
                 @if place % 6 == 0 { text x=(place * WIDTH + 2) y=(HEIGHT + 20) { (label(*hour)) } }
             }
         }
-        @if let Some(from) = published.counted_from.filter(|from| *from > first_hour) {
-            p.help { (texts.counted_from) " " (page::time(from)) }
-        }
         details #hours {
             summary { (texts.as_table) }
             table {
@@ -194,7 +223,7 @@ fn chart(texts: &Texts, published: &PublishedByHour, first_hour: Timestamp) -> M
 }
 
 /// The newest events. The script adds those that come, in the form of the template.
-fn events_section(visit: &Visit, events: &[Event]) -> Markup {
+fn events_section(visit: &Visit, named: &NamedAds, events: &[Event]) -> Markup {
     let texts = visit.visitor.texts;
     let words = Action::NAMES.iter().filter_map(|name| Some((*name, texts.action(Action::from_name(name)?))));
     let states =
@@ -204,10 +233,12 @@ fn events_section(visit: &Visit, events: &[Event]) -> Markup {
         words.chain(states).chain(codes).map(|(name, word)| (name.to_owned(), word.into())).collect();
     html! {
         h2 #events-heading { (texts.events) }
-        ol.plain.events data-event-list {
-            @for event in events { (event_line(visit, event)) }
+        div #event-list data-live {
+            ol.plain.events data-event-list {
+                @for event in events { (event_line(visit, named, event)) }
+            }
+            @if events.is_empty() { p.help { (texts.no_events) } }
         }
-        @if events.is_empty() { p.help { (texts.no_events) } }
         template data-event=(Value::Object(words).to_string()) {
             li.changed {
                 time {} " " a href=(visit.visitor.address("/ad")) data-is="ad" {} " "
@@ -217,12 +248,12 @@ fn events_section(visit: &Visit, events: &[Event]) -> Markup {
     }
 }
 
-fn event_line(visit: &Visit, event: &Event) -> Markup {
+fn event_line(visit: &Visit, named: &NamedAds, event: &Event) -> Markup {
     let (texts, entry) = (visit.visitor.texts, &event.entry);
     html! {
         li {
             (page::time(entry.created)) " "
-            a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&event.source_id, &event.dealer_code)))) { (event.source_id) } " "
+            (named.link(visit, &event.dealer_code, &event.source_id)) " "
             span { (texts.action(entry.action)) } " " (badges::action_state(texts, entry.state)) " "
             span.faint { @if let Some(code) = entry.code { (texts.failure(code)) } }
         }

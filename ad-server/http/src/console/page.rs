@@ -75,6 +75,11 @@ pub(super) fn page_with_status(
     answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content))
 }
 
+/// A page that everybody sees, signed in or not.
+pub(super) fn for_everybody(visitor: &Visitor, caller: Option<&Caller>, title: &str, content: &Markup) -> Response {
+    answer(visitor, StatusCode::OK, layout(visitor, caller, None, title, content))
+}
+
 /// A page that needs no session.
 pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str, content: &Markup) -> Response {
     answer(visitor, status, layout(visitor, None, None, title, content))
@@ -183,6 +188,7 @@ fn layout(
                     a.brand href=(visitor.address("/")) { (texts.console) }
                     @if let Some(caller) = caller { (navigation(visitor, caller, section)) }
                     div.account {
+                        a.help-link href=(visitor.address("/help")) aria-current=[visitor.here.starts_with("/help").then_some("page")] { (texts.help) }
                         @if let Some(caller) = caller { (account(visitor, caller)) }
                         (languages(visitor))
                     }
@@ -190,6 +196,7 @@ fn layout(
                 main #content tabindex="-1" {
                     @if let Some(caller) = caller.filter(|_| is_technical(section)) { (technical(visitor, caller, section)) }
                     (content)
+                    div #stream role="status" data-may-be-old=(texts.may_be_old) {}
                 }
                 div #announcements .unseen aria-live="polite" {}
             }

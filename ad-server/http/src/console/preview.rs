@@ -34,8 +34,11 @@ pub(super) fn section(visit: &Visit, ad: &Ad) -> Markup {
                     label { input type="radio" name="preview" value=(place) checked[place == 0]; (name(shape)) }
                 }
             }
-            @for (place, shape) in shapes.iter().enumerate() {
-                (preview(visit, ad, *shape, place))
+            // Without the boxes, so that the choice stays when the ad changes.
+            div #preview data-live {
+                @for (place, shape) in shapes.iter().enumerate() {
+                    (preview(visit, ad, *shape, place))
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn section(texts: &Texts, history: &PriceHistory, now: Timestamp) -> 
         return html! {};
     }
     html! {
-        div.panel #prices data-live {
+        div.panel {
             h2 { (texts.price_history) }
             @if history.history.len() > 1 { (chart(texts, history, now)) }
             dl {

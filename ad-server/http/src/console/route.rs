@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, operators, overview, page, paste, photos,
-    plans, publish, requests, schedule_form, schedules,
+    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, failing, help, operators, overview, page,
+    paste, photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
     stock, texts, versions,
@@ -111,6 +111,8 @@ const FORM: usize = 256 * 1024;
 /// Those of one path follow each other.
 static PAGES: &[Page] = &[
     page("", alone!(ANY, start)),
+    page("/failing", turn!(READ, failing::page)),
+    page("/help", open!(help::page)),
     page("/stock", alone!(READ, stock::page)),
     other("/stock.csv", alone!(READ, csv::download)),
     page("/ad", turn!(READ, ad::page)),

@@ -102,6 +102,24 @@ texts! {
     skip_to_content: "Skip to content", "Hoppa till innehållet";
     navigation: "Main navigation", "Huvudmeny";
     language: "Language", "Språk";
+    help: "Help", "Hjälp";
+    what_pages_are_for: "What each page is for", "Vad varje sida är till för";
+    help_further: "If that does not help, ask whoever gave you access to the console.", "Om det inte hjälper, fråga den som gav dig åtkomst till konsolen.";
+    no_ads_yet: "You have no ads yet. Three steps to the first one:", "Du har inga annonser än. Tre steg till den första:";
+    step_new_ad: "New ad", "Ny annons";
+    step_new_ad_does: "Choose what you sell. With the plate, much is filled in for you where the service has a vehicle register.",
+        "Välj vad du säljer. Med registreringsnumret fylls mycket i åt dig, om tjänsten har ett fordonsregister.";
+    step_photos: "Photos", "Foton";
+    step_photos_does: "Add them in the same form, from your phone or computer. The first one is what buyers see in lists.",
+        "Lägg till dem i samma formulär, från telefonen eller datorn. Det första är det som köpare ser i listor.";
+    step_publish: "Publish", "Publicera";
+    step_publish_does: "Save the draft, look at it as buyers will, and publish it.", "Spara utkastet, se det så som köpare gör och publicera det.";
+    no_ads_to_read: "As soon as your company has some, they are here.", "Så snart ert företag har några finns de här.";
+    or_connect: "You have a system with your stock already? Connect it, or bring its ads as a file:",
+        "Har ni redan ett system med lagret? Koppla det, eller ta in annonserna som en fil:";
+    connect_system: "Connect a system", "Koppla ett system";
+    may_be_old: "The server does not answer. What you see may be old. The page goes on by itself as soon as it can.",
+        "Servern svarar inte. Det du ser kan vara gammalt. Sidan fortsätter av sig själv så snart det går.";
     overview: "Overview", "Översikt";
     stock: "Stock", "Lager";
     signed_in_as: "Signed in as", "Inloggad som";
@@ -144,6 +162,8 @@ texts! {
     // Overview.
     ads_by_status: "Ads by status", "Annonser efter status";
     do_live: "Nothing to do.", "Inget att göra.";
+    lacks_photos: "lacks photos that could not be fetched.", "saknar foton som inte kunde hämtas.";
+    lack_photos: "lack photos that could not be fetched.", "saknar foton som inte kunde hämtas.";
     do_partly_live: "Open the ad: it says which marketplace lacks it, and why.", "Öppna annonsen: där står vilken marknadsplats som saknar den, och varför.";
     do_hidden: "Show the ad when it may be published.", "Visa annonsen när den får publiceras.";
     do_processing: "The service is working on it.", "Tjänsten arbetar med den.";
@@ -190,7 +210,6 @@ texts! {
     nothing_under_way: "All requests are finished.", "Alla begäranden är klara.";
     published_by_hour: "Published by hour", "Publicerade per timme";
     in_24_hours: "publications in the last 24 hours", "publiceringar de senaste 24 timmarna";
-    counted_from: "There are many log entries. Counted, in part in the first hour, from", "Det finns många loggrader. Räknade, första timmen delvis, från";
     as_table: "As a table", "Som tabell";
     hour: "Hour", "Timme";
     published: "Published", "Publicerade";
@@ -207,7 +226,8 @@ texts! {
     photos_many: "photos", "foton";
     do_wait: "Wait: the service tries again by itself.", "Vänta: tjänsten försöker igen av sig själv.";
     do_publish: "Publish the ad with Retry.", "Publicera annonsen med Försök igen.";
-    photos_failed: "Photos that failed", "Foton som misslyckades";
+    photo_failed: "Failed: photo", "Misslyckades: foto";
+    photos_failed: "Failed: photos", "Misslyckades: foton";
     no_photo: "No photo", "Inget foto";
     plate: "Plate", "Reg.nr";
     price: "Price", "Pris";
@@ -349,6 +369,7 @@ texts! {
     photo_dark: "Dark", "Mörkt";
     photo_blurred: "Blurred", "Oskarpt";
     photo_in_other_ad: "In another ad too", "Finns även i en annan annons";
+    former_photo: "A photo that the ad no longer has", "Ett foto som annonsen inte längre har";
     no_photos: "The ad has no photos.", "Annonsen har inga foton.";
     first_photo: "First photo", "Första fotot";
     warning: "Warning", "Varning";

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
-use ad_core::model::{
-    ActionState, Ad, ContentChange, LATEST_ENTRIES, LogEntry, RequestState, RequestStatus, RevisionEntry,
+use ad_core::{
+    model::{
+        ActionState, Ad, ContentChange, LATEST_ENTRIES, LogEntry, Market, RequestState, RequestStatus, RevisionEntry,
+        short_address,
+    },
+    violation::Code,
 };
 use maud::{Markup, html};
 use serde_json::Value;
@@ -54,7 +58,7 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                             }
                         }
                         @if let Some(change) = changes.get(&request) { (changed(visit, request, change)) }
-                        ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, entry)) } } }
+                        ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, entry)) } } }
                         (id(visit, request))
                         @if let Some(version) = made(request) { (versions::links(visit, ad, version, present == Some(version.revision))) }
                     }
@@ -114,18 +118,50 @@ fn ended(entries: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
     })
 }
 
-fn entry_line(visit: &Visit, entry: &LogEntry) -> Markup {
+fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
     let texts = visit.visitor.texts;
-    let images = entry.external_message.get("images").and_then(Value::as_array).into_iter().flatten();
+    let list = |name: &str| entry.external_message.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let (markets, images) = (list("marketplaces"), list("images"));
     html! {
         (badges::action_state(texts, entry.state)) " " (texts.action(entry.action))
-        " " (show::log_text(visit, entry.code, &entry.external_message))
-        ul {
-            @for image in images {
-                @let text = |name: &str| image.get(name).and_then(Value::as_str).unwrap_or_default();
-                li { code { (text("url")) } " " span lang="en" { (text("error")) } }
-            }
-        }
+        @if markets.is_empty() { " " (show::log_text(visit, entry.code, &entry.external_message)) }
+        // The message has the same in one sentence.
+        ul { @for market in markets { li { (of_marketplace(visit, market)) } } }
+        ul { @for image in images { li { (of_photo(visit, ad, image)) } } }
         @if let Some(code) = entry.code { p.help { (show::code(visit, code)) } }
+    }
+}
+
+fn text<'a>(part: &'a Value, name: &str) -> &'a str {
+    part.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What came of an action on a marketplace.
+fn of_marketplace(visit: &Visit, told: &Value) -> Markup {
+    let texts = visit.visitor.texts;
+    let name = text(told, "marketplace");
+    let code = told.get("code").and_then(Value::as_str).map(Code::from_name);
+    html! {
+        strong { (Market::from_name(name).map_or(name, |market| texts.market(market))) } ": "
+        @match told.get("error").and_then(Value::as_str) {
+            Some(reason) => (show::said(visit, code, reason, "")),
+            None => (ActionState::from_name(text(told, "state")).map_or("", |state| texts.action_state(state))),
+        }
+    }
+}
+
+/// Why a photo failed. People know it by its place and its look, not by its address.
+fn of_photo(visit: &Visit, ad: &Ad, told: &Value) -> Markup {
+    let address = text(told, "url");
+    let place = ad.content.image_urls().position(|url| short_address(url) == address);
+    let stored = ad.image_refs.iter().find(|image| short_address(&image.url) == address);
+    html! {
+        @if let Some(image) = stored { img.small src=(show::rendition(visit, image, 320)) alt="" width="48" height="36" loading="lazy"; }
+        @match place {
+            Some(place) => strong title=(address) { (visit.visitor.texts.photo) " " (place + 1) },
+            None => strong title=(address) { (visit.visitor.texts.former_photo) },
+        }
+        ": " span lang="en" { (text(told, "error")) }
+        " " small.faint { code { (address) } }
     }
 }

@@ -1,0 +1,89 @@
+//! The ads with a failure, by its cause: all of those that a number of the overview counts.
+
+use ad_core::{
+    model::{AdStatus, MAX_LIMIT, Page, StatusCount},
+    ports::Scope,
+    status,
+    violation::Code,
+};
+use maud::html;
+
+use super::{
+    badges,
+    named::NamedAds,
+    page::{self, Section, Total, number},
+    visitor::{PageResult, Visit},
+};
+use crate::api::ApiError;
+
+/// Ads on a page.
+const ADS: u32 = 50;
+
+/// The counts of ads that are not deleted and have a failure.
+pub(super) fn with_failure(counts: &[StatusCount]) -> impl Iterator<Item = &StatusCount> {
+    counts.iter().filter(|count| count.words.failure.is_some() && count.words.status != AdStatus::Deleted)
+}
+
+/// How many ads are live without some of their photos.
+pub(super) fn live_without_photos(counts: &[StatusCount]) -> u64 {
+    of(counts, Code::ImageFailed, Some(AdStatus::Live)).map(|count| count.ads).sum()
+}
+
+fn of(counts: &[StatusCount], code: Code, status: Option<AdStatus>) -> impl Iterator<Item = &StatusCount> {
+    with_failure(counts).filter(move |count| {
+        count.words.failure == Some(code) && status.is_none_or(|status| count.words.status == status)
+    })
+}
+
+/// Path of the page of a cause, and of a status if there is one.
+pub(super) fn address(code: Code, status: Option<AdStatus>) -> String {
+    let status = status.map_or_else(String::new, |status| format!("&status={}", status.name()));
+    format!("/failing?code={}{status}", code.name())
+}
+
+/// `GET /console/failing?code=…&status=…`.
+pub(super) async fn page(visit: Visit) -> PageResult {
+    let texts = visit.visitor.texts;
+    let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);
+    let code = status::codes().find(|code| Some(code.name()) == visit.parameter("code"));
+    let code = code.ok_or_else(|| ApiError::NotFound("There is no such failure of an ad.".to_owned()))?;
+    let status = visit.parameter("status").and_then(AdStatus::from_name);
+    let dealers = context.service.dealers_of_events(scope, None);
+    let dealers = Scope::Dealers(&dealers);
+    let counts = console.database.count_by_status(dealers).await?;
+    let all = of(&counts, code, status).map(|count| count.ads).sum();
+    let offset = page::offset(&visit).min(all);
+    let read_to = u32::try_from(offset).unwrap_or(u32::MAX).saturating_add(ADS);
+    let words = of(&counts, code, status).map(|count| count.words);
+    let mut ads = console.database.ads_with_words(dealers, words, read_to).await?;
+    ads.drain(..usize::try_from(offset).unwrap_or_default().min(ads.len()));
+    let keys = ads.iter().map(|ad| (ad.dealer_code.clone(), ad.source_id.clone()));
+    let named = NamedAds::read(&visit, keys.collect()).await?;
+    let who = status::advice(code, false).who_acts;
+    let shown = Page { limit: ADS.min(MAX_LIMIT), offset };
+    let content = html! {
+        div.heading {
+            div {
+                p.crumbs { a href=(visit.visitor.address("/")) { (texts.overview) } }
+                h1 { (texts.failure(code)) }
+            }
+        }
+        p.lead { (texts.who_acts(who)) ": " (texts.what_helps(code)) }
+        section.panel #failing data-live aria-labelledby="failing-heading" {
+            h2 #failing-heading {
+                (number(all)) " " (if all == 1 { texts.ad_one } else { texts.ads })
+                @if let Some(status) = status { " " (badges::ad_status(texts, status)) }
+            }
+            ul.plain {
+                @for ad in &ads {
+                    li {
+                        (named.described(&visit, &ad.dealer_code, &ad.source_id))
+                        (badges::ad_status(texts, ad.status)) " " span.faint { (texts.since) " " (page::time(ad.since)) }
+                    }
+                }
+            }
+            (page::paging(&visit, "/failing", &visit.query, shown, ads.len(), Total::Exactly(all)))
+        }
+    };
+    Ok(page::page(&visit, Section::Overview, texts.failure(code), &content))
+}
