@@ -17,6 +17,7 @@ mod photos;
 mod session;
 mod speed;
 mod stock;
+mod swedish;
 mod tools;
 mod walk;
 
