@@ -20,7 +20,7 @@ async fn validate_says_how_to_improve_an_ad() {
     assert_eq!(lines[start], "quality: 4 of 100 (basic)");
     assert_eq!(
         lines[start + 1..start + 3],
-        ["  +18 image_urls", "      Send the addresses of photos in `image_urls`."]
+        ["  +18 image_urls", "      Add photos of the vehicle."]
     );
     for told in [
         "\n  +9  body\n      Describe equipment, condition, history and what is included, in whole\n      sentences.\n",

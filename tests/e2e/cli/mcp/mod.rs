@@ -183,7 +183,7 @@ async fn payloads_are_validated_and_explained_before_they_are_sent() {
         ("doctor", json!({})),
         (
             "photos_check_payloads",
-            json!({"payload": [{"source_id": "car-4", "image_urls": ["http://127.0.0.1/1.jpg"]}]}),
+            json!({"payload": [{"source_id": "car-4", "image_urls": ["ftp://127.0.0.1/1.jpg"]}]}),
         ),
         ("photos_check", json!({"ad": ["/etc/passwd"]})),
         ("events", json!({"types": ["ad.create.done"], "limit": 1})),
