@@ -74,6 +74,8 @@ async fn numbers_of_the_overview_lead_to_their_ads() {
         "href=\"/console/failing?code=image_failed\"",
         "href=\"/console/failing?code=image_failed&amp;status=live\"",
         "2 lack photos",
+        "href=\"/console/failing?on=primary&amp;is=live\"",
+        "href=\"/console/stock?status=processing,waiting\"",
         "href=\"/console/failing?code=marketplace_refused\"",
         "<span class=\"plate\">LST001</span>",
     ] {
@@ -86,6 +88,8 @@ async fn numbers_of_the_overview_lead_to_their_ads() {
         ("code=marketplace_refused", vec![4]),
         ("code=slots_exceeded", vec![]),
         ("code=image_failed&offset=2", vec![3]),
+        ("on=primary&is=live", vec![1, 2]),
+        ("on=secondary&is=not_listed", vec![3]),
     ] {
         let page = visitor.page(&format!("/console/failing?{query}")).await;
         let shown = (1..=4).filter(|number| page.contains(&format!("LST00{number}"))).collect::<Vec<_>>();
@@ -93,7 +97,7 @@ async fn numbers_of_the_overview_lead_to_their_ads() {
         let is_expected = if query.contains("offset") { shown.len() == expected.len() } else { shown == expected };
         assert!(is_expected, "{query}: {page}");
     }
-    for wrong in ["", "?code=no_such_code", "?code=not_found"] {
+    for wrong in ["", "?code=no_such_code", "?code=not_found", "?on=primary&is=sold", "?on=tertiary&is=live"] {
         assert_eq!(visitor.get(&format!("/console/failing{wrong}")).await.status, 404, "{wrong}");
     }
     let other = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;

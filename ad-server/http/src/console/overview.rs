@@ -70,7 +70,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         section #counts data-live aria-label=(texts.ads_by_status) { (by_status(&visit, &summary, failing::live_without_photos(&counts))) }
         div.grid {
             section.panel #failures data-live aria-labelledby="failures-heading" { (failures(&visit, &named, &counts, &with_failure)) }
-            section.panel #marketplaces data-live aria-labelledby="marketplaces-heading" { (marketplaces(texts, &summary)) }
+            section.panel #marketplaces data-live aria-labelledby="marketplaces-heading" { (marketplaces(&visit, &summary)) }
             @if all_are_counted {
                 section.panel #chart data-live="or-gone" aria-labelledby="chart-heading" { (chart(texts, &published, first_hour)) }
             }
@@ -144,7 +144,8 @@ fn failures(visit: &Visit, named: &NamedAds, counts: &[StatusCount], with_failur
 }
 
 /// Whether the marketplaces take ads, as far as the ads of the visitor show it.
-fn marketplaces(texts: &Texts, summary: &Summary) -> Markup {
+fn marketplaces(visit: &Visit, summary: &Summary) -> Markup {
+    let texts = visit.visitor.texts;
     let none = BTreeMap::new();
     html! {
         h2 #marketplaces-heading { (texts.marketplaces) }
@@ -164,7 +165,11 @@ fn marketplaces(texts: &Texts, summary: &Summary) -> Markup {
                 }
                 @if of(ChannelStatus::Paused) > 0 { p { (texts.breaker_open_means) } }
                 ul.chips {
-                    @for (status, ads) in ads { li { (badges::channel_status(texts, *status)) " " (number(*ads)) } }
+                    @for (status, ads) in ads { li {
+                        a href=(visit.visitor.address(&failing::address_on(market, *status))) {
+                            (badges::channel_status(texts, *status)) " " (number(*ads))
+                        }
+                    } }
                 }
             }
         }
@@ -175,7 +180,9 @@ fn marketplaces(texts: &Texts, summary: &Summary) -> Markup {
 fn under_way_section(visit: &Visit, named: &NamedAds, ads: &[AdByStatus], count: u64) -> Markup {
     let texts = visit.visitor.texts;
     html! {
-        h2 #under-way-heading { (texts.under_way) " (" (number(count)) ")" }
+        h2 #under-way-heading {
+            a href=(visit.visitor.address("/stock?status=processing,waiting")) { (texts.under_way) " (" (number(count)) ")" }
+        }
         @if ads.is_empty() { p { (texts.nothing_under_way) } }
         ul.plain {
             @for ad in ads {

@@ -188,7 +188,7 @@ fn layout(
                     a.brand href=(visitor.address("/")) { (texts.console) }
                     @if let Some(caller) = caller { (navigation(visitor, caller, section)) }
                     div.account {
-                        a.help-link href=(visitor.address("/help")) aria-current=[visitor.here.starts_with("/help").then_some("page")] { (texts.help) }
+                        @if caller.is_none() { a.help-link href=(visitor.address("/help")) { (texts.help) } }
                         @if let Some(caller) = caller { (account(visitor, caller)) }
                         (languages(visitor))
                     }
@@ -230,6 +230,7 @@ fn navigation(visitor: &Visitor, caller: &Caller, section: Option<Section>) -> M
                 @if let Some((_, path, _)) = permitted(TECHNICAL, caller).next() {
                     (link(path, texts.technical, is_technical(section)))
                 }
+                (link("/help", texts.help, visitor.here.starts_with("/help")))
             }
         }
     }
