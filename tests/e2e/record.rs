@@ -70,8 +70,8 @@ async fn every_call_is_recorded_alike_of_local_marketplaces_and_those_over_http(
 async fn save(server: &Server, folder: &Path) -> Vec<u8> {
     let client = &server.client;
     client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);
-    client.patch("/v4/car/car-1", &json!({"body": "Skick: \u{e4}lskad"})).await.expect(200);
-    client.published("car-1").await;
+    let changed = client.patch("/v4/car/car-1", &json!({"body": "Skick: \u{e4}lskad"})).await;
+    client.ended("car-1", "publish", changed.header("x-request-id")).await;
     let record = client.get("/v4/ad/car-1/record").await;
     fs::write(folder.join("car-1.record.json"), &record.bytes).unwrap();
     let keys = client.with_token(None).get("/.well-known/jwks.json").await;

@@ -174,7 +174,7 @@ async fn one_change_of_selected_ads_is_planned_and_applied() {
     assert_eq!(counts(&cli.args(args).await.json()), json!({"update": 5}));
     for (line, code, told) in [
         ("--select stats=live --price-percent -5", 2, "Did you mean"),
-        ("--select status=live", 2, "give --price-percent or --set"),
+        ("--select status=live", 2, "give --price-percent or --price-amount or --set"),
         ("--select limit=3 --price-percent -5", 2, "--select: limit: "),
         ("--select status=live --price-percent -100", 3, "price_percent: "),
     ] {

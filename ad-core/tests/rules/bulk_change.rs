@@ -213,9 +213,9 @@ async fn prices_change_by_an_amount_and_none_becomes_nothing() {
     };
     let amounts = |change: &PlannedChange| {
         let prices = change.details.fields[0].to.as_array().unwrap();
-        CHANGED.map(|place| prices[place]["amount"].as_f64().unwrap())
+        CHANGED.map(|place| hundredths(&prices[place]))
     };
-    assert_eq!(amounts(of(0)), [195_000.0, 195_000.0]);
+    assert_eq!(amounts(of(0)), [19_500_000, 19_500_000]);
     assert_eq!((planned.dealers[0].counts.update, planned.dealers[0].counts.invalid), (1, 2));
     assert!(!of(1).details.errors.is_empty() && !of(2).details.errors.is_empty());
 }

@@ -18,10 +18,7 @@ async fn validate_says_how_to_improve_an_ad() {
     let lines: Vec<_> = checked.done().lines().collect();
     let start = lines.iter().position(|line| line.starts_with("quality: ")).unwrap();
     assert_eq!(lines[start], "quality: 4 of 100 (basic)");
-    assert_eq!(
-        lines[start + 1..start + 3],
-        ["  +18 image_urls", "      Add photos of the vehicle."]
-    );
+    assert_eq!(lines[start + 1..start + 3], ["  +18 image_urls", "      Add photos of the vehicle."]);
     for told in [
         "\n  +9  body\n      Describe equipment, condition, history and what is included, in whole\n      sentences.\n",
         "\n  warning: category_fields.vin\n      The VIN \"YV1UZH5V1M100000I\" contains I. ",

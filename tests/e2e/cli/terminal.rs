@@ -111,7 +111,7 @@ async fn colours_mean_something_at_a_terminal() {
     assert!(log.done().contains("\u{1b}[32mdone"), "green: {log:?}");
     let error = at_terminal(&cli, "get nothing", "").await;
     assert_eq!(error.code, 1);
-    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m Not found."), "red: {error:?}");
+    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m no ad in the token's scope"), "red: {error:?}");
     let plain = at_terminal(&cli.with("NO_COLOR", "1"), "log car-1", "").await;
     assert!(!plain.done().contains('\u{1b}'), "{plain:?}");
 }

@@ -67,6 +67,8 @@ async fn check(browser: &Browser, page: &str, faults: &mut Vec<String>) {
 
 /// Signs out, and in with another token.
 async fn sign_in_as(browser: &Browser, client: &Client) {
+    // On a phone, the menu has it.
+    browser.resize(1440, 1000).await;
     browser.click("form[action$='/sign-out'] button").await;
     browser.until("document.activeElement?.id === 'token'").await;
     browser.type_text(client.token.as_deref().unwrap()).await;
@@ -94,6 +96,17 @@ async fn check_links_and_money(browser: &Browser, client: &Client, faults: &mut 
     check(browser, "schedule with its cost", faults).await;
 }
 
+/// Makes a draft and a plan. Returns the id of the request of the draft, and that of the plan.
+async fn draft_and_plan(client: &Client) -> (String, String) {
+    let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
+    let request = created.header("x-request-id").unwrap().to_owned();
+    client.published("car-1005").await;
+    client.patch("/v4/car/car-1005", &json!({"visible": false})).await.expect(200);
+    let selection = json!({"select": {"source_id": "car-1002"}, "change": {"price_percent": -5}});
+    let plan = client.post("/v4/stock/plans", &selection).await.expect(202)["id"].as_str().unwrap().to_owned();
+    (request, plan)
+}
+
 #[tokio::test]
 async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let Some(_node) = tools::find(Tool::Node("import 'axe-core'")) else { return };
@@ -112,12 +125,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let webhook = client.post("/v4/webhooks", &webhook).await.expect(201)["id"].as_str().unwrap().to_owned();
     let schedule = json!({"kind": "bump", "select": {"status": "live"}, "at": "08:00", "weekdays": ["mon", "thu"], "budget": 1500});
     let schedule = client.post("/v4/promotions", &schedule).await.expect(201)["id"].as_str().unwrap().to_owned();
-    let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
-    let request = created.header("x-request-id").unwrap();
-    client.published("car-1005").await;
-    client.patch("/v4/car/car-1005", &json!({"visible": false})).await.expect(200);
-    let selection = json!({"select": {"source_id": "car-1002"}, "change": {"price_percent": -5}});
-    let plan = client.post("/v4/stock/plans", &selection).await.expect(202)["id"].as_str().unwrap().to_owned();
+    let (request, plan) = draft_and_plan(client).await;
     let plan = format!("/console/plan?id={plan}");
 
     let mut faults = Vec::new();

@@ -113,8 +113,6 @@ async fn many_ads_are_selected_with_one_click() {
     browser.until("document.querySelector('[data-selected]').innerText === '2'").await;
     browser.click(".bulk button[value=hide]").await;
     browser.until("location.pathname === '/console/plan' && !!document.querySelector('button[value=apply]')").await;
-    // All ads of the dealer are many.
-    browser.click("input[name=allow_removals]").await;
     browser.click("button[value=apply]").await;
     // The page follows.
     browser.until("document.querySelectorAll('#changes .badge.well').length === 2").await;

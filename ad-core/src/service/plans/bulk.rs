@@ -117,9 +117,9 @@ impl BulkChange {
                 }
                 None
             }
-            (_, amount, set) => {
+            (_, amount, patch) => {
                 let text = "A plan makes one change. Send one of price_percent, price_amount and set, and make another plan for the other.";
-                let later = if set.is_some() || amount.is_none() { SET } else { PRICE_AMOUNT };
+                let later = if patch.is_some() || amount.is_none() { SET } else { PRICE_AMOUNT };
                 errors.push(later, Violation::stated(Code::Conflict, text));
                 None
             }

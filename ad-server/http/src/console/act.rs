@@ -184,14 +184,14 @@ pub(super) async fn sale(visit: &Visit, ad: &Ad) -> Result<Markup, ApiError> {
     }
     let texts = visit.visitor.texts;
     let due = visit.visitor.console.database.sale_of(&ad.dealer_code, &ad.source_id).await;
-    Ok(match due.map_err(ServiceError::from)? {
-        Some(due) => html! {
+    let due = due.map_err(ServiceError::from)?;
+    Ok(html! {
+        @if let Some(due) = due {
             div.notice role="status" {
                 p { strong { (texts.is_sold) } " " (texts.is_deleted_at) " " (page::time(due)) "." }
                 (button(visit, AdAction::Unsold, &ad.source_id, &ad.dealer_code, "primary"))
             }
-        },
-        None => html! {},
+        }
     })
 }
 

@@ -85,11 +85,11 @@ pub(super) async fn add_to_ad(visit: Visit) -> PageResult {
         return Ok(visit.visitor.redirect(&address));
     }
     let reasons = html! { h1 { (texts.photos) } ul { @for reason in refused { li { (reason) } } } };
-    let content = html! {
+    let answer = html! {
         (page::notice(NoticeKind::Error, &reasons))
         p { a.button href=(visit.visitor.address(&address)) { (texts.back) } }
     };
-    Ok(page::page_with_status(&visit, StatusCode::BAD_REQUEST, Section::Stock, texts.photos, &content))
+    Ok(page::page_with_status(&visit, StatusCode::BAD_REQUEST, Section::Stock, texts.photos, &answer))
 }
 
 /// The form without script, which the script hides: its own is among the fields of the ad.

@@ -68,7 +68,11 @@ pub(super) async fn create(visit: Visit) -> PageResult {
             Some(Err(wrong)) => return Ok(price_form(&visit, Some(wrong))),
         },
     };
-    let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, PlanOptions::default()).await?;
+    // Who has ticked each ad means it.
+    let ticked = visit.form.iter().filter(|(name, _)| name == "ad").count() as u64;
+    let most_removals = visit.field("matching").is_none().then_some(ticked);
+    let options = PlanOptions { most_removals, ..PlanOptions::default() };
+    let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await?;
     Ok(visit.visitor.redirect(&format!("/plan?id={}", plan.id)))
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     }
     let quality = context.service.quality_among_ads(ad, &shown.failed_images).await?;
     let missing = missing(&visit, ad);
-    let content = html! {
+    let main = html! {
         div.heading { h1 { (texts.publish) ": " (show::title(ad)) } }
         div.columns {
             div { (preview::section(&visit, ad)) }
@@ -52,7 +52,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             }
         }
     };
-    Ok(page::page(&visit, Section::Stock, texts.publish, &content))
+    Ok(page::page(&visit, Section::Stock, texts.publish, &main))
 }
 
 /// The link to this page from others, for a hidden ad.

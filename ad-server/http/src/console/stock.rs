@@ -363,7 +363,7 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
                 span.faint { (ad.source_id) @if is_of_group(visit) { " · " (ad.dealer_code) } }
             }
             td.number { (show::price(texts, &ad.content)) }
-            td { (state(visit, words)) }
+            td { (state(visit, *words)) }
             td.together { (score(texts, quality)) }
             td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
         }
@@ -380,7 +380,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
                 p.faint { (show::facts(&ad.content).join(" · ")) }
-                div { (state(visit, words)) }
+                div { (state(visit, *words)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
                 @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
@@ -390,7 +390,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
 }
 
 /// The status of an ad, the marketplace that is different, and why.
-fn state(visit: &Visit, words: &StatusWords) -> Markup {
+fn state(visit: &Visit, words: StatusWords) -> Markup {
     let texts = visit.visitor.texts;
     let channels = || [Market::Primary, Market::Secondary].map(|market| (market, words.channel(market)));
     html! {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     super::texts::{Language, Texts},
     labels::{help, label, named},
-    said::{meant, said},
+    said::{meant, said, shortened},
     sections::sections,
     values::{FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
 };
@@ -480,7 +480,7 @@ impl AdForm<'_> {
 fn spoken(value: Option<&Value>, name: &impl Fn(&str) -> String) -> String {
     match value {
         None | Some(Value::Null) => "–".to_owned(),
-        Some(Value::String(text)) => name(text),
+        Some(Value::String(text)) => shortened(&name(text)).into_owned(),
         Some(Value::Number(number)) => match number.as_u64() {
             Some(whole) if whole >= 10_000 => super::super::page::number(whole),
             _ => number.to_string(),

@@ -19,7 +19,7 @@ pub(super) fn help(language: Language, path: &str) -> Option<&'static str> {
 }
 
 /// The name of a value in a language, by its English name, which the lists of values have. Brands and models have the same in both.
-pub(in crate::console) fn named<'a>(language: Language, english: &'a str) -> &'a str {
+pub(in crate::console) fn named(language: Language, english: &str) -> &str {
     match language {
         Language::English => english,
         Language::Swedish => SWEDISH_NAMES.get(english).copied().unwrap_or(english),

@@ -1,5 +1,7 @@
 //! Errors of an ad in the words of a seller: what is wrong with a field, and what to write instead. The API says the same to programs.
 
+use std::borrow::Cow;
+
 use ad_core::{
     categories::{
         location::RULE as LOCATION,
@@ -40,7 +42,7 @@ pub(in crate::console) fn said(violation: &Violation, kind: Option<&Kind>, langu
         }
         Violation::Cured { error, .. } => said(error, kind, language),
         Violation::NotAChoice { sent, .. } => {
-            let sent = sent.trim_matches('"');
+            let sent = &shortened(sent.trim_matches('"'));
             of(&format!("“{sent}” is not in the list."), &format!("”{sent}” finns inte i listan."))
         }
         Violation::WrongFormat(format) => wrong_format(*format, language),
@@ -55,7 +57,7 @@ pub(in crate::console) fn said(violation: &Violation, kind: Option<&Kind>, langu
         }
         Violation::TooMany(most) => of(&format!("At most {most}."), &format!("Högst {most}.")),
         Violation::Duplicate { sent } => {
-            let sent = sent.trim_matches('"');
+            let sent = &shortened(sent.trim_matches('"'));
             of(&format!("“{sent}” is there twice."), &format!("”{sent}” finns två gånger."))
         }
         Violation::Stated { code, rule, text, .. } => match stated(*rule, *code) {
@@ -149,6 +151,17 @@ fn wrong_format(format: TextFormat, language: Language) -> String {
         TextFormat::Uuid => ("This is not an id.", "Det här är inget id."),
     };
     language.pick(english, swedish).to_owned()
+}
+
+/// Most characters of a value that a text repeats.
+const MOST_SHOWN: usize = 80;
+
+/// The beginning of a long value.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
 }
 
 /// The values that were probably meant.
