@@ -497,7 +497,9 @@ fn photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     }
     for (place, url) in ad.facts.images.iter().enumerate() {
         if let Some(FailedImage { url, error, .. }) = ad.missing_image(url) {
-            let text = say!("The photo {url} is missing: {error}", "Fotot {url} saknas: {error}");
+            // Its host has said why, in English.
+            let number = place + 1;
+            let text = say!("The photo {url} is missing: {error}", "Foto {number} saknas.");
             found.push(warning(Code::PhotoMissing, &format!("image_urls.{place}"), text));
         }
     }

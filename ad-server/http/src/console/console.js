@@ -101,9 +101,15 @@ const later = (() => {
       } catch {
         // The next event tries again.
       }
+      followUnderWay();
     }, Math.max(100, pause - since));
   };
 })();
+
+/** Goes on refreshing a page that says that something is under way: its end may come after the last event. */
+function followUnderWay() {
+  if (document.querySelector("[data-under-way]") && !document.hidden) later();
+}
 
 /** Adds an event to the list of events on the page, the newest first. */
 function show(event) {
@@ -286,6 +292,7 @@ function paste() {
 localize(document);
 select();
 follow();
+followUnderWay();
 fillIn();
 paste();
 forgetDrafts();

@@ -253,7 +253,7 @@ fn summary(visit: &Visit, plan: &StockPlan) -> Markup {
     let wanted: u64 = plan.dealers.iter().map(|dealer| dealer.counts.update + dealer.counts.hide).sum();
     let guard = plan.guard;
     html! {
-        h2 { (state(texts, plan)) " " (counts(texts, plan)) }
+        h2 data-under-way[plan.is_under_way()] { (state(texts, plan)) " " (counts(texts, plan)) }
         @if matches!(plan.state, PlanState::Applying | PlanState::Applied) {
             progress max=(wanted.max(1)) value=(plan.made() - plan.unfinished()) aria-label=(texts.progress) {}
         }
