@@ -40,8 +40,9 @@ impl Walk {
         }
     }
 
-    /// Replaces the text of an input.
+    /// Replaces the text of an input, once it is there.
     async fn write(&self, selector: &str, text: &str) {
+        self.browser.until(&format!("!!document.querySelector({})", json!(selector))).await;
         if self.way == Way::Keyboard {
             tab_to(&self.browser, selector).await;
             let select_all = format!("{}a{}", char::from(Key::Control), char::from(Key::Null));
