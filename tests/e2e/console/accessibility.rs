@@ -55,6 +55,11 @@ async fn check(browser: &Browser, page: &str, faults: &mut Vec<String>) {
         for scheme in ["light", "dark"] {
             browser.prefer(scheme).await;
             let found = browser.eval(FAULTS).await;
+            // On a phone, the window grows with what is too wide.
+            let shown = browser.eval("document.documentElement.scrollWidth").await;
+            if shown.as_u64().is_some_and(|shown| shown > width.into()) {
+                faults.push(format!("{page} {size} {scheme}: {shown} wide"));
+            }
             faults.extend(found.as_array().unwrap().iter().map(|fault| format!("{page} {size} {scheme}: {fault}")));
             if let Some(folder) = &folder {
                 let name = page.trim_start_matches("/console").replace(|letter: char| !letter.is_alphanumeric(), "-");
