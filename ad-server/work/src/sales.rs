@@ -48,6 +48,7 @@ impl SaleWorker {
     async fn delete_due(&self) -> Result<(), StoreError> {
         loop {
             let due = self.database.due_sales(self.clock.now(), BATCH).await?;
+            let mut over = 0;
             for (dealer_code, source_id) in &due {
                 let is_over = match self.delete(dealer_code, source_id).await {
                     Ok(()) | Err(ServiceError::NotFound | ServiceError::Refused(_)) => true,
@@ -57,9 +58,11 @@ impl SaleWorker {
                 };
                 if is_over {
                     self.database.remove_sale(dealer_code, source_id).await?;
+                    over += 1;
                 }
             }
-            if due.len() < BATCH as usize {
+            // Those that have to wait are read again after the pause.
+            if due.len() < BATCH as usize || over == 0 {
                 return Ok(());
             }
         }
