@@ -208,10 +208,21 @@ pub async fn file(
     access: &Access,
     most: usize,
 ) -> Result<ReceivedFile, ApiError> {
+    received(request, limits, access, most, 1).await
+}
+
+/// The same, with memory for so many copies of it.
+async fn received(
+    request: &mut Request,
+    limits: &Limits,
+    access: &Access,
+    most: usize,
+    copies: usize,
+) -> Result<ReceivedFile, ApiError> {
     let Some(read) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
     let until = Instant::now() + limits.file_within;
     let stated = stated_length(request).filter(|stated| *stated <= most);
-    let memory = limits.body_memory.receive(access, stated.unwrap_or(most), until).await?;
+    let memory = limits.body_memory.receive(access, stated.unwrap_or(most) * copies, until).await?;
     let bytes = timeout_at(until, all(request.take_body(), stated, most))
         .await
         .map_err(|_| ApiError::Slow(limits.file_within))??;
@@ -226,7 +237,7 @@ pub async fn files(
     access: &Access,
     most: usize,
 ) -> Result<Vec<ReceivedFile>, ApiError> {
-    let ReceivedFile { bytes, _memory: memory } = file(request, limits, access, most).await?;
+    let ReceivedFile { bytes, _memory: memory } = received(request, limits, access, most, 2).await?;
     let broken = |error| ApiError::BadBody(format!("The form could not be read: {error}."));
     let mut parts = Multipart::from_request(request, &mut RequestBody::new(bytes.into())).await.map_err(broken)?;
     let mut files = Vec::new();

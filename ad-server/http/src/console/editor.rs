@@ -14,10 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
-    form::{
-        AdForm, CHOICE, CONFLICT, Conflict, Difference, FormError, FormValues, REVISION, STORED, errors_of, label,
-        named,
-    },
+    form::{AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named},
     page::{self, NoticeKind, Section},
     quality, show,
     texts::{Language, Texts},
@@ -81,7 +78,7 @@ struct Editor {
     understood: Vec<String>,
     /// Paths of the values that come from the vehicle register.
     registered: Vec<String>,
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<Difference>,
     /// Fields that somebody else has changed meanwhile, and whose new values the form has taken.
     taken: Vec<String>,
 }
@@ -484,10 +481,9 @@ impl Editor {
             _ if is_current => open,
             Some(base) => {
                 let theirs = FormValues::of_ad(stored, category, false).differences(base, category);
-                let changed = theirs.into_iter().map(|difference| difference.path);
-                let changed: Vec<_> = changed.collect();
                 let mine: Vec<_> = self.values.differences(base, category).into_iter().map(|it| it.path).collect();
-                let (both, only_theirs): (Vec<_>, Vec<_>) = changed.into_iter().partition(|path| mine.contains(path));
+                let (both, only_theirs): (Vec<_>, Vec<_>) =
+                    theirs.into_iter().map(|it| it.path).partition(|path| mine.contains(path));
                 self.values.take(stored, category, &only_theirs);
                 self.taken = only_theirs;
                 both
@@ -495,10 +491,9 @@ impl Editor {
             // Whatever differs may be of either.
             None => own.iter().map(|difference| difference.path.clone()).collect(),
         };
-        let conflict = |Difference { path, sent, stored }| Conflict { path, own: sent, stored };
         let in_both =
             |difference: &Difference| of_others.contains(&difference.path) && !stays.contains(&difference.path);
-        self.conflicts = own.into_iter().filter(in_both).map(conflict).collect();
+        self.conflicts = own.into_iter().filter(in_both).collect();
     }
 
     async fn page(&self, visit: &Visit) -> PageResult {

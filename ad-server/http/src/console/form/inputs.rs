@@ -15,7 +15,7 @@ use super::{
     labels::{help, label, named},
     said::{meant, said, shortened},
     sections::sections,
-    values::{FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
+    values::{Difference, FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
 };
 
 /// Texts of more than a line.
@@ -44,7 +44,7 @@ pub(in crate::console) struct AdForm<'a> {
     /// Paths of the values that come from the vehicle register.
     pub(in crate::console) registered: &'a [String],
     /// Fields that somebody else has changed too.
-    pub(in crate::console) conflicts: &'a [Conflict],
+    pub(in crate::console) conflicts: &'a [Difference],
     /// Whether there is a register in which vehicles are looked up.
     pub(in crate::console) has_register: bool,
     /// Where photos are sent to, by the script.
@@ -75,14 +75,6 @@ impl FormError {
     pub(in crate::console) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into(), cures: Vec::new() }
     }
-}
-
-/// A field that two people have changed: what it had for both, and what each made of it.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::console) struct Conflict {
-    pub(in crate::console) path: String,
-    pub(in crate::console) own: Option<Value>,
-    pub(in crate::console) stored: Option<Value>,
 }
 
 /// The beginning of the names of inputs that choose between two changes of a field.
@@ -288,8 +280,8 @@ impl AdForm<'_> {
     }
 
     /// Two changes of a field, of which one is chosen.
-    fn choice(&self, Conflict { path, own, stored }: &Conflict, kind: &Kind) -> Markup {
-        let values = [(OWN, self.texts.your_value, own), (STORED, self.texts.other_value, stored)];
+    fn choice(&self, Difference { path, sent, stored }: &Difference, kind: &Kind) -> Markup {
+        let values = [(OWN, self.texts.your_value, sent), (STORED, self.texts.other_value, stored)];
         html! {
             fieldset.conflict {
                 legend { (self.texts.changed_by_two) }

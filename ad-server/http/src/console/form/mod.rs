@@ -15,7 +15,7 @@ mod sections;
 mod values;
 
 pub(super) use self::{
-    inputs::{AdForm, CHOICE, CONFLICT, Conflict, FormError, STORED, errors_of},
+    inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of},
     labels::{label, named},
     values::{Difference, FormValues, REVISION},
 };
