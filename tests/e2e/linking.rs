@@ -1,12 +1,17 @@
 //! Linking to listings that existed before (interface, 'What the service does' 9; decision 25).
 
-use ad_tests::Server;
+use ad_tests::{Options, Postgres, Server};
 use serde_json::json;
 
 use crate::payloads::plain_car;
 
 async fn with_listings(lines: &[serde_json::Value]) -> Server {
-    let server = Server::start().await;
+    with_listings_in(&[], lines).await
+}
+
+/// In this database.
+async fn with_listings_in(database: &[String], lines: &[serde_json::Value]) -> Server {
+    let server = Server::with(Options { args: database.to_vec(), ..Options::default() }).await;
     let text: String = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     std::fs::write(server.dir().join("listings.ndjson"), text).unwrap();
     server.command(&["listings", "import", "listings.ndjson"]).await;
@@ -17,9 +22,8 @@ fn listing(dealer: &str, plate: &str) -> serde_json::Value {
     json!({"marketplace": "primary", "dealer_code": dealer, "registration_number": plate, "title": "Old"})
 }
 
-#[tokio::test]
-async fn an_ad_links_to_the_listing_of_its_plate() {
-    let server = with_listings(&[listing("north-cars", "lnk 001"), listing("south-cars", "LNK002")]).await;
+async fn links_to_the_listing_of_its_plate(database: &[String]) {
+    let server = with_listings_in(database, &[listing("north-cars", "lnk 001"), listing("south-cars", "LNK002")]).await;
     let listings = server.listings().await;
     let old = listings.iter().find(|it| it["dealer_code"] == "north-cars").unwrap();
     server.client.post("/v4/car", &plain_car("c", "LNK001")).await.expect(201);
@@ -38,8 +42,21 @@ async fn an_ad_links_to_the_listing_of_its_plate() {
 }
 
 #[tokio::test]
-async fn a_listing_of_another_live_ad_is_never_taken() {
-    let server = with_listings(&[listing("north-cars", "TIE001")]).await;
+async fn an_ad_links_to_the_listing_of_its_plate() {
+    links_to_the_listing_of_its_plate(&[]).await;
+    never_takes_a_listing_of_another_live_ad(&[]).await;
+}
+
+#[tokio::test]
+async fn an_ad_links_to_the_listing_of_its_plate_in_postgresql() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let database = async || ["--database-url".to_owned(), postgres.database().await];
+    links_to_the_listing_of_its_plate(&database().await).await;
+    never_takes_a_listing_of_another_live_ad(&database().await).await;
+}
+
+async fn never_takes_a_listing_of_another_live_ad(database: &[String]) {
+    let server = with_listings_in(database, &[listing("north-cars", "TIE001")]).await;
     server.client.post("/v4/car", &plain_car("first", "TIE001")).await.expect(201);
     let first = server.client.published("first").await;
     server.client.post("/v4/car", &plain_car("second", "TIE001")).await.expect(201);

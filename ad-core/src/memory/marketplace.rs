@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{
     lock::locked,
     model::{Market, Timestamp},
-    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, PublishedByPlate},
 };
 
 /// A listing of a marketplace in memory.
@@ -172,8 +172,26 @@ impl MarketplaceState {
         &mut self.listings[index]
     }
 
+    fn publish(&mut self, market: Market, listing: Listing<'_>) -> String {
+        let own = self.listings.iter().position(|known| known.reference == Some(listing.ad.id));
+        let place = match own {
+            Some(index) => &mut self.listings[index],
+            None => self.add(market),
+        };
+        place.show(listing)
+    }
+
     fn get(&mut self, id: &str) -> Option<&mut MemoryListing> {
         self.listings.iter_mut().find(|listing| listing.id == id)
+    }
+
+    /// The visible listing of a dealer with a plate: first one that shows no ad, then that of this ad.
+    fn by_plate(&self, dealer_code: &str, plate: &str, ad: Option<Uuid>) -> Option<PlateListing> {
+        let of_plate = self.listings.iter().filter(|listing| {
+            listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
+        });
+        let found = of_plate.min_by_key(|listing| (listing.reference.is_some(), listing.reference != ad));
+        found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference })
     }
 
     fn get_shown(&mut self, id: &str) -> Result<&mut MemoryListing, MarketplaceError> {
@@ -197,15 +215,35 @@ impl MemoryListing {
 #[async_trait]
 impl Marketplace for MemoryMarketplace {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
-        self.apply(key, Operation::Publish, |state| {
-            let own = state.listings.iter().position(|known| known.reference == Some(listing.ad.id));
-            let place = match own {
-                Some(index) => &mut state.listings[index],
-                None => state.add(self.market),
-            };
-            Ok(place.show(listing))
-        })
-        .map(Answered::ok)
+        self.apply(key, Operation::Publish, |state| Ok(state.publish(self.market, listing))).map(Answered::ok)
+    }
+
+    async fn publish_by_plate(
+        &self,
+        key: IdempotencyKey,
+        listing: Listing<'_>,
+        plate: &str,
+    ) -> Result<Answered<Option<PublishedByPlate>>, MarketplaceError> {
+        let (found, known) = {
+            let state = locked(&self.state);
+            let found = state.by_plate(&listing.ad.dealer_code, plate, Some(listing.ad.id));
+            (found, state.calls.iter().find(|call| call.key == key).cloned())
+        };
+        if let Some(Call { operation, listing: id, .. }) = known {
+            let linked = operation == Operation::Update;
+            return Ok(Answered::ok(Some(PublishedByPlate::Shown { id, linked })));
+        }
+        let (id, linked) = match found {
+            Some(PlateListing { id, reference: None }) => {
+                self.update(key, &id, listing).await?;
+                (id, true)
+            }
+            Some(found) if found.reference != Some(listing.ad.id) => {
+                return Ok(Answered::ok(Some(PublishedByPlate::Taken(found))));
+            }
+            _ => (self.publish(key, listing).await?.value, false),
+        };
+        Ok(Answered::ok(Some(PublishedByPlate::Shown { id, linked })))
     }
 
     async fn update(
@@ -251,10 +289,6 @@ impl Marketplace for MemoryMarketplace {
         dealer_code: &str,
         plate: &str,
     ) -> Result<Answered<Option<PlateListing>>, MarketplaceError> {
-        let state = locked(&self.state);
-        let found = state.listings.iter().find(|listing| {
-            listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
-        });
-        Ok(Answered::ok(found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference })))
+        Ok(Answered::ok(locked(&self.state).by_plate(dealer_code, plate, None)))
     }
 }

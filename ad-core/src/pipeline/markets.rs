@@ -15,7 +15,9 @@ use crate::{
         Action, ActionState, AdState, CallAction, ChannelFailure, Market, MarketplaceCall, POLE_POSITION, PlateMatch,
         short_text,
     },
-    ports::{Answered, Checksum, IdempotencyKey, Listing, MarketplaceError, PlateListing, StoreError},
+    ports::{
+        Answered, Checksum, IdempotencyKey, Listing, MarketplaceError, PlateListing, PublishedByPlate, StoreError,
+    },
     violation::Code,
 };
 
@@ -44,6 +46,21 @@ enum MarketFailure {
     /// afterwards.
     #[error("{0}")]
     Found(PlateMatch),
+}
+
+/// What an action on one marketplace has brought.
+#[derive(Debug, Default)]
+struct MarketResult {
+    /// Id of a listing that the ad did not have.
+    listing: Option<String>,
+    /// The listing with its plate that it is linked to.
+    plate_match: Option<PlateMatch>,
+}
+
+impl MarketResult {
+    fn listing(id: String) -> Self {
+        Self { listing: Some(id), plate_match: None }
+    }
 }
 
 impl RequestRun<'_> {
@@ -132,9 +149,10 @@ impl RequestRun<'_> {
             let (mut failures, mut matches) = (Vec::new(), Vec::new());
             for (market, result) in markets.into_iter().zip(results) {
                 match result {
-                    Ok(id) => {
+                    Ok(MarketResult { listing, plate_match }) => {
                         self.progress.reached.push(market);
-                        self.change.listings.extend(id.map(|id| (market, id)));
+                        self.change.listings.extend(listing.map(|id| (market, id)));
+                        self.progress.plate_matches.extend(plate_match);
                     }
                     Err(MarketFailure::Found(plate_match)) => matches.push(plate_match),
                     Err(MarketFailure::Market(error)) => failures.push((market, error)),
@@ -167,13 +185,13 @@ impl RequestRun<'_> {
         json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
     }
 
-    /// Performs the action on one marketplace; returns the id of a new listing. `content` is the checksum of what publishing sends.
+    /// Performs the action on one marketplace. `content` is the checksum of what publishing sends.
     async fn call_marketplace(
         &self,
         action: Action,
         market: Market,
         content: Option<&Checksum>,
-    ) -> Result<Option<String>, MarketFailure> {
+    ) -> Result<MarketResult, MarketFailure> {
         let key = IdempotencyKey { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
         let listing = self.claimed.stored.ad.listing(market);
@@ -194,31 +212,44 @@ impl RequestRun<'_> {
             }
             (_, Some(id)) => self.call(calling(CallAction::Bump), marketplace.bump(key, id)).await?,
         }
-        Ok(None)
+        Ok(MarketResult::default())
     }
 
     /// Updates the ad's listing. Without one, links the ad to a listing with the same plate; without that, publishes a new
     /// listing (decision 25).
-    async fn publish_on(
-        &self,
-        key: IdempotencyKey,
-        content: Option<&Checksum>,
-    ) -> Result<Option<String>, MarketFailure> {
-        if let Some(id) = self.claimed.stored.ad.listing(key.market) {
+    async fn publish_on(&self, key: IdempotencyKey, content: Option<&Checksum>) -> Result<MarketResult, MarketFailure> {
+        let ad = &self.claimed.stored.ad;
+        if let Some(id) = ad.listing(key.market) {
             match self.update_listing(key, id, content).await {
                 Err(MarketplaceError::Gone { .. }) => {}
-                result => return Ok(result.map(|()| None)?),
+                result => return Ok(result.map(|()| MarketResult::default())?),
             }
         }
-        if let Some(id) = self.linked_by_plate(key.market).await? {
-            match self.update_listing(key, &id, content).await {
-                Err(MarketplaceError::Gone { .. }) => {}
-                result => return Ok(result.map(|()| Some(id))?),
+        let (market, marketplace) = (key.market, self.pipeline.market(key.market));
+        let calling = Calling { market, action: CallAction::Publish, listing: None, content };
+        if let Some(plate) = ad.content.registration_number() {
+            let published = self.call(calling, marketplace.publish_by_plate(key, self.listing(), &plate)).await?;
+            let found = match published {
+                Some(PublishedByPlate::Shown { id, linked }) => {
+                    let plate_match = linked.then(|| plate_match(market, &id, &plate, true));
+                    return Ok(MarketResult { listing: Some(id), plate_match });
+                }
+                Some(PublishedByPlate::Taken(found)) => Some(found),
+                None => {
+                    let calling = Calling { action: CallAction::FindByPlate, content: None, ..calling };
+                    self.call(calling, marketplace.find_by_plate(&ad.dealer_code, &plate)).await?
+                }
+            };
+            if let Some(found) = found
+                && let Some(id) = self.link(market, found, &plate).await?
+            {
+                match self.update_listing(key, &id, content).await {
+                    Err(MarketplaceError::Gone { .. }) => {}
+                    result => return Ok(result.map(|()| MarketResult::listing(id))?),
+                }
             }
         }
-        let calling = Calling { market: key.market, action: CallAction::Publish, listing: None, content };
-        let publish = self.pipeline.market(key.market).publish(key, self.listing());
-        Ok(Some(self.call(calling, publish).await?))
+        Ok(MarketResult::listing(self.call(calling, marketplace.publish(key, self.listing())).await?))
     }
 
     async fn update_listing(
@@ -237,28 +268,26 @@ impl RequestRun<'_> {
         Listing { ad, images: &ad.image_refs }
     }
 
-    /// A listing with the ad's plate that is linked to this ad now.
-    async fn linked_by_plate(&self, market: Market) -> Result<Option<String>, MarketFailure> {
-        let ad = &self.claimed.stored.ad;
-        let Some(plate) = ad.content.registration_number() else { return Ok(None) };
-        let calling = Calling { market, action: CallAction::FindByPlate, listing: None, content: None };
-        let find = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate);
-        let Some(PlateListing { id, reference }) = self.call(calling, find).await? else { return Ok(None) };
-        if reference == Some(ad.id) {
+    /// The id of a listing with the ad's plate if it is linked to this ad now.
+    async fn link(
+        &self,
+        market: Market,
+        PlateListing { id, reference }: PlateListing,
+        plate: &str,
+    ) -> Result<Option<String>, MarketFailure> {
+        if reference == Some(self.claimed.stored.ad.id) {
             return Ok(Some(id));
         }
         let free = self.may_link(market, reference, &id).await?;
-        let listing = id.clone();
-        let plate_match =
-            PlateMatch { marketplace: market, listing, registration_number: plate.into_owned(), linked: free };
+        let plate_match = plate_match(market, &id, plate, free);
         if !self.progress.plate_matches.contains(&plate_match) {
             return Err(MarketFailure::Found(plate_match));
         }
         Ok(free.then_some(id))
     }
 
-    /// Makes a call, and notes it for the commit that records the outcome, unless it was not sent.
-    async fn call<T: NamesListing>(
+    /// Makes a call, and notes it for the commit that records the outcome, unless it was not sent or the marketplace has no such call.
+    async fn call<T: CallAnswer>(
         &self,
         Calling { market, action, listing, content }: Calling<'_>,
         call: impl Future<Output = Result<Answered<T>, MarketplaceError>> + Send,
@@ -267,7 +296,11 @@ impl RequestRun<'_> {
         let at = clock.now();
         let result = call.await;
         let error = result.as_ref().err();
-        if !matches!(error, Some(MarketplaceError::NotAsked { .. })) {
+        let is_made = match &result {
+            Ok(answered) => answered.value.is_offered(),
+            Err(error) => !matches!(error, MarketplaceError::NotAsked { .. }),
+        };
+        if is_made {
             let answered = result.as_ref().ok();
             let named = answered.and_then(|answered| answered.value.listing());
             locked(&self.calls).push(MarketplaceCall {
@@ -298,26 +331,48 @@ impl RequestRun<'_> {
     }
 }
 
-/// The answer of a call, which may name a listing.
-trait NamesListing {
-    /// The marketplace's id of the listing; `None` if the answer names none.
-    fn listing(&self) -> Option<&str>;
+fn plate_match(marketplace: Market, listing: &str, plate: &str, linked: bool) -> PlateMatch {
+    let (listing, registration_number) = (listing.to_owned(), plate.to_owned());
+    PlateMatch { marketplace, listing, registration_number, linked }
 }
 
-impl NamesListing for () {
+/// What a marketplace answers to a call.
+trait CallAnswer {
+    /// The marketplace's id of the listing; `None` if the answer names none.
+    fn listing(&self) -> Option<&str>;
+
+    /// Whether the marketplace has such a call.
+    fn is_offered(&self) -> bool {
+        true
+    }
+}
+
+impl CallAnswer for () {
     fn listing(&self) -> Option<&str> {
         None
     }
 }
 
-impl NamesListing for String {
+impl CallAnswer for String {
     fn listing(&self) -> Option<&str> {
         Some(self)
     }
 }
 
-impl NamesListing for Option<PlateListing> {
+impl CallAnswer for Option<PlateListing> {
     fn listing(&self) -> Option<&str> {
         self.as_ref().map(|found| found.id.as_str())
+    }
+}
+
+impl CallAnswer for Option<PublishedByPlate> {
+    fn listing(&self) -> Option<&str> {
+        self.as_ref().map(|published| match published {
+            PublishedByPlate::Shown { id, .. } | PublishedByPlate::Taken(PlateListing { id, .. }) => id.as_str(),
+        })
+    }
+
+    fn is_offered(&self) -> bool {
+        self.is_some()
     }
 }

@@ -109,6 +109,20 @@ pub struct PlateListing {
     pub reference: Option<Uuid>,
 }
 
+/// What a marketplace did with an ad that it may list already, by its plate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PublishedByPlate {
+    /// It shows the ad in this listing.
+    Shown {
+        /// Id of the listing.
+        id: String,
+        /// Whether the listing had shown no ad, and is linked to this one now.
+        linked: bool,
+    },
+    /// A listing with the plate shows another ad. Nothing was changed.
+    Taken(PlateListing),
+}
+
 /// What a marketplace answered to a call that was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered<T> {
@@ -218,6 +232,18 @@ impl MarketplaceError {
 pub trait Marketplace: Send + Sync {
     /// Publishes a listing of an ad and returns its id. An ad has at most one listing: publishing again updates it.
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError>;
+
+    /// Publishes a listing of an ad with a plate (upper case without spaces). If a visible listing of the dealer has the plate and shows no
+    /// ad, it is linked to this ad instead; if it shows another ad, nothing is changed. `None` if the marketplace has no such call; it is
+    /// asked by [`find_by_plate`](Self::find_by_plate) then.
+    async fn publish_by_plate(
+        &self,
+        _key: IdempotencyKey,
+        _listing: Listing<'_>,
+        _plate: &str,
+    ) -> Result<Answered<Option<PublishedByPlate>>, MarketplaceError> {
+        Ok(Answered { status: 405, value: None })
+    }
 
     /// Updates and shows a listing, and links it to this ad.
     ///

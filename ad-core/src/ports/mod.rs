@@ -22,6 +22,7 @@ pub use accounts::{AccountStore, Reservation};
 pub use event_watch::{EventWatch, EventWatches};
 pub use marketplace::{
     Answered, IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing,
+    PublishedByPlate,
 };
 pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,

@@ -17,7 +17,10 @@ use serde_json::{Value, json};
 
 use ad_server_outside::marketplace::{
     Local,
-    wire::{Boost, ErrorBody, FoundListings, IDEMPOTENCY_KEY, Listed, ListingBody, NO_SUCH_LISTING, example_id},
+    wire::{
+        Boost, ErrorBody, FoundListings, IDEMPOTENCY_KEY, Listed, ListedByPlate, ListingBody, NO_SUCH_LISTING,
+        example_id,
+    },
 };
 
 pub(super) const TITLE: &str = "Marketplace adapter";
@@ -126,6 +129,34 @@ impl Api {
         let ad = body.0.into_ad(self.clock.now());
         let published = self.local.publish(key, Listing { ad: &ad, images: &ad.image_refs }).await?;
         Ok(Json(Listed { id: published.value }))
+    }
+
+    /// Publish an ad by its registration number
+    ///
+    /// As publish, for an ad with a registration number that has no listing yet. If a visible listing of the dealer has that
+    /// number and shows no ad, it shows this one from now on and is linked to it (`linked`). If it shows another ad, nothing
+    /// is done (`taken`), and the key is not kept. This call is optional: a marketplace without it answers 404 or 405, and
+    /// is asked with find instead.
+    #[oai(path = "/listings/by-plate", method = "post", operation_id = "publish_by_plate")]
+    async fn publish_by_plate(
+        &self,
+        _token: Token,
+        /// Calls with the same key are repetitions of one call.
+        #[oai(name = "Idempotency-Key")]
+        key: Header<String>,
+        body: Json<ListingBody>,
+    ) -> Result<Json<ListedByPlate>, ErrorResponse> {
+        let key = self::key(&key.0)?;
+        let ad = body.0.into_ad(self.clock.now());
+        let listing = Listing { ad: &ad, images: &ad.image_refs };
+        let Some(plate) = ad.content.registration_number() else {
+            let missing = "content.category_fields.registration_number: missing; publish at /listings";
+            return Err(ErrorResponse::Malformed(problem("malformed", missing)));
+        };
+        match self.local.publish_by_plate(key, listing, &plate).await?.value {
+            Some(published) => Ok(Json(published.into())),
+            None => Err(MarketplaceError::unreachable("another call has linked the listing", None).into()),
+        }
     }
 
     /// Update a listing
@@ -243,6 +274,7 @@ pub(super) fn document(service: &OpenApiService<Api, ()>) -> Value {
         // What is not about one listing is never gone.
         ("/listings/get", &["404", "413", "422"][..]),
         ("/listings/post", &["404"]),
+        ("/listings~1by-plate/post", &["404"]),
         // What carries no content is not refused for it.
         ("/listings~1{id}/delete", &["404", "413", "422"]),
     ] {
@@ -259,6 +291,7 @@ pub(super) fn document(service: &OpenApiService<Api, ()>) -> Value {
         ("Listed", json!({"id": "20000001"})),
         ("Boost", until.to_json().unwrap_or_default()),
         ("FoundListings", found),
+        ("ListedByPlate", json!({"id": "20000001", "result": "linked"})),
         ("Problem", refused.to_json().unwrap_or_default()),
     ] {
         document["components"]["schemas"][schema]["example"] = example;

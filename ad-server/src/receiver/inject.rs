@@ -64,7 +64,7 @@ async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> 
         |action| MarketplaceCall { market, action, dealer_code: None, source_id: None, registration_number: None };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let (id, action) = match (request.method(), path.as_slice()) {
-        (&Method::POST, ["listings"]) | (&Method::PUT, ["listings", _]) => {
+        (&Method::POST, ["listings"] | ["listings", "by-plate"]) | (&Method::PUT, ["listings", _]) => {
             let body: Value = serde_json::from_slice(body).ok()?;
             return Some(MarketplaceCall {
                 dealer_code: text(&body["dealer_code"]),

@@ -369,6 +369,10 @@ impl Store for DatabaseStore {
         self.database.run(queue_sql::ReleaseAfter { now, after }).await.map(drop)
     }
 
+    async fn release_left(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.database.release_left(now).await
+    }
+
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
         let statement = queue_sql::ExtendLease { id: request, lease, until };
         if self.database.run(statement).await?.changed == 0 { Err(StoreError::LeaseLost) } else { Ok(()) }

@@ -19,6 +19,7 @@ use super::{
     exchange::{ANSWER, late},
     failure::store_error,
     finished::FinishedRequests,
+    holders::Holders,
     options::{OpenError, Options, PoolUse},
     postgres::{self, NotificationTargets, Postgres, Replica},
     rows::{Columns, FromColumns, Row},
@@ -52,6 +53,7 @@ pub struct Database {
     finished: FinishedRequests,
     event_poller: EventPoller,
     epochs: Epochs,
+    holders: Holders,
     read_timeout: Duration,
     list_connections: u32,
     large_writes: FairSemaphore,
@@ -106,8 +108,9 @@ impl Database {
             finished: finished.clone(),
             event_poller: event_poller.clone(),
         };
+        let holders = Holders::new(postgres::is_address(url));
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
-            let postgres = Postgres::open(url, options, &epochs, woken).await?;
+            let postgres = Postgres::open(url, options, &epochs, woken, &holders).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
             (Engine::Postgres(postgres), connections)
         } else {
@@ -122,6 +125,7 @@ impl Database {
             finished,
             event_poller,
             epochs,
+            holders,
             read_timeout,
             list_connections,
             large_writes,
@@ -188,6 +192,18 @@ impl Database {
     /// The epochs of the database, as its connections have found them.
     pub(super) fn epochs(&self) -> &Epochs {
         &self.epochs
+    }
+
+    pub(super) fn holders(&self) -> &Holders {
+        &self.holders
+    }
+
+    /// The numbers of the processes that are there.
+    pub(super) async fn present_holders(&self) -> Result<Vec<i64>, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(vec![self.holders.own().into()]),
+            Engine::Postgres(postgres) => answered(postgres.holders().map(|found| found.map_err(store_error))).await,
+        }
     }
 
     /// How the connections of this process are used.

@@ -49,6 +49,7 @@ mod exchange;
 mod export;
 mod failure;
 mod finished;
+mod holders;
 mod holdups;
 mod import;
 mod lists;

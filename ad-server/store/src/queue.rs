@@ -16,13 +16,14 @@ use super::{
     Columns, Database, Link, Row, Statement, Work, from_columns,
     rows::{call_values, entry_values, json, unreadable},
     sql::queue as sql,
-    work::Isolation,
+    work::{Isolation, StatementResult},
 };
 
 /// Claims requests and reads them with their ads, in one transaction: one that cannot be read is not claimed either.
 struct ClaimBatch {
     now: Timestamp,
     lease_until: Timestamp,
+    holder: Option<i64>,
     limit: usize,
     /// The dealer after which it begins.
     behind: String,
@@ -46,6 +47,7 @@ impl Work for ClaimBatch {
         let claim = sql::ClaimDue {
             now: self.now,
             lease_until: self.lease_until,
+            holder: self.holder,
             limit: self.limit,
             behind: &self.behind,
             per_dealer: self.per_dealer,
@@ -187,6 +189,23 @@ impl Database {
         Columns::all(&self.read(sql::UnfinishedRequests { dealer_code, reason, code, limit }).await?)
     }
 
+    /// Takes back the leases of processes that have ended.
+    pub(super) async fn release_left(&self, now: Timestamp) -> Result<(), StoreError> {
+        let Some(holders) = self.holders().see(&self.present_holders().await?) else { return Ok(()) };
+        match self.run(sql::ReleaseLeft { now, holders }).await {
+            Ok(StatementResult { changed: 0, .. }) => Ok(()),
+            Ok(StatementResult { changed, .. }) => {
+                tracing::info!(requests = changed, "going on with what a process that has ended had claimed");
+                self.wake();
+                Ok(())
+            }
+            Err(error) => {
+                self.holders().not_released();
+                Err(error)
+            }
+        }
+    }
+
     /// Makes failed requests that wait for their next attempt due now; returns their number.
     pub async fn try_now(&self, filter: &QueueFilter, now: Timestamp) -> Result<u64, StoreError> {
         let (dealer_code, reason) = (filter.dealer_code.as_deref(), filter.reason.as_deref());
@@ -234,8 +253,9 @@ impl Database {
             return Ok(Claims { claimed: Vec::new(), next_due });
         }
         let Capacity { limit, per_dealer, full } = capacity;
+        let holder = self.holders().of_lease();
         let claim = |behind, limit| {
-            self.write(ClaimBatch { now, lease_until, limit, behind, per_dealer, full_dealers: full.to_vec() })
+            self.write(ClaimBatch { now, lease_until, holder, limit, behind, per_dealer, full_dealers: full.to_vec() })
         };
         let behind = locked(turn).clone();
         let is_first = behind.is_empty();

@@ -35,11 +35,16 @@ const SET_BACK: Duration = Duration::from_secs(2);
 /// Time after which all writes that were in progress when the clock was set back have ended.
 const SECOND_RELEASE: Duration = Duration::from_secs(10);
 
+/// Time between two looks at which processes have ended.
+const TAKE_OVER: Duration = Duration::from_millis(300);
+
 /// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
 
 static NOT_CLAIMED: FaultLog = FaultLog::new("cannot claim requests; will be retried");
 static NOT_EXTENDED: FaultLog = FaultLog::new("cannot extend the leases of requests");
+static NOT_TAKEN_OVER: FaultLog =
+    FaultLog::new("cannot find out which processes have ended; their requests wait until the leases end");
 static INTERRUPTED: FaultLog = FaultLog::new("requests were interrupted; they will be retried");
 
 /// Claims accepted requests and runs them concurrently.
@@ -62,12 +67,13 @@ struct Time {
     since: Instant,
     second_release: Option<Instant>,
     look: Instant,
+    take_over: Instant,
 }
 
 impl Time {
     fn new(then: Timestamp) -> Self {
         let since = Instant::now();
-        Self { then, since, second_release: None, look: since }
+        Self { then, since, second_release: None, look: since, take_over: since }
     }
 }
 
@@ -114,6 +120,7 @@ impl Worker {
         let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
             self.detect_clock_change(&mut time).await;
+            self.take_over(&mut time).await;
             let pause = self.claim(&mut running).await;
             self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
@@ -193,6 +200,17 @@ impl Worker {
             let longest = settings.lease.max(settings.images.within).max(settings.marketplaces.within);
             self.release(now, now + longest).await;
             time.look = time.since + LOOK;
+        }
+    }
+
+    /// Takes back what processes have claimed that have ended.
+    async fn take_over(&self, time: &mut Time) {
+        if time.take_over > time.since {
+            return;
+        }
+        time.take_over = time.since + TAKE_OVER;
+        if let Err(error) = self.pipeline.ports().store.release_left(time.then).await {
+            NOT_TAKEN_OVER.report(&error);
         }
     }
 

@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::{Content, Market, Timestamp},
-    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, StoreError},
+    ports::{
+        Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, PublishedByPlate,
+        StoreError,
+    },
 };
 use async_trait::async_trait;
 use serde::Serialize;
@@ -121,6 +124,24 @@ impl Marketplace for Local {
         let plate = listing.ad.content.registration_number();
         let seq = self.call(self.show(key, listing, plate.as_deref())?).await?;
         Ok(Answered::ok(listing_id(self.market, seq)))
+    }
+
+    async fn publish_by_plate(
+        &self,
+        key: IdempotencyKey,
+        listing: Listing<'_>,
+        plate: &str,
+    ) -> Result<Answered<Option<PublishedByPlate>>, MarketplaceError> {
+        let publish = sql::PublishByPlate { plate, shown: self.show(key, listing, Some(plate))? };
+        let ran = self.database.run(publish).await.map_err(failure)?;
+        let published = Columns::first(&ran.rows).map_err(failure)?;
+        Ok(Answered::ok(published.map(|(seq, linked, taken_by)| {
+            let id = listing_id(self.market, seq);
+            match taken_by {
+                None => PublishedByPlate::Shown { id, linked },
+                taken_by => PublishedByPlate::Taken(PlateListing { id, reference: taken_by }),
+            }
+        })))
     }
 
     async fn update(

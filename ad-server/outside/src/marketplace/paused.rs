@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::Timestamp,
-    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, PublishedByPlate},
     violation::Code,
 };
 use async_trait::async_trait;
@@ -44,6 +44,15 @@ impl PausableMarketplace {
 impl Marketplace for PausableMarketplace {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<Answered<String>, MarketplaceError> {
         self.call("publish", Some(key), self.inner.publish(key, listing)).await
+    }
+
+    async fn publish_by_plate(
+        &self,
+        key: IdempotencyKey,
+        listing: Listing<'_>,
+        plate: &str,
+    ) -> Result<Answered<Option<PublishedByPlate>>, MarketplaceError> {
+        self.call("publish", Some(key), self.inner.publish_by_plate(key, listing, plate)).await
     }
 
     async fn update(

@@ -5,7 +5,10 @@ use std::sync::{
 
 use ad_core::{
     model::{Action, ActionState, Ad, ImageRef, LogEntry, Market, Request, Timestamp},
-    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, NewAd, PlateListing, Store},
+    ports::{
+        Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, NewAd, PlateListing, PublishedByPlate,
+        Store,
+    },
 };
 use futures_util::TryStreamExt;
 use serde_json::json;
@@ -179,6 +182,41 @@ async fn an_imported_listing_is_found_by_its_plate_and_taken_over() {
     let listing = Listing { ad: &first, images: &[] };
     assert_eq!(primary.update(key(5, Action::Publish), "29999999", listing).await, Err(MarketplaceError::GONE));
     assert_eq!(order(&temporary).await[0], place("Bil-1", 1, 2));
+}
+
+#[tokio::test]
+async fn one_call_links_publishes_or_finds_the_listing_taken() {
+    let temporary = TemporaryStore::open().await;
+    let primary = local(&temporary, Market::Primary);
+    let by_plate = async |request, ad: &Ad| {
+        let listing = Listing { ad, images: &[] };
+        primary.publish_by_plate(key(request, Action::Publish), listing, "ABC001").await.unwrap().value.unwrap()
+    };
+    let (first, second) = (ad(1, 0), Ad { content: ad(1, 0).content, ..ad(2, 0) });
+    let own = publish(&primary, 1, &first).await;
+    primary.unpublish(key(2, Action::Unpublish), &own).await.unwrap();
+    assert_eq!(import(&temporary, OLD_CAR).await.unwrap(), 1);
+    let linked = PublishedByPlate::Shown { id: "20000002".to_owned(), linked: true };
+    for _ in 0..2 {
+        assert_eq!(by_plate(3, &first).await, linked, "also when the call is repeated");
+    }
+    // It is the ad's only listing, and keeps its place.
+    assert_eq!(publish(&primary, 4, &first).await, "20000002");
+    assert_eq!(order(&temporary).await[0], place("Bil-1", 1, 2));
+    let taken = PlateListing { id: "20000002".to_owned(), reference: Some(first.id) };
+    for _ in 0..2 {
+        assert_eq!(by_plate(5, &second).await, PublishedByPlate::Taken(taken.clone()));
+    }
+    assert_eq!(order(&temporary).await[0], place("Bil-1", 1, 2), "nothing was changed");
+    // The same key publishes it then.
+    let other = publish(&primary, 5, &second).await;
+    assert_eq!(by_plate(6, &second).await, PublishedByPlate::Shown { id: other.clone(), linked: false });
+    for (request, id) in [(7, &taken.id), (8, &other)] {
+        primary.unpublish(key(request, Action::Unpublish), id).await.unwrap();
+    }
+    assert_eq!(by_plate(3, &first).await, linked, "a call that arrives late changes nothing");
+    assert!(rows(&temporary).await.iter().all(|row| row.state == ListingState::Removed));
+    assert_eq!(by_plate(9, &first).await, PublishedByPlate::Shown { id: taken.id, linked: false }, "it is shown again");
 }
 
 #[tokio::test]

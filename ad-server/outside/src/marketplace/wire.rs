@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ad_core::{
     model::{Ad, ApiVersion, Content, ImageRef, Timestamp},
-    ports::PlateListing,
+    ports::{PlateListing, PublishedByPlate},
 };
-use poem_openapi::Object;
+use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -114,6 +114,48 @@ pub fn example_id(number: u128) -> Uuid {
 pub struct Listed {
     /// Id on the marketplace: 1 to 255 characters. It never changes while the listing exists and is never reused.
     pub id: String,
+}
+
+/// What became of an ad that was published by its plate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Object)]
+pub struct ListedByPlate {
+    /// Id of the listing that shows the ad, or of the one that is taken.
+    pub id: String,
+    pub result: ByPlate,
+    /// Only with `taken`: id of the ad that the listing shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Uuid>,
+}
+
+/// `published`: the listing is the ad's own. `linked`: it had shown no ad, and is linked to this one now. `taken`: it
+/// shows another ad, and nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Enum)]
+#[serde(rename_all = "snake_case")]
+#[oai(rename_all = "snake_case")]
+pub enum ByPlate {
+    Published,
+    Linked,
+    Taken,
+}
+
+impl From<PublishedByPlate> for ListedByPlate {
+    fn from(published: PublishedByPlate) -> Self {
+        match published {
+            PublishedByPlate::Shown { id, linked: false } => Self { id, result: ByPlate::Published, reference: None },
+            PublishedByPlate::Shown { id, linked: true } => Self { id, result: ByPlate::Linked, reference: None },
+            PublishedByPlate::Taken(PlateListing { id, reference }) => Self { id, result: ByPlate::Taken, reference },
+        }
+    }
+}
+
+impl From<ListedByPlate> for PublishedByPlate {
+    fn from(ListedByPlate { id, result, reference }: ListedByPlate) -> Self {
+        match result {
+            ByPlate::Published => Self::Shown { id, linked: false },
+            ByPlate::Linked => Self::Shown { id, linked: true },
+            ByPlate::Taken => Self::Taken(PlateListing { id, reference }),
+        }
+    }
 }
 
 /// Duration of a pole position.

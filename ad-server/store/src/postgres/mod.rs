@@ -35,6 +35,7 @@ use super::{
     epochs::Epochs,
     exchange::{EXCHANGE, within},
     failure::store_error,
+    holders::Holders,
     options::{OpenError, Options, PoolUse},
     rows::Row,
     statement::Statement,
@@ -56,6 +57,11 @@ use wake::Wake;
 const GROWN: &str = "SELECT relname::text FROM pg_stat_user_tables \
     WHERE schemaname = current_schema() AND relname IN ('ads', 'log', 'texts', 'words') \
         AND n_mod_since_analyze > 1000 AND n_mod_since_analyze > n_live_tup / 2";
+/// The processes that hold their lock ([`wake::HOLD`]).
+const HOLDERS: &str = "SELECT CAST(objid AS BIGINT) FROM pg_locks \
+    WHERE locktype = 'advisory' AND objsubid = 2 AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+        AND CAST(classid AS BIGINT) = CAST(hashtext('ad-server process ' || current_schema()) AS BIGINT) & 4294967295";
 /// Attempts of a write with conflicts.
 const TRIES: u32 = 12;
 /// Time limit of a transaction on a connection for exclusive use, and of its statements in the server.
@@ -93,6 +99,7 @@ impl Postgres {
         options: &Options,
         epochs: &Epochs,
         woken: NotificationTargets,
+        holders: &Holders,
     ) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, replica, single, together, budget } =
             open::open(url, options, epochs).await?;
@@ -100,7 +107,7 @@ impl Postgres {
             |pool, connections, kind| Batches::start((0..connections).map(|_| PostgresBatches::new(pool, kind)));
         let batches = in_batches(&together, budget.together, BatchKind::Writes);
         let look_up_batches = in_batches(&look_ups, budget.look_up_batches(), BatchKind::Reads(options.read_timeout));
-        let wake = Arc::new(Wake::start(&own, woken));
+        let wake = Arc::new(Wake::start(&own, woken, holders.clone()));
         let replica = replica.map(|standby| Replica::new(standby, look_ups.clone()));
         Ok(Self { own, look_ups, lists, replica, single, together, batches, look_up_batches, wake })
     }
@@ -178,6 +185,13 @@ impl Postgres {
         });
         let analyzed = analyzed.await;
         lease.end(analyzed)
+    }
+
+    /// The numbers of the processes that are there.
+    pub(super) async fn holders(&self) -> sqlx::Result<Vec<i64>> {
+        let mut lease = Lease::of(&self.own).await?;
+        let found = within(EXCHANGE, sqlx::query_scalar(HOLDERS).fetch_all(&mut **lease)).await;
+        lease.end(found)
     }
 
     pub(super) fn pools(&self) -> Vec<PoolUse> {

@@ -27,6 +27,7 @@ use crate::{
     exchange::{EXCHANGE, within},
     failure::plain_text,
     finished::FinishedRequests,
+    holders::Holders,
 };
 use ad_server_base::telemetry::FaultLog;
 
@@ -45,8 +46,10 @@ const GATHER: Duration = Duration::from_millis(20);
 const LOGGED_PAUSE: Duration = Duration::from_millis(10);
 /// Silence after which the server is asked whether it still answers.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Has the server release a lock of this process as soon as the process ends.
+pub(super) const HOLD: &str = "SELECT pg_advisory_lock(hashtext('ad-server process ' || current_schema()), $1)";
 /// Pause before listening is tried again.
-const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN: Duration = Duration::from_millis(500);
 
 static NOT_LISTENING: FaultLog =
     FaultLog::new("cannot listen for notifications of other processes; polling for their changes");
@@ -61,6 +64,7 @@ pub(crate) struct Wake {
     listening: AtomicBool,
     pool: PgPool,
     woken: NotificationTargets,
+    holders: Holders,
 }
 
 /// What a notification of PostgreSQL wakes.
@@ -72,7 +76,7 @@ pub(crate) struct NotificationTargets {
 }
 
 impl Wake {
-    pub(super) fn start(pool: &PgPool, woken: NotificationTargets) -> Self {
+    pub(super) fn start(pool: &PgPool, woken: NotificationTargets, holders: Holders) -> Self {
         let (queued, of_queued) = mpsc::channel(1);
         let (finished, of_finished) = mpsc::channel(WAITING);
         let (logged, of_logged) = mpsc::channel(1);
@@ -80,7 +84,7 @@ impl Wake {
         tokio::spawn(send_queued(pool.clone(), of_queued));
         tokio::spawn(send_finished(pool.clone(), of_finished));
         tokio::spawn(send_logged(pool.clone(), of_logged));
-        Self { queued, finished, logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
+        Self { queued, finished, logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken, holders }
     }
 
     /// Notifies others of a new request.
@@ -102,7 +106,8 @@ impl Wake {
     /// Starts to send and receive notifications.
     pub(crate) fn listen(&self) {
         if !self.listening.swap(true, Ordering::Relaxed) {
-            tokio::spawn(listen(self.pool.clone(), self.woken.clone(), self.stop.subscribe()));
+            let (woken, holders) = (self.woken.clone(), self.holders.clone());
+            tokio::spawn(listen(self.pool.clone(), woken, holders, self.stop.subscribe()));
         }
     }
 
@@ -152,13 +157,14 @@ async fn notify(pool: &PgPool, channel: &str, payload: &str) {
 }
 
 /// Listens until it is stopped or its last handle is dropped.
-async fn listen(pool: PgPool, woken: NotificationTargets, mut stop: watch::Receiver<bool>) {
+async fn listen(pool: PgPool, woken: NotificationTargets, holders: Holders, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             biased;
             _ = stop.changed() => return,
-            Err(error) = forward_notifications(&pool, &woken) => NOT_LISTENING.report(&plain_text(&error)),
+            Err(error) = forward_notifications(&pool, &woken, &holders) => NOT_LISTENING.report(&plain_text(&error)),
         }
+        holders.set_present(false);
         tokio::select! {
             _ = stop.changed() => return,
             () = sleep(AGAIN) => {}
@@ -167,12 +173,18 @@ async fn listen(pool: PgPool, woken: NotificationTargets, mut stop: watch::Recei
 }
 
 /// Passes on received notifications, for ever.
-async fn forward_notifications(pool: &PgPool, woken: &NotificationTargets) -> sqlx::Result<std::convert::Infallible> {
+async fn forward_notifications(
+    pool: &PgPool,
+    woken: &NotificationTargets,
+    holders: &Holders,
+) -> sqlx::Result<std::convert::Infallible> {
     // A pool of its own: a listener that is dropped holds its connection until the server answers.
     let alone = PgPoolOptions::new().max_connections(1).acquire_timeout(EXCHANGE);
     let alone = alone.connect_lazy_with(pool.connect_options().as_ref().clone());
     let mut listener = PgListener::connect_with(&alone).await?;
     within(EXCHANGE, listener.listen_all([CHANNEL, FINISHED, LOGGED])).await?;
+    within(EXCHANGE, sqlx::query(HOLD).bind(holders.own()).execute(&mut listener)).await?;
+    holders.set_present(true);
     loop {
         let Ok(heard) = timeout(HEARTBEAT, listener.try_recv()).await else {
             within(CHECK, listener.execute("SELECT 1")).await?;
@@ -184,8 +196,12 @@ async fn forward_notifications(pool: &PgPool, woken: &NotificationTargets) -> sq
                 ids.for_each(|id| woken.finished.end(id));
             }
             Some(heard) if heard.channel() == LOGGED => woken.event_poller.notify(),
-            // `None` means that the connection was lost: notifications may have been missed.
-            Some(_) | None => woken.queued.notify_one(),
+            Some(_) => woken.queued.notify_one(),
+            // The connection was lost, and the lock with it. Notifications may have been missed.
+            None => {
+                woken.queued.notify_one();
+                return Err(sqlx::Error::Protocol("the connection was lost".to_owned()));
+            }
         }
     }
 }

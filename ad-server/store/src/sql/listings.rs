@@ -57,6 +57,111 @@ statements! {
             SELECT listing FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key LIMIT 1
         ) AS earlier";
 
+    /// Shows an ad that has a plate: in the listing with this plate that shows no ad, which is linked to it, and else as
+    /// [`PublishListing`] does. If a listing with the plate shows another ad, nothing is done, and the row names that ad. No row if another
+    /// call of the same batch has linked the listing.
+    PublishByPlate<'a> { plate: &'a str, ..shown: PublishListing<'a> }
+    sqlite "
+        -- An ad has at most one listing. The one that it had is removed if it gets another.
+        UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = :now, changes = changes + 1
+        WHERE market = :market AND reference = :reference
+            AND EXISTS (
+                SELECT 1 FROM listings AS free
+                WHERE free.market = :market AND free.dealer_code = :dealer_code AND free.registration_number = :plate
+                    AND free.state = 'active' AND free.reference IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM listing_calls AS call WHERE call.market = :market AND call.key = :key);
+
+        INSERT INTO listing_calls (market, key, listing, linked)
+        SELECT market, :key, seq, TRUE FROM listings
+        WHERE market = :market AND dealer_code = :dealer_code AND registration_number = :plate
+            AND state = 'active' AND reference IS NULL
+        ORDER BY seq LIMIT 1
+        ON CONFLICT DO NOTHING;
+
+        UPDATE listings SET reference = :reference, source_id = :source_id, title = :title, content = :content, changed = :now,
+            changes = changes + 1
+        WHERE seq = (SELECT listing FROM listing_calls AS call WHERE call.market = :market AND call.key = :key) AND changes() > 0;
+
+        INSERT INTO listings (market, reference, source_id, dealer_code, registration_number, title, content, place, state,
+            changed, changes)
+        SELECT :market, :reference, :source_id, :dealer_code, :registration_number, :title, :content,
+            (SELECT coalesce(max(place), 0) + 1 FROM listings AS other WHERE other.market = :market AND place IS NOT NULL),
+            'active', :now, 1
+        WHERE NOT EXISTS (SELECT 1 FROM listing_calls WHERE market = :market AND key = :key)
+            AND coalesce((
+                SELECT reference = :reference FROM listings AS shown
+                WHERE shown.market = :market AND shown.dealer_code = :dealer_code
+                    AND shown.registration_number = :plate AND shown.state = 'active'
+                ORDER BY reference <> :reference LIMIT 1), TRUE)
+        ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
+            dealer_code = excluded.dealer_code, registration_number = excluded.registration_number, title = excluded.title,
+            content = excluded.content, place = coalesce(listings.place, excluded.place), state = 'active',
+            changed = excluded.changed, changes = listings.changes + 1;
+
+        INSERT INTO listing_calls (market, key, listing)
+        SELECT market, :key, seq FROM listings WHERE market = :market AND reference = :reference AND changes() > 0
+        ON CONFLICT DO NOTHING;
+
+        SELECT listing, linked, NULL FROM listing_calls WHERE market = :market AND key = :key
+        UNION ALL
+        SELECT * FROM (
+            SELECT seq, FALSE, reference FROM listings
+            WHERE market = :market AND dealer_code = :dealer_code AND registration_number = :plate AND state = 'active'
+            ORDER BY seq LIMIT 1
+        )
+        LIMIT 1"
+    postgres "
+        WITH :input, earlier AS (
+            SELECT listing, linked, input_number FROM input CROSS JOIN LATERAL (
+                SELECT listing, linked FROM listing_calls AS call
+                WHERE call.market = input.market AND call.key = input.key LIMIT 1
+            ) AS earlier
+        ), found AS MATERIALIZED (
+            SELECT input.*, of_plate.seq AS listing, of_plate.reference AS shows
+            FROM input LEFT JOIN LATERAL (
+                SELECT seq, reference FROM listings
+                WHERE listings.market = input.market AND listings.dealer_code = input.dealer_code
+                    AND listings.registration_number = input.plate AND state = 'active'
+                ORDER BY listings.reference IS NOT NULL, listings.reference <> input.reference, seq LIMIT 1
+            ) AS of_plate ON TRUE
+            WHERE input_number <> ALL (ARRAY(SELECT input_number FROM earlier))
+        ), others AS (
+            UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = found.now, changes = changes + 1
+            FROM found
+            WHERE listings.market = found.market AND listings.reference = found.reference AND listing IS NOT NULL AND shows IS NULL
+            RETURNING seq
+        ), linked AS (
+            UPDATE listings SET reference = found.reference, source_id = found.source_id, title = found.title,
+                content = found.content, changed = found.now, changes = changes + 1
+            -- The others are counted so that they are removed first; an ad is the reference of one listing at any moment.
+            FROM found WHERE seq = listing AND shows IS NULL AND (SELECT count(*) FROM others) >= 0
+            RETURNING seq, found.market, found.key, input_number
+        ), new AS (
+            INSERT INTO listings (market, reference, source_id, dealer_code, registration_number, title, content, place, state,
+                changed, changes)
+            SELECT market, reference, source_id, dealer_code, registration_number, title, content, nextval('listing_places'),
+                'active', now, 1
+            FROM found WHERE listing IS NULL OR shows = reference
+            ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
+                dealer_code = excluded.dealer_code, registration_number = excluded.registration_number,
+                title = excluded.title, content = excluded.content, place = coalesce(listings.place, excluded.place),
+                state = 'active', changed = excluded.changed, changes = listings.changes + 1
+            RETURNING seq, market, reference
+        ), call AS (
+            INSERT INTO listing_calls (market, key, listing, linked)
+            SELECT market, key, seq, TRUE FROM linked
+            UNION ALL
+            SELECT market, key, seq, FALSE FROM found JOIN new USING (market, reference)
+            ON CONFLICT DO NOTHING
+        )
+        SELECT seq, TRUE, CAST(NULL AS UUID), input_number FROM linked
+        UNION ALL
+        SELECT seq, FALSE, NULL, input_number FROM found JOIN new USING (market, reference)
+        UNION ALL
+        SELECT listing, linked, NULL, input_number FROM earlier
+        UNION ALL
+        SELECT listing, FALSE, shows, input_number FROM found WHERE shows <> reference";
+
     /// Shows an ad as this listing. An ad has at most one listing: another one is removed.
     UpdateListing<'a> { listing: i64, ..shown: PublishListing<'a> }
     sqlite "

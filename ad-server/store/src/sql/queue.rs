@@ -17,7 +17,8 @@ statements! {
     /// process is claiming. ARRAY makes it look up the requests by id, even if the statement was planned while the queue was
     /// empty; by `seq`, it would scan another index from end to end.
     ClaimDue<'a> {
-        now: Timestamp, lease_until: Timestamp, limit: usize, behind: &'a str, per_dealer: usize, full_dealers: &'a [String],
+        now: Timestamp, lease_until: Timestamp, holder: Option<i64>, limit: usize, behind: &'a str, per_dealer: usize,
+        full_dealers: &'a [String],
     }
     sqlite "
         WITH RECURSIVE dealers (code) AS (
@@ -26,7 +27,7 @@ statements! {
             SELECT (SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > dealers.code)
             FROM dealers WHERE code IS NOT NULL
         )
-        UPDATE requests SET claimable = :lease_until, lease = lease + 1
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1, holder = :holder
         WHERE seq IN (
             SELECT due.seq FROM dealers CROSS JOIN requests AS due
             WHERE due.seq IN (
@@ -44,7 +45,7 @@ statements! {
             SELECT (SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > dealers.code)
             FROM dealers WHERE code IS NOT NULL
         )
-        UPDATE requests SET claimable = :lease_until, lease = lease + 1
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1, holder = :holder
         WHERE id = ANY (ARRAY(
             SELECT due.id FROM dealers CROSS JOIN LATERAL (
                 SELECT id FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
@@ -58,7 +59,7 @@ statements! {
     /// Claims one request out of turn, also from the worker that has it, but not one behind another of its ad.
     ClaimOne { id: Uuid, lease_until: Timestamp }
     both "
-        UPDATE requests SET claimable = :lease_until, lease = lease + 1 WHERE id = :id AND claimable IS NOT NULL
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1, holder = NULL WHERE id = :id AND claimable IS NOT NULL
         RETURNING id";
 
     /// Requests that were claimed, with their ads. PostgreSQL does not see the number of requests, so it keeps the plan: making one
@@ -92,6 +93,15 @@ statements! {
     /// Takes back the leases, and ends the waits, that end after a time.
     ReleaseAfter { now: Timestamp, after: Timestamp }
     both "UPDATE requests SET claimable = :now, lease = lease + 1 WHERE claimable > :after";
+
+    /// Takes back the leases of processes that are not among these.
+    ReleaseLeft { now: Timestamp, holders: Vec<i64> }
+    sqlite "
+        UPDATE requests SET claimable = :now, lease = lease + 1, holder = NULL
+        WHERE claimable > :now AND holder NOT IN (SELECT value FROM json_each(:holders))"
+    postgres "
+        UPDATE requests SET claimable = :now, lease = lease + 1, holder = NULL
+        WHERE claimable > :now AND holder <> ALL (:holders)";
 
     /// Records the progress of a request that is not finished, with the values of [`RecordEnd`]. With a time to wait for, the
     /// request is nobody's until then. In PostgreSQL, both statements compare keys with `= ANY (ARRAY[…])`, for which the only plan
@@ -133,12 +143,14 @@ statements! {
             AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
-            lease = CASE WHEN :wait_until IS NULL THEN lease ELSE lease + 1 END
+            lease = CASE WHEN :wait_until IS NULL THEN lease ELSE lease + 1 END,
+            holder = CASE WHEN :wait_until IS NULL THEN holder END
         WHERE id = :request AND lease = :lease"
     postgres "
         WITH :input, held AS (
             UPDATE requests SET progress = input.progress, claimable = coalesce(wait_until, claimable),
-                lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
+                lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END,
+                holder = CASE WHEN wait_until IS NULL THEN requests.holder END
             FROM input
             WHERE requests.id = ANY (ARRAY[input.request]) AND requests.lease = input.lease
             RETURNING requests.ad, requests.dealer_code,

@@ -52,6 +52,14 @@ const CREDENTIAL: &str = "set the token that the marketplace issued, in the envi
 const ADDRESS: &str = "check the address of the marketplace, and that no proxy answers instead of it";
 
 impl MarketplaceAnswer {
+    /// The body of a successful answer to a call that not every marketplace has; `None` if this one has not.
+    pub(super) fn if_offered(self) -> Result<Option<Answered<Vec<u8>>>, CallFailure> {
+        match self.status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => Ok(None),
+            _ => self.done().map(Some),
+        }
+    }
+
     /// The body of a successful answer.
     pub(super) fn done(self) -> Result<Answered<Vec<u8>>, CallFailure> {
         let status = self.status;

@@ -7,21 +7,25 @@ mod answers;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use ad_core::{
+    lock::locked,
     model::{Market, Timestamp},
-    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    ports::{Answered, Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, PublishedByPlate},
     violation::Code,
 };
 use async_trait::async_trait;
-use reqwest::{Client, Method, RequestBuilder, header::CONTENT_TYPE};
+use reqwest::{Client, Method, RequestBuilder, StatusCode, header::CONTENT_TYPE};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use url::Url;
 
 use self::answers::{CallFailure, MarketplaceAnswer, unreadable};
-use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed};
+use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, ListedByPlate};
 use crate::outbound::{self, NoAnswer, UnreadBody, shown};
 use ad_server_base::{
     breaker::{Breaker, BreakerOptions, Open, Transition},
@@ -32,6 +36,8 @@ use ad_server_base::{
 const MAX_ANSWER: usize = 64 * 1024;
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long a marketplace is believed not to have the call that publishes by plate.
+const NOT_OFFERED: Duration = Duration::from_mins(10);
 /// Longest id of a listing.
 const MAX_ID: usize = 255;
 
@@ -56,6 +62,8 @@ pub struct HttpMarketplace {
     /// Its reason is the kind and the text of the last failure.
     breaker: Breaker<(Code, String)>,
     clock: Arc<dyn Clock>,
+    /// When it last said that it cannot publish by plate.
+    not_offered: Mutex<Option<Instant>>,
 }
 
 ad_server_base::debug_by_name!(HttpMarketplace);
@@ -69,7 +77,8 @@ impl HttpMarketplace {
         let HttpOptions { base, token, timeout, breaker } = options;
         let client =
             outbound::json_client(Some(&token)).connect_timeout(CONNECT.min(timeout)).timeout(timeout).build()?;
-        Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker, breaker.pause / 4), clock })
+        let breaker = Breaker::new(breaker, breaker.pause / 4);
+        Ok(Self { market, base, timeout, client, breaker, clock, not_offered: Mutex::default() })
     }
 
     pub(super) fn breaker(&self) -> &Breaker<(Code, String)> {
@@ -96,12 +105,21 @@ impl HttpMarketplace {
 
     /// Makes a call unless the circuit is open, and returns the body of the answer.
     async fn call(&self, request: RequestBuilder) -> Result<Answered<Vec<u8>>, MarketplaceError> {
+        self.call_and(request, MarketplaceAnswer::done).await
+    }
+
+    /// The same, with a result of the answer.
+    async fn call_and<T>(
+        &self,
+        request: RequestBuilder,
+        result_of: impl FnOnce(MarketplaceAnswer) -> Result<T, CallFailure>,
+    ) -> Result<T, MarketplaceError> {
         let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), retry_after }| {
             let reason = format!("circuit breaker open after failed calls: {reason}");
             MarketplaceError::NotAsked { code, reason, retry_after }
         })?;
         let result = match self.answer(request).await {
-            Ok(answer) => answer.done(),
+            Ok(answer) => result_of(answer),
             Err(failed) => Err(failed),
         };
         let transition = match &result {
@@ -191,6 +209,27 @@ impl Marketplace for HttpMarketplace {
         let answer = self.call(with_body(request, listing.json())?).await?;
         let Listed { id } = self.read(&answer)?;
         Ok(Answered { status: answer.status, value: self.id(answer.status, id)? })
+    }
+
+    async fn publish_by_plate(
+        &self,
+        key: IdempotencyKey,
+        listing: Listing<'_>,
+        _plate: &str,
+    ) -> Result<Answered<Option<PublishedByPlate>>, MarketplaceError> {
+        let not_offered = Answered { status: StatusCode::METHOD_NOT_ALLOWED.as_u16(), value: None };
+        if locked(&self.not_offered).is_some_and(|at| at.elapsed() < NOT_OFFERED) {
+            return Ok(not_offered);
+        }
+        let request = self.write(Method::POST, ["listings", "by-plate"], key);
+        let answer = self.call_and(with_body(request, listing.json())?, MarketplaceAnswer::if_offered).await?;
+        let Some(answer) = answer else {
+            *locked(&self.not_offered) = Some(Instant::now());
+            return Ok(not_offered);
+        };
+        let listed: ListedByPlate = self.read(&answer)?;
+        let listed = ListedByPlate { id: self.id(answer.status, listed.id)?, ..listed };
+        Ok(Answered { status: answer.status, value: Some(listed.into()) })
     }
 
     async fn update(

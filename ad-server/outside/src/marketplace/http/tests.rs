@@ -9,9 +9,10 @@ use poem::{
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
 };
+use poem_openapi::types::Example;
 use uuid::Uuid;
 
-use super::*;
+use super::{super::wire::ListingBody, *};
 use ad_server_base::secret::TokenSource;
 
 /// 2026-01-15T10:00:00Z, a Thursday.
@@ -45,6 +46,7 @@ async fn host() -> (HttpMarketplace, Paths) {
                 .finish(),
             "large" => answer.body(vec![b'x'; MAX_ANSWER + 1]),
             "refusal" => answer.status(StatusCode::UNPROCESSABLE_ENTITY).body(vec![b'x'; MAX_ANSWER + 1]),
+            "by-plate" => answer.status(StatusCode::METHOD_NOT_ALLOWED).finish(),
             "listings" => answer.body(r#"{"results": [{"id": "..", "reference": null}]}"#),
             _ => answer.status(StatusCode::NO_CONTENT).finish(),
         };
@@ -98,4 +100,16 @@ async fn ids_stay_within_their_part_of_the_path() {
     assert_eq!(*paths.lock().unwrap(), ["POST /base/listings/a%2Fb%20%3Fc%23d%252F%C3%A5/bump"]);
     let told = marketplace.find_by_plate("d1", "ABC123").await;
     assert_eq!(told, passing(200, "the answer of the marketplace cannot be read", None));
+}
+
+#[tokio::test]
+async fn a_marketplace_without_the_call_by_plate_is_not_asked_for_it_again() {
+    let (marketplace, paths) = host().await;
+    let ad = ListingBody::example().into_ad(NOW);
+    let listing = Listing { ad: &ad, images: &ad.image_refs };
+    for _ in 0..2 {
+        let told = marketplace.publish_by_plate(KEY, listing, "ABC123").await;
+        assert_eq!(told, Ok(Answered { status: 405, value: None }));
+    }
+    assert_eq!(*paths.lock().unwrap(), ["POST /base/listings/by-plate"]);
 }
