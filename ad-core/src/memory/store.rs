@@ -679,7 +679,7 @@ impl Store for MemoryStore {
                 (queued.lease, queued.claimable) = (*last_lease, lease_until);
                 let (request, stored) = (queued.request.clone(), stored.clone());
                 let image_sources = image_sources.clone();
-                claims.claimed.push(Claimed { lease: *last_lease, request, stored, image_sources });
+                claims.claimed.push(Claimed { lease: *last_lease, request, stored, image_sources, is_fresh: false });
             }
         }
         Ok(claims)

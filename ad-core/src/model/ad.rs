@@ -266,7 +266,7 @@ impl<'a> AdView<'a> {
 impl Serialize for AdView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ad = self.ad;
-        let written = ad.content.members().map_err(serde::ser::Error::custom)?;
+        let written = ad.content.members();
         let mut map = serializer.serialize_map(None)?;
         for name in VIEW_FIELDS {
             if self.fields.is_some_and(|fields| *name != "log" && !fields.contains(name)) {

@@ -1,17 +1,19 @@
 //! The content of an ad. Stores keep it as JSON text, and a read of the ad answers the same text. So content from a store is
 //! parsed only when one of its fields is needed.
 
-use std::{borrow::Cow, collections::BTreeMap, io, sync::OnceLock};
+use std::{borrow::Cow, io, sync::OnceLock};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, value::RawValue};
+
+use super::written::{self, Written};
 
 /// What the client sent, valid and normalised: every field of the ad table that a request may carry, but for
 /// `source_id`, `dealer_code` and `category_id`, which never change.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
     fields: OnceLock<Map<String, Value>>,
-    text: Option<Box<RawValue>>,
+    text: Option<Box<str>>,
     cleared_mileage: Option<ClearedMileage>,
 }
 
@@ -76,7 +78,13 @@ impl Content {
         if !text.get().starts_with('{') {
             return Err(serde::de::Error::custom("not an object"));
         }
-        Ok(Self { fields: OnceLock::new(), text: Some(text), cleared_mileage })
+        Ok(Self { fields: OnceLock::new(), text: Some(text.into()), cleared_mileage })
+    }
+
+    /// The same without a look whether the text is JSON: for lists, which only pass it on.
+    pub fn stored_as_it_is(text: String) -> Self {
+        let (cleared_mileage, text) = ClearedMileage::take(text);
+        Self { fields: OnceLock::new(), text: Some(text.into()), cleared_mileage }
     }
 
     /// The JSON object that a store keeps.
@@ -85,7 +93,7 @@ impl Content {
     /// When a field cannot be written as JSON.
     pub fn stored_text(&self) -> Result<String, serde_json::Error> {
         let text = match &self.text {
-            Some(text) => text.get().to_owned(),
+            Some(text) => text.clone().into(),
             None => serde_json::to_string(self.fields())?,
         };
         Ok(match self.cleared_mileage {
@@ -97,7 +105,7 @@ impl Content {
 
     /// Size of its fields as JSON, in bytes.
     pub fn bytes(&self) -> usize {
-        self.text.as_ref().map_or_else(|| json_bytes(self.fields()), |text| text.get().len())
+        self.text.as_ref().map_or_else(|| json_bytes(self.fields()), |text| text.len())
     }
 
     /// Whether the mileage was zero before it was cleared; `None` if it was not cleared.
@@ -114,7 +122,7 @@ impl Content {
     /// The members of the ad as the API shows them, parsed at the first call.
     pub fn fields(&self) -> &Map<String, Value> {
         self.fields.get_or_init(|| {
-            let text = self.text.as_deref().map_or("{}", RawValue::get);
+            let text = self.text.as_deref().unwrap_or("{}");
             // Valid JSON is refused only when it is nested more deeply than a payload may be, and such content is never stored.
             serde_json::from_str(text).unwrap_or_default()
         })
@@ -123,7 +131,7 @@ impl Content {
     /// Whether it is stored as exactly these fields. That they are other fields is not said: their order or spelling may differ. Unlike a
     /// comparison of fields, it needs not parse the stored text.
     pub(crate) fn is_stored_as(&self, fields: &Map<String, Value>) -> bool {
-        let text = self.text.as_deref().map(RawValue::get);
+        let text = self.text.as_deref();
         text.is_some_and(|text| serde_json::to_string(fields).is_ok_and(|fields| fields == text))
     }
 
@@ -153,12 +161,12 @@ impl Content {
         Self::from(fields).with_cleared_mileage(cleared)
     }
 
-    /// The members of the object, unparsed if no field was needed so far.
-    pub(crate) fn members(&self) -> Result<Members<'_>, serde_json::Error> {
-        Ok(match (&self.text, self.fields.get()) {
-            (Some(text), None) => Members::Raw(serde_json::from_str(text.get())?),
-            _ => Members::Values(self.fields()),
-        })
+    /// The members of the object, unparsed if it is from a store.
+    pub(crate) fn members(&self) -> Members<'_> {
+        match &self.text {
+            Some(text) => Members::Written(written::members(text).collect()),
+            None => Members::Values(self.fields()),
+        }
     }
 
     /// The value at a dotted path.
@@ -214,7 +222,7 @@ impl Content {
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.text {
-            Some(text) => text.serialize(serializer),
+            Some(text) => Written(text).serialize(serializer),
             None => self.fields().serialize(serializer),
         }
     }
@@ -222,7 +230,7 @@ impl Serialize for Content {
 
 /// The members of content, parsed or unparsed.
 pub(crate) enum Members<'a> {
-    Raw(BTreeMap<&'a str, &'a RawValue>),
+    Written(Vec<(&'a str, Written<'a>)>),
     Values(&'a Map<String, Value>),
 }
 
@@ -230,14 +238,16 @@ pub(crate) enum Members<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Member<'a> {
-    Raw(&'a RawValue),
+    Written(Written<'a>),
     Value(&'a Value),
 }
 
 impl<'a> Members<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<Member<'a>> {
         match self {
-            Self::Raw(members) => members.get(name).map(|value| Member::Raw(value)),
+            Self::Written(members) => {
+                members.iter().find(|(known, _)| *known == name).map(|(_, value)| Member::Written(*value))
+            }
             Self::Values(fields) => fields.get(name).map(Member::Value),
         }
     }
@@ -320,7 +330,7 @@ mod tests {
         let written = Content::from(fields.as_object().unwrap().clone());
         let stored = Content::stored(fields.to_string()).unwrap();
         assert_eq!(json!(stored), json!(written));
-        assert!(matches!(stored.members().unwrap(), Members::Raw(_)));
+        assert!(matches!(stored.members(), Members::Written(_)));
         assert_eq!(stored, written);
         assert!(!stored.visible());
         assert_eq!(stored.into_fields(), written.into_fields());

@@ -45,6 +45,7 @@ mod status;
 mod tag;
 mod time;
 mod webhook;
+mod written;
 
 pub use account::{
     Account, Amount, Budget, Charge, ChargeCounts, ChargeQuery, ChargeState, MOST_AMOUNT, Month, MonthlyCharges,

@@ -26,8 +26,8 @@ use crate::{
         MarketplaceCall, Plan, Progress, PromotionKind, Publication, Timestamp,
     },
     ports::{
-        AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
-        StoredAd,
+        AdChange, Begin, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store,
+        StoreError, StoredAd,
     },
     quality,
     quotas::Quotas,
@@ -129,9 +129,14 @@ impl Pipeline {
     /// When the store fails; requests that were claimed are claimed again when their leases end.
     pub async fn run_due(&self) -> Result<usize, StoreError> {
         let mut ran = 0;
+        let begin: Begin = Arc::new({
+            let pipeline = self.clone();
+            move |claimed| pipeline.begin(claimed)
+        });
         loop {
             let now = self.ports.clock.now();
-            let claims = self.ports.store.claim(now, now + self.settings.lease, 16.into()).await?;
+            let (until, begin) = (now + self.settings.lease, Arc::clone(&begin));
+            let claims = self.ports.store.claim_and_begin(now, until, 16.into(), begin).await?;
             if claims.claimed.is_empty() {
                 return Ok(ran);
             }
@@ -140,6 +145,25 @@ impl Pipeline {
                 ran += 1;
             }
         }
+    }
+
+    /// Begins a request that is being claimed: ends the actions that only log, and begins the next, as [`run`](Self::run) would, so
+    /// that the commit of the claim has it. Does nothing else.
+    pub fn begin(&self, claimed: Claimed) -> (Claimed, Option<Record>) {
+        if self.may_begin(&claimed) { RequestRun::new(self, claimed).begin_first() } else { (claimed, None) }
+    }
+
+    /// Whether nothing of a request was done, and it is known without asking others what is to be done first with them.
+    fn may_begin(&self, claimed: &Claimed) -> bool {
+        let Claimed { request, stored, .. } = claimed;
+        let is_new = request.progress.ended == 0 && !request.progress.begun;
+        let next = request.plan.as_ref().and_then(|plan| plan.actions.iter().find(|action| !only_logs(**action)));
+        let is_certain = match next {
+            None => false,
+            Some(Action::Publish) => stored.ad.content.visible() && !self.has_slots(&stored.ad.dealer_code),
+            Some(_) => true,
+        };
+        is_new && is_certain
     }
 
     /// Runs a claimed request until it is finished or waits for a retry.
@@ -165,6 +189,11 @@ impl Pipeline {
             Market::Secondary => &*self.ports.secondary,
         }
     }
+}
+
+/// Whether an action is done by saying so in the log.
+fn only_logs(action: Action) -> bool {
+    matches!(action, Action::Create | Action::Update)
 }
 
 /// How an action ended, or that it waits for another attempt.
@@ -272,18 +301,17 @@ impl<'a> RequestRun<'a> {
                 self.progress.end();
                 continue;
             }
-            let resumed = self.progress.begun;
-            if !resumed {
+            let is_begun = self.progress.begun;
+            if !is_begun {
                 self.begin(action);
             }
+            let resumed = is_begun && !std::mem::take(&mut self.claimed.is_fresh);
+            if let Some(message) = self.logged_only(action) {
+                self.done(action, message);
+                continue;
+            }
             let ended = match action {
-                Action::Create => ActionEnd::Done("Ad created".into()),
-                Action::Update => {
-                    if self.claimed.stored.ad.state == AdState::Deleted {
-                        self.change.state = Some(AdState::Created);
-                    }
-                    ActionEnd::Done("Ad updated".into())
-                }
+                Action::Create | Action::Update => unreachable!("they only log"),
                 Action::HandleMedia => self.handle_media().await?,
                 Action::Publish if self.is_held_back() => {
                     let why = "Not published: images failed, and dont_publish_on_failed_images is set";
@@ -308,6 +336,34 @@ impl<'a> RequestRun<'a> {
             }
         }
         self.commit(Outcome::Finished).await
+    }
+
+    /// Ends the actions that only log, and begins the next.
+    fn begin_first(mut self) -> (Claimed, Option<Record>) {
+        while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
+            self.begin(action);
+            match self.logged_only(action) {
+                Some(message) => self.done(action, message),
+                None => break,
+            }
+        }
+        let progress = self.progress.clone();
+        let record = self.record(Outcome::Continues { progress });
+        let mut claimed = self.claimed;
+        claimed.request.progress = self.progress;
+        claimed.is_fresh = true;
+        (claimed, Some(record))
+    }
+
+    /// Does an action that only logs, and returns what it says then.
+    fn logged_only(&mut self, action: Action) -> Option<Value> {
+        if !only_logs(action) {
+            return None;
+        }
+        if action == Action::Update && self.claimed.stored.ad.state == AdState::Deleted {
+            self.change.state = Some(AdState::Created);
+        }
+        Some(if action == Action::Create { "Ad created" } else { "Ad updated" }.into())
     }
 
     async fn give_up(mut self, why: &str) -> Result<(), StoreError> {
@@ -434,6 +490,12 @@ impl<'a> RequestRun<'a> {
     }
 
     async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
+        let record = self.record(outcome);
+        self.pipeline.ports.store.record(record).await
+    }
+
+    /// What is to be committed now.
+    fn record(&mut self, outcome: Outcome) -> Record {
         let change = std::mem::take(&mut self.change);
         let images_changed = change.image_refs.is_some();
         self.apply_committed(&change);
@@ -454,7 +516,7 @@ impl<'a> RequestRun<'a> {
         // A promotion is the last action of its plan, so that it ends in the same commit as the request.
         let may_cost = self.is_retry() || self.plan.actions.iter().any(|action| PromotionKind::of(*action).is_some());
         let confirmed = (outcome == Outcome::Finished && may_cost).then(|| std::mem::take(&mut self.confirmed));
-        let record = Record {
+        Record {
             ad: self.claimed.stored.ad.id,
             request: self.claimed.request.id,
             lease: self.claimed.lease,
@@ -468,8 +530,7 @@ impl<'a> RequestRun<'a> {
             words,
             outcome,
             at: self.pipeline.ports.clock.now(),
-        };
-        self.pipeline.ports.store.record(record).await
+        }
     }
 
     /// Applies a committed change to the ad in memory.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::RequestRun;
+use super::{Pipeline, RequestRun};
 use crate::{
     model::{AdState, Dealer, Plan, Request},
     ports::{
@@ -30,6 +30,13 @@ pub struct DealerSlots {
 /// The number of slots of a dealer; `None`: any number of its ads may be live.
 fn slots_of(dealer: Option<Arc<Dealer>>) -> Option<u32> {
     dealer?.tariff.as_ref()?.slots
+}
+
+impl Pipeline {
+    /// Whether a dealer has slots, so that publishing begins with taking one.
+    pub(super) fn has_slots(&self, dealer_code: &str) -> bool {
+        self.slots.as_ref().is_some_and(|slots| slots_of(slots.dealers.dealer(dealer_code)).is_some())
+    }
 }
 
 impl RequestRun<'_> {

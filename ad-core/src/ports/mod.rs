@@ -36,8 +36,8 @@ pub use promotions::{AfterRun, ClaimedPromotion, PromotionLease, PromotionStore,
 pub use registry::{VehicleId, VehicleRegistry};
 pub use slots::{SlotRequest, SlotStore};
 pub use store::{
-    AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
-    PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+    AdChange, AnswerKey, Begin, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome,
+    PAGE_BYTES, PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
     VehicleQuery,
 };
 

@@ -1,6 +1,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     error::Error,
+    sync::Arc,
     time::Duration,
 };
 
@@ -230,7 +231,12 @@ pub struct Claimed {
     pub stored: StoredAd,
     /// Sources of the ad's images.
     pub image_sources: ImageSources,
+    /// Whether its next action was logged as begun by the claim itself, and nothing more has been done.
+    pub is_fresh: bool,
 }
+
+/// What is recorded about a request in the commit that claims it, if there is something. It is called again for a claim that is repeated.
+pub type Begin = Arc<dyn Fn(Claimed) -> (Claimed, Option<Record>) + Send + Sync>;
 
 /// How many requests a worker claims at once, and of which dealers.
 #[derive(Debug, Clone, Copy)]
@@ -502,6 +508,26 @@ pub trait Store: AccountStore + SlotStore + Send + Sync {
     /// dealers come first.
     async fn claim(&self, now: Timestamp, lease_until: Timestamp, capacity: Capacity<'_>)
     -> Result<Claims, StoreError>;
+
+    /// The same, and records what `begin` says: in the same commit, unless a store has only this default.
+    async fn claim_and_begin(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        capacity: Capacity<'_>,
+        begin: Begin,
+    ) -> Result<Claims, StoreError> {
+        let Claims { claimed, next_due } = self.claim(now, lease_until, capacity).await?;
+        let mut begun = Vec::with_capacity(claimed.len());
+        for claimed in claimed {
+            let (claimed, record) = begin(claimed);
+            if let Some(record) = record {
+                self.record(record).await?;
+            }
+            begun.push(claimed);
+        }
+        Ok(Claims { claimed: begun, next_due })
+    }
 
     /// Makes requests that are due after a time due now, and revokes their leases. It is called when the clock was set back:
     /// otherwise these requests would wait until the earlier time is reached again.

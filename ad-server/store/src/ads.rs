@@ -13,7 +13,7 @@ use ad_core::{
         StatusCount, StoredRequest, Timestamp, Via,
     },
     ports::{
-        AccountStore, AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome,
+        AccountStore, AnswerKey, Begin, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome,
         PAGE_BYTES, PageOf, PhotoQuery, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
         Usage, VehicleQuery,
     },
@@ -362,7 +362,18 @@ impl Store for DatabaseStore {
         lease_until: Timestamp,
         capacity: Capacity<'_>,
     ) -> Result<Claims, StoreError> {
-        self.database.claim_due(&self.turn, now, lease_until, capacity).await
+        let nothing: Begin = Arc::new(|claimed| (claimed, None));
+        self.claim_and_begin(now, lease_until, capacity, nothing).await
+    }
+
+    async fn claim_and_begin(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        capacity: Capacity<'_>,
+        begin: Begin,
+    ) -> Result<Claims, StoreError> {
+        self.database.claim_due(&self.turn, (now, lease_until), capacity, &begin).await
     }
 
     async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {

@@ -96,7 +96,7 @@ impl<T: FromColumns> FromColumns for RowOfPage<T> {
 }
 
 from_columns! {
-    ListedAd { ad, words, failed_images: failed_images, log }
+    ListedAd { ad: listed_ad, words, failed_images: failed_images, log }
     TagOfAd { dealer_code, category_id, tag }
     StatusCount { words, category_id, ads }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use ad_core::{
     lock::locked,
     model::{Market, Progress, QueuedRequest, StoredRequest, Timestamp},
-    ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
+    ports::{AdChange, Begin, Capacity, Claimed, Claims, Outcome, Record, StoreError},
     violation::Code,
 };
 
@@ -13,7 +13,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Link, Row, Statement, Work, from_columns,
+    Columns, Database, Link, Row, Statement, Work,
+    batch::MOST_WRITES,
+    from_columns,
     rows::{call_values, entry_values, json, unreadable},
     sql::queue as sql,
     work::{Isolation, StatementResult},
@@ -29,12 +31,16 @@ struct ClaimBatch {
     behind: String,
     per_dealer: usize,
     full_dealers: Vec<String>,
+    begin: Begin,
 }
 
 /// Requests that were claimed, with their ads, and the last dealer of them.
+#[derive(Default)]
 struct ClaimedBatch {
-    rows: Vec<Row>,
+    claimed: Vec<Claimed>,
     last: String,
+    /// Whether something was logged about them.
+    logged: bool,
 }
 
 impl Work for ClaimBatch {
@@ -59,9 +65,19 @@ impl Work for ClaimBatch {
             last = last.max(dealer);
         }
         if requests.is_empty() {
-            return Ok(ClaimedBatch { rows: Vec::new(), last });
+            return Ok(ClaimedBatch { last, ..ClaimedBatch::default() });
         }
-        Ok(ClaimedBatch { rows: link.run(&sql::ClaimedRequests { requests }.into()).await?.rows, last })
+        let rows = link.run(&sql::ClaimedRequests { requests }.into()).await?.rows;
+        let (mut claimed, mut records) = (Vec::with_capacity(rows.len()), Vec::new());
+        for found in Columns::all(&rows).map_err(unreadable)? {
+            let (begun, record) = (self.begin)(found);
+            records.extend(record.as_ref().map(record_statement).transpose().map_err(unreadable)?);
+            claimed.push(begun);
+        }
+        for records in records.chunks(MOST_WRITES) {
+            link.run_alike(records).await?;
+        }
+        Ok(ClaimedBatch { claimed, last, logged: !records.is_empty() })
     }
 }
 
@@ -79,13 +95,19 @@ pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequ
 }
 
 from_columns! {
-    Claimed { request, lease, stored, image_sources: json_or_default }
+    Claimed { request, lease, stored, image_sources: json_or_default, is_fresh: not_yet }
     Unfinished { request_id, dealer_code, source_id, accepted, claimable, tries: attempts, reason }
     QueueSummary { depth, due, behind, oldest, oldest_due }
     Failing { reason, requests, oldest, next }
 }
 
 impl Columns<'_> {
+    /// What no column says.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as other columns are read")]
+    fn not_yet(&mut self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     /// The failed attempts of a progress.
     fn attempts(&mut self) -> Result<u32, StoreError> {
         Ok(self.read::<Progress>()?.attempts())
@@ -243,9 +265,9 @@ impl Database {
     pub(super) async fn claim_due(
         &self,
         turn: &Mutex<String>,
-        now: Timestamp,
-        lease_until: Timestamp,
+        (now, lease_until): (Timestamp, Timestamp),
         capacity: Capacity<'_>,
+        begin: &Begin,
     ) -> Result<Claims, StoreError> {
         let times = Columns::first(&self.read(sql::NextClaimable { now }).await?)?;
         let Some((due, next_due)): Option<(Option<Timestamp>, _)> = times else { return Ok(Claims::default()) };
@@ -255,19 +277,23 @@ impl Database {
         let Capacity { limit, per_dealer, full } = capacity;
         let holder = self.holders().of_lease();
         let claim = |behind, limit| {
-            self.write(ClaimBatch { now, lease_until, holder, limit, behind, per_dealer, full_dealers: full.to_vec() })
+            let (full_dealers, begin) = (full.to_vec(), Begin::clone(begin));
+            self.write(ClaimBatch { now, lease_until, holder, limit, behind, per_dealer, full_dealers, begin })
         };
         let behind = locked(turn).clone();
         let is_first = behind.is_empty();
-        let ClaimedBatch { mut rows, mut last } = claim(behind, limit).await?;
-        let free = limit.saturating_sub(rows.len());
+        let ClaimedBatch { mut claimed, mut last, mut logged } = claim(behind, limit).await?;
+        let free = limit.saturating_sub(claimed.len());
         if free > 0 && !is_first {
             // Start again with the first dealer.
             let more = claim(String::new(), free).await?;
-            rows.extend(more.rows);
+            claimed.extend(more.claimed);
             last = more.last;
+            logged |= more.logged;
         }
-        let claimed: Vec<_> = Columns::all(&rows)?;
+        if logged {
+            self.logged();
+        }
         // Dealers that were not reached come first the next time. If all were reached, it begins with the first one again.
         *locked(turn) = if claimed.len() < limit { String::new() } else { last };
         Ok(Claims { claimed, next_due })

@@ -130,13 +130,15 @@ impl<A: FromColumns, B: FromColumns, C: FromColumns> FromColumns for (A, B, C) {
 pub struct Columns<'r> {
     row: &'r Row,
     next: usize,
+    /// Whether content is looked at before it is taken for JSON.
+    checks_content: bool,
 }
 
 ad_server_base::debug_by_name!(Columns<'_>);
 
 impl<'r> Columns<'r> {
     pub fn of(row: &'r Row) -> Self {
-        Self { row, next: 0 }
+        Self { row, next: 0, checks_content: true }
     }
 
     /// Reads all rows into values.
@@ -250,8 +252,19 @@ impl<'r> Columns<'r> {
         self.maybe_json().map(Option::unwrap_or_default)
     }
 
+    /// An ad whose content is only passed on.
+    pub(super) fn listed_ad(&mut self) -> Result<Ad, StoreError> {
+        self.checks_content = false;
+        let ad = self.read();
+        self.checks_content = true;
+        ad
+    }
+
     fn content(&mut self) -> Result<Content, StoreError> {
         let text = self.string()?;
+        if !self.checks_content {
+            return Ok(Content::stored_as_it_is(text));
+        }
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 

@@ -121,6 +121,14 @@ impl Link<'_> {
         }
     }
 
+    /// Runs statements that differ only in their values.
+    pub(super) async fn run_alike(&mut self, statements: &[Statement]) -> sqlx::Result<()> {
+        match self {
+            Self::Sqlite(connection) => run_grouped(connection, &statements.iter().collect::<Vec<_>>()).await.map(drop),
+            Self::Postgres(connection) => run_batch(connection, statements).await.map(drop),
+        }
+    }
+
     /// Runs a statement within the transaction.
     pub async fn run(&mut self, statement: &Statement) -> sqlx::Result<StatementResult> {
         let mut ran = StatementResult::default();

@@ -162,7 +162,10 @@ impl Worker {
             return POLL;
         }
         let capacity = Capacity { limit: free, per_dealer, full: &full };
-        match self.pipeline.ports().store.claim(now, now + self.pipeline.settings().lease, capacity).await {
+        let pipeline = self.pipeline.clone();
+        let begin = Arc::new(move |claimed| pipeline.begin(claimed));
+        let until = now + self.pipeline.settings().lease;
+        match self.pipeline.ports().store.claim_and_begin(now, until, capacity, begin).await {
             Ok(Claims { claimed, next_due }) => {
                 let more = claimed.len() >= per_dealer;
                 running.nothing_but = if claimed.is_empty() { full } else { Vec::new() };

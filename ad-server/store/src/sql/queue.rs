@@ -191,7 +191,8 @@ statements! {
             SELECT held.ad, CAST(call.value ->> 0 AS BIGINT), CAST(call.value ->> 1 AS UUID), call.value ->> 2, call.value ->> 3,
                 CAST(call.value ->> 4 AS BIGINT), CAST(call.value ->> 5 AS BIGINT), CAST(call.value ->> 6 AS BIGINT),
                 call.value ->> 7, call.value ->> 8, call.value ->> 9
-            FROM held CROSS JOIN json_array_elements(CAST(held.calls AS JSON)) WITH ORDINALITY AS call (value, number)
+            -- Of JSON, each field of each call would be looked for from the beginning of its text.
+            FROM held CROSS JOIN jsonb_array_elements(CAST(held.calls AS JSONB)) WITH ORDINALITY AS call (value, number)
             ORDER BY call.number
         )
         SELECT CAST(NULL AS BIGINT), input_number FROM held";
@@ -327,7 +328,8 @@ statements! {
             SELECT held.ad, CAST(call.value ->> 0 AS BIGINT), CAST(call.value ->> 1 AS UUID), call.value ->> 2, call.value ->> 3,
                 CAST(call.value ->> 4 AS BIGINT), CAST(call.value ->> 5 AS BIGINT), CAST(call.value ->> 6 AS BIGINT),
                 call.value ->> 7, call.value ->> 8, call.value ->> 9
-            FROM held CROSS JOIN json_array_elements(CAST(held.calls AS JSON)) WITH ORDINALITY AS call (value, number)
+            -- Of JSON, each field of each call would be looked for from the beginning of its text.
+            FROM held CROSS JOIN jsonb_array_elements(CAST(held.calls AS JSONB)) WITH ORDINALITY AS call (value, number)
             ORDER BY call.number
         ), forward AS (
             UPDATE requests SET claimable = behind.now FROM behind
