@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use ad_tests::{Client, Options, Postgres, Process, Server, command, eventually, installed, ports, run};
+use ad_tests::{Client, Marketplace, Options, Postgres, Process, Server, command, eventually, installed, ports, run};
 use serde_json::{Value, json};
 
 use crate::payloads::plain_car;
@@ -196,4 +196,52 @@ async fn check_reports_all_mistakes_at_once_and_tries_what_a_server_needs() {
     let failed: Vec<_> = checks.iter().filter(|(_, ok, _)| !ok).map(|(name, ..)| name.as_str()).collect();
     assert_eq!(failed, ["settings", "settings", "catalogue"], "{checks:?}");
     assert!(checks.iter().any(|(name, ok, _)| name == "database" && *ok), "{checks:?}");
+}
+
+/// A process is killed while it publishes an ad. Another goes on with it as soon as it is seen that the first is gone, before the lease has
+/// run out.
+async fn what_a_killed_process_had_claimed_goes_on(database: Option<String>) {
+    let marketplace = Marketplace::start(&[]).await;
+    let several = database.is_some();
+    let database = database.map_or_else(Vec::new, |url| vec!["--database-url".to_owned(), url]);
+    let same: Vec<&str> =
+        ["--marketplace-timeout", "60s"].into_iter().chain(database.iter().map(String::as_str)).collect();
+    let mut server = Server::with(marketplace.options(&same)).await;
+    // It gets no answer to its call.
+    marketplace.faults(json!([{"fault": "timeout", "times": 1, "marketplace": "primary"}])).await;
+    let asked = || marketplace.process.said().iter().any(|line| line.contains("fault injected"));
+    server.client.post("/v4/car", &plain_car("car-1", "KIL001")).await.expect(201);
+    eventually("the call", async || asked().then_some(())).await;
+    let other = if several {
+        let args = ["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml", "--renditions=false"];
+        let Options { args: same, env, .. } = marketplace.options(&same);
+        let args: Vec<&str> = args.into_iter().chain(same.iter().map(String::as_str)).collect();
+        Some(Process::start(server.dir(), &args, &env).await)
+    } else {
+        None
+    };
+    server.kill().await;
+    if !several {
+        server.restart().await;
+    }
+    let said = || other.as_ref().map_or_else(|| server.said(), Process::said);
+    let took_over =
+        || said().iter().any(|line| line.contains("going on with what a process that has ended had claimed"));
+    eventually("another process goes on", async || took_over().then_some(())).await;
+    if several {
+        server.restart().await;
+    }
+    server.client.published("car-1").await;
+    assert_eq!(marketplace.listings().await.len(), 2, "one on each marketplace");
+}
+
+#[tokio::test]
+async fn what_a_killed_process_had_claimed_goes_on_in_sqlite() {
+    what_a_killed_process_had_claimed_goes_on(None).await;
+}
+
+#[tokio::test]
+async fn what_a_killed_process_had_claimed_goes_on_in_postgresql() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    what_a_killed_process_had_claimed_goes_on(Some(postgres.database().await)).await;
 }
