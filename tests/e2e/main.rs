@@ -69,6 +69,7 @@ mod slot_store;
 mod slots;
 mod slow_clients;
 mod status;
+mod stock_file_store;
 mod stock_plans;
 mod stock_plans_cli;
 mod store_contract;

@@ -4,6 +4,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | `compare` | a payload and a stored ad in, the change out |
+//! | `completed` | a payload with what it leaves out of an ad |
 //! | `differences` | the fields in which two contents differ, and the patch from one to the other |
 //! | `obstacle` | why no request can make an ad equal to its payload |
 //! | `whole` | the stock as a whole: ids, counts, ads that it does not name, the limit of removals |
@@ -24,6 +25,7 @@
 //! [`StockComparison::change`] has an example of an update.
 
 mod compare;
+mod completed;
 mod differences;
 mod obstacle;
 mod whole;
@@ -32,6 +34,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::{Map, Value};
 
 pub use compare::{ExistingAd, StockComparison};
+pub use completed::completed;
 pub use differences::{FieldDifference, ListOrder, differences, put, same, shown};
 pub use obstacle::Obstacle;
 pub use whole::{AbsentAd, MissingPolicy, NamedAds, RepeatedAd, StockRefusal, is_nameable, most_removals};

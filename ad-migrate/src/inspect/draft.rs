@@ -8,16 +8,20 @@ mod rows;
 mod text;
 mod words;
 
+pub(super) use measures::units_of;
+
 use ad_core::{
     categories::{self, Category},
     printable,
     synonyms::languages::Language,
 };
+use serde_json::Value;
 
 use super::{
     Draft, Guess, Languages, SeenFile,
+    choices::{Choices, Question, SoldRows, UnknownValues},
     column::ColumnStatistics,
-    guess::{GuessedColumns, Match, field},
+    guess::{GuessedColumns, Match, VEHICLE, field},
     look::ValueLook,
 };
 use crate::{
@@ -38,17 +42,36 @@ struct DraftEntry {
     is_sure: bool,
     /// What must be answered before it can be used.
     question: Option<String>,
+    /// The same as values.
+    questions: Vec<Question>,
     /// Comments that stand above the entry.
     notes: Vec<String>,
 }
 
 impl DraftEntry {
     /// Leaves the entry as a comment with a question.
-    fn ask(&mut self, question: &str) {
+    fn ask(&mut self, kind: Question, question: &str) {
+        self.questions.push(kind);
         self.question = Some(match &self.question {
             Some(first) => format!("{first} {question}"),
             None => question.to_owned(),
         });
+    }
+
+    /// Uses the entry, as a person has decided.
+    fn answer(&mut self) {
+        if !self.questions.iter().any(Question::is_obstacle) {
+            (self.question, self.is_sure) = (None, true);
+        }
+    }
+
+    /// The unit or currency that it sets.
+    fn unit(&self) -> Option<String> {
+        let of = |option: &String| {
+            let text = option.strip_prefix("unit = ").or_else(|| option.strip_prefix("currency = "))?;
+            serde_json::from_str(text).ok()
+        };
+        self.options.iter().find_map(of)
     }
 
     /// Whether it is an entry, and not a comment.
@@ -61,6 +84,7 @@ impl DraftEntry {
 #[derive(Debug)]
 struct DraftMap {
     name: String,
+    field: &'static str,
     about: String,
     /// Each a value, what it could mean as TOML, and in how many rows it is.
     entries: Vec<(String, String, u32)>,
@@ -86,17 +110,27 @@ struct Writer<'a> {
     maps: Vec<DraftMap>,
     /// What is missing or must be checked.
     missing: Vec<String>,
+    /// What a person has decided.
+    choices: Option<&'a Choices>,
 }
 
-pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Detected, languages: Languages) -> Draft {
+pub(super) fn write(
+    mut seen: SeenFile,
+    guessed: GuessedColumns,
+    detected: &Detected,
+    languages: Languages,
+    choices: Option<&Choices>,
+) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
-    let category = most.and_then(|(name, _)| categories::by_vehicle_type(name));
+    let chosen = choices.and_then(|choices| categories::by_vehicle_type(choices.vehicle_type.as_deref()?));
+    let category =
+        chosen.filter(|_| most.is_none()).or_else(|| most.and_then(|(name, _)| categories::by_vehicle_type(name)));
     let category = category.or_else(|| categories::by_vehicle_type("car")).expect("cars are a category");
     let (lines, maps, missing) = (Vec::new(), Vec::new(), Vec::new());
     let language = languages.of_terms();
-    let mut writer = Writer { seen, guessed, category, detected, languages, language, lines, maps, missing };
+    let mut writer = Writer { seen, guessed, category, detected, languages, language, lines, maps, missing, choices };
     writer.settle_language();
     writer.all_lines();
     writer.fallbacks();
@@ -113,6 +147,8 @@ pub(super) fn write(mut seen: SeenFile, guessed: GuessedColumns, detected: &Dete
         vehicle_type: category.vehicle_type.unwrap_or_default().to_owned(),
         columns: writer.guesses(),
         mapping: writer.text(&types),
+        unknown: writer.unknown(),
+        sold: writer.sold().iter().map(rows::SoldColumn::rows).collect(),
         missing: writer.missing,
     }
 }
@@ -184,21 +220,23 @@ impl Writer<'_> {
             options: self.condition(index).into_iter().collect(),
             is_sure: found.is_sure(),
             question: None,
+            questions: Vec::new(),
             notes: vec![about],
         };
         if !line.is_sure {
-            line.ask(if found.by_name {
+            let text = if found.by_name {
                 "Is this the field? The name of the column says something else, too, or its values do not fit."
             } else {
                 "Is this the field? Only the values of the column look like it."
-            });
+            };
+            line.ask(Question::Field, text);
         }
-        if let Some(doubt) = found.doubt {
-            line.ask(doubt);
+        if let Some((kind, doubt)) = &found.doubt {
+            line.ask(kind.clone(), doubt);
         }
         if let Some(rival) = found.rival {
             let question = format!("Another column may be the same: {}. Which one is it?", self.from(rival));
-            line.ask(&question);
+            line.ask(Question::Rival(self.seen.names[rival].clone()), &question);
         }
         let column = self.column(index);
         match found.field {
@@ -214,7 +252,7 @@ impl Writer<'_> {
             field::EQUIPMENT => self.equipment(index, &mut line),
             field::YEAR if column.share(ValueLook::Year) < 50 => {
                 line.options.push("year = true".to_owned());
-                line.ask("Its values are dates. Is their year the model year?");
+                line.ask(Question::YearOfDate, "Its values are dates. Is their year the model year?");
             }
             field::VAT | field::NEW if column.share(ValueLook::Boolean) < 50 => self.yes_or_no(index, &mut line),
             field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
@@ -223,6 +261,7 @@ impl Writer<'_> {
             _ => self.measure(index, &mut line),
         }
         self.decimal(index, &mut line);
+        self.decide(index, &mut line);
         let is_used = line.is_used();
         if let Some(question) = &line.question {
             self.missing.push(format!("{} ({}): {question}", line.field, line.from));
@@ -240,7 +279,8 @@ impl Writer<'_> {
         if is_target(self.category, field) {
             let (from, notes) = (self.from(index), vec![note.to_owned()]);
             let options = self.condition(index).into_iter().chain(options).collect();
-            self.lines.push(DraftEntry { field, from, options, is_sure: true, question: None, notes });
+            let questions = Vec::new();
+            self.lines.push(DraftEntry { field, from, options, is_sure: true, question: None, questions, notes });
         }
     }
 
@@ -250,7 +290,12 @@ impl Writer<'_> {
         self.add(field, index, options, question);
         for line in &mut self.lines[before..] {
             line.notes.clear();
-            line.ask(question);
+            if self.choices.is_none() {
+                line.ask(Question::Permanent, question);
+            }
+        }
+        if self.choices.is_some() {
+            return;
         }
         self.missing.push(format!("{field} ({}): {question}", self.from(index)));
     }
@@ -261,7 +306,10 @@ impl Writer<'_> {
         line.options.extend(column.picture_mark().map(|mark| format!("split = {}", quoted(mark))));
         if column.share(ValueLook::PictureNames) > column.share(ValueLook::Pictures) {
             line.options.push("template = \"https://CHANGE.example/{value}\"".to_owned());
-            line.ask("The images are file names. Put them on a web server: what is its address, for the template?");
+            line.ask(
+                Question::PictureNames,
+                "The images are file names. Put them on a web server: what is its address, for the template?",
+            );
         }
         let all = &self.guessed.images;
         let is_adjacent = all.windows(2).all(|pair| pair[1] - pair[0] == 1);
@@ -277,6 +325,35 @@ impl Writer<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Has an entry be as a person has decided.
+    fn decide(&self, index: usize, line: &mut DraftEntry) {
+        let Some(choices) = self.choices else { return };
+        let name = &self.seen.names[index];
+        if let Some(unit) = choices.unit(name) {
+            let key = if line.field.starts_with("price.") { "currency = " } else { "unit = " };
+            line.options.retain(|option| !option.starts_with(key));
+            line.options.push(format!("{key}{}", quoted(unit)));
+        }
+        if choices.columns.contains_key(name) {
+            line.answer();
+        }
+    }
+
+    /// The values that are not known.
+    fn unknown(&self) -> Vec<UnknownValues> {
+        let values = |map: &DraftMap| {
+            let likely = |text: &str| match serde_json::from_str(text) {
+                Ok(Value::String(text)) if !text.is_empty() => vec![text],
+                Ok(Value::Array(texts)) => texts.into_iter().filter_map(|it| it.as_str().map(str::to_owned)).collect(),
+                _ => Vec::new(),
+            };
+            map.entries.iter().map(|(value, means, count)| (value.clone(), likely(means), *count)).collect()
+        };
+        let of =
+            |map: &DraftMap| UnknownValues { map: map.name.clone(), field: map.field.to_owned(), values: values(map) };
+        self.maps.iter().map(of).collect()
     }
 
     fn has(&self, field: &str) -> bool {
@@ -318,11 +395,15 @@ impl Writer<'_> {
         let guess = |(index, name): (usize, &String)| {
             let column = self.column(index);
             let (field, confidence, why) = match self.found(index) {
-                _ if self.guessed.vehicle == Some(index) => (Some("[vehicle]"), 85, "its values are vehicle types"),
+                _ if self.guessed.vehicle == Some(index) => (Some(VEHICLE), 85, "its values are vehicle types"),
                 Some(found) => (Some(found.field), found.confidence, found.why.as_str()),
                 None => (None, 0, ""),
             };
+            let from = self.from(index);
+            let line = self.lines.iter().find(|line| line.from == from && field == Some(line.field));
             Guess {
+                unit: line.and_then(DraftEntry::unit),
+                questions: line.map(|line| line.questions.clone()).unwrap_or_default(),
                 column: name.clone(),
                 filled: column.filled,
                 distinct: column.distinct.len(),

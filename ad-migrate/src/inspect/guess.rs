@@ -3,6 +3,7 @@
 mod by_value;
 
 use super::{
+    choices::Question,
     column::ColumnStatistics,
     look::{Terms, ValueLook},
     names::{self, NameGuess, PictureSize},
@@ -31,6 +32,9 @@ const VEHICLE_TYPE_NAMES: &[&[&str]] = &[
     &["kategori", "category", "kategorie"],
 ];
 
+/// What stands for the vehicle type in place of a field.
+pub(super) const VEHICLE: &str = "[vehicle]";
+
 /// The guessed field of a column.
 #[derive(Debug, Clone)]
 pub(super) struct Match {
@@ -42,7 +46,7 @@ pub(super) struct Match {
     /// Another column that may as well be the field.
     pub(super) rival: Option<usize>,
     /// What must be asked about it.
-    pub(super) doubt: Option<&'static str>,
+    pub(super) doubt: Option<(Question, &'static str)>,
 }
 
 impl Match {
@@ -198,8 +202,9 @@ fn largest_pictures(guessed: &mut GuessedColumns, names: &[String], columns: &[C
         } else {
             column.is_constant().then_some("All rows have the same picture. Is it one of the vehicle?")
         };
+        let doubt = doubt.map(|text| (Question::Pictures, text));
         if let Some(found) = &mut guessed.columns[*index] {
-            found.doubt = found.doubt.or(doubt);
+            found.doubt = found.doubt.take().or(doubt);
         }
     }
 }
@@ -212,8 +217,10 @@ fn model_by_brand(column: &ColumnStatistics, named: Option<&Match>) -> Option<Ma
     }
     // Numbers may be models, as of Peugeot, or what the name says.
     let is_number = column.share(ValueLook::Number) >= 80;
-    let doubt =
-        is_number.then_some("Its values are models of the brands beside it, but numbers, too. Is it the model?");
+    let doubt = is_number.then_some((
+        Question::Field,
+        "Its values are models of the brands beside it, but numbers, too. Is it the model?",
+    ));
     let why = format!("{share} % are models of the brands beside them");
     Some(Match { field: field::MODEL, confidence: BESIDE_BRAND, why, by_name: true, rival: None, doubt })
 }
@@ -222,7 +229,7 @@ fn model_by_brand(column: &ColumnStatistics, named: Option<&Match>) -> Option<Ma
 fn pictures_as_link(column: &ColumnStatistics, named: Option<&Match>) -> Option<Match> {
     named.filter(|named| named.field == field::URL && column.share(ValueLook::Pictures) >= 50)?;
     let why = "it is named as a link, and its addresses are those of images".to_owned();
-    let doubt = Some("The column is named as a link. Are its pictures those of the vehicle?");
+    let doubt = Some((Question::Pictures, "The column is named as a link. Are its pictures those of the vehicle?"));
     Some(Match { field: field::IMAGES, confidence: SURE, why, by_name: true, rival: None, doubt })
 }
 
@@ -234,12 +241,16 @@ fn by_name(said: &NameGuess, column: &ColumnStatistics) -> Match {
     let confidence = u8::try_from(confidence).unwrap_or(0);
     let doubt = match said.field {
         field::SOURCE_ID if column.is_numbered() => {
-            Some("Its values are the numbers of the rows. Does a vehicle keep its number in every export?")
+            let text = "Its values are the numbers of the rows. Does a vehicle keep its number in every export?";
+            Some((Question::Permanent, text))
         }
-        field::SOURCE_ID if column.values > 1 && !column.is_unique() => {
-            Some("Several rows have the same value. Is it the permanent reference of one vehicle?")
+        field::SOURCE_ID if column.values > 1 && !column.is_unique() => Some((
+            Question::Permanent,
+            "Several rows have the same value. Is it the permanent reference of one vehicle?",
+        )),
+        field::URL if column.is_constant() => {
+            Some((Question::Field, "All rows have the same address. Is it that of the vehicle?"))
         }
-        field::URL if column.is_constant() => Some("All rows have the same address. Is it that of the vehicle?"),
         _ => None,
     };
     Match { field: said.field, confidence, why, by_name: true, rival: None, doubt }

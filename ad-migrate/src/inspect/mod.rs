@@ -1,6 +1,7 @@
 //! Detects the columns of an unknown file, and drafts a mapping. Guesses come with reason and confidence; a person edits the draft before
 //! it is used.
 
+mod choices;
 mod column;
 mod draft;
 mod guess;
@@ -15,6 +16,8 @@ use ad_core::{
     synonyms::languages::{self, Language},
 };
 use serde::Serialize;
+
+pub use choices::{Choices, ChosenField, Question, SoldRows, UnknownValues, offered};
 
 use crate::readers::{Batch, ColumnId, Detected, ReadError, Reader};
 use column::ColumnStatistics;
@@ -48,6 +51,12 @@ pub struct Draft {
     pub missing: Vec<String>,
     /// The text of the mapping.
     pub mapping: String,
+    /// Values that are not known.
+    #[serde(skip)]
+    pub unknown: Vec<UnknownValues>,
+    /// Rows of vehicles that are not for sale.
+    #[serde(skip)]
+    pub sold: Vec<SoldRows>,
 }
 
 /// A column with its guessed field.
@@ -67,6 +76,12 @@ pub struct Guess {
     pub confidence: u8,
     /// The reason for the guess, in words.
     pub why: String,
+    /// The unit or currency of its values, unless the file shows it.
+    #[serde(skip)]
+    pub unit: Option<String>,
+    /// What is uncertain about it.
+    #[serde(skip)]
+    pub questions: Vec<Question>,
 }
 
 /// Analyses the beginning of a file.
@@ -74,6 +89,14 @@ pub struct Guess {
 /// # Errors
 /// When it cannot be read, even if some rows could be.
 pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, ReadError> {
+    inspect_with(reader, catalogue, None)
+}
+
+/// The same, with what a person has decided.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_with(reader: &mut Reader, catalogue: &Catalogue, choices: Option<&Choices>) -> Result<Draft, ReadError> {
     let mut seen = SeenFile::new(catalogue);
     let mut reuse: Option<Batch> = None;
     while seen.rows < ROWS && seen.cells < ENOUGH_CELLS {
@@ -85,7 +108,7 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
         reuse = Some(batch);
     }
     reader.settle();
-    Ok(seen.draft(reader.detected()))
+    Ok(seen.draft(reader.detected(), choices))
 }
 
 /// The statistics of a file.
@@ -144,11 +167,14 @@ impl SeenFile {
         Languages { names: languages::detect(names), values: languages::detect(values) }
     }
 
-    fn draft(mut self, detected: &Detected) -> Draft {
+    fn draft(mut self, detected: &Detected, choices: Option<&Choices>) -> Draft {
         let languages = self.languages();
         self.terms.set_language(languages.of_terms());
-        let guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
-        draft::write(self, guessed, detected, languages)
+        let mut guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
+        if let Some(choices) = choices {
+            choices.decide(&mut guessed, &self.names);
+        }
+        draft::write(self, guessed, detected, languages, choices)
     }
 }
 

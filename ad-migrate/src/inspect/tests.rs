@@ -161,7 +161,7 @@ fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
         sheet: None,
         notes: Vec::new(),
     };
-    seen.draft(&detected)
+    seen.draft(&detected, None)
 }
 
 #[test]
@@ -269,4 +269,52 @@ fn values_that_an_attribute_names_are_columns() {
         assert!(draft.mapping.contains(line), "{line}\n{}", draft.mapping);
     }
     Mapping::parse(&draft.mapping, &Catalogue::embedded()).unwrap();
+}
+
+#[test]
+fn columns_are_what_somebody_has_chosen() {
+    let text =
+        "Regnr;Märke;Kod;Sträcka;Pris;Läge\nABC123;Volvo;V60;1200;99000;Till salu\nABC124;Wolvo;XC60;2300;89000;Såld\n";
+    let catalogue = Catalogue::embedded();
+    let look = |choices: Option<&Choices>| {
+        let file = crate::readers::testing::file(text.as_bytes());
+        let mut reader = Reader::open(file.path(), &Settings::default()).unwrap();
+        inspect_with(&mut reader, &catalogue, choices).unwrap()
+    };
+    let guessed = look(None);
+    let of = |draft: &Draft, name: &str| draft.columns.iter().find(|column| column.column == name).unwrap().clone();
+    assert_eq!(guessed.sold.len(), 1, "{guessed:?}");
+    assert_eq!(of(&guessed, "Märke").field.as_deref(), Some("category_fields.brand"));
+
+    let chosen =
+        |field: &str, unit: Option<&str>| Some(ChosenField { field: field.to_owned(), unit: unit.map(str::to_owned) });
+    let mut choices = Choices { vehicle_type: Some("car".to_owned()), skips_sold: true, ..Choices::default() };
+    for (column, field) in [
+        ("Regnr", chosen("category_fields.registration_number", None)),
+        ("Märke", chosen("category_fields.brand", None)),
+        ("Kod", chosen("category_fields.model_type", None)),
+        ("Sträcka", chosen("category_fields.condition.mileage", Some("mil"))),
+        ("Pris", chosen("price.list", Some("EUR"))),
+        ("Läge", None),
+    ] {
+        choices.columns.insert(column.to_owned(), field);
+    }
+    let asked = look(Some(&choices));
+    let [unknown] = asked.unknown.as_slice() else { panic!("{:?}", asked.unknown) };
+    assert_eq!((unknown.field.as_str(), &*unknown.values[0].0), ("category_fields.brand", "Wolvo"));
+    choices.values.entry(unknown.map.clone()).or_default().insert("Wolvo".to_owned(), vec!["volvo".to_owned()]);
+    let draft = look(Some(&choices));
+    for expected in [
+        "category_fields.model_type = \"Kod\"",
+        "unit = \"mil\"",
+        "currency = \"EUR\"",
+        "\n\"Wolvo\" = \"volvo\"",
+        "\n[rows]\nskip = [",
+    ] {
+        assert!(draft.mapping.contains(expected), "{expected}: {}", draft.mapping);
+    }
+    assert_eq!(of(&draft, "Sträcka").unit.as_deref(), Some("mil"));
+    Mapping::parse(&draft.mapping, &catalogue).unwrap();
+    let offered = offered("car");
+    assert!(offered.contains(&("category_fields.condition.mileage", vec!["mil", "km", "mi"])), "{offered:?}");
 }

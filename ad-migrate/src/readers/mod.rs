@@ -22,7 +22,7 @@ mod same;
 mod sheets;
 mod source;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -15,7 +15,7 @@ pub(super) struct Seen {
 }
 
 /// A file that is there as long as this is.
-pub(super) fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+pub(crate) fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     file

@@ -19,6 +19,7 @@
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `sales` | ads that were marked as sold in the console |
+//! | `stock_files` | stock files that somebody has sent to the console, and what was said about their columns |
 //! | `uploads` | photos that somebody has sent to the console |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `batch` | statements of concurrent callers as one statement of many inputs |
@@ -72,6 +73,7 @@ mod slots;
 pub mod sql;
 mod sqlite;
 pub mod statement;
+mod stock_files;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -96,6 +98,7 @@ pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use retention::PhotosOfDeleted;
 pub(crate) use rows::from_columns;
 pub use schema::SchemaState;
+pub use stock_files::StockFile;
 pub use tokens::TokenRecord;
 pub use uploads::{MostUploads, Upload};
 pub use {

@@ -124,7 +124,7 @@ impl Retention {
         Ok(())
     }
 
-    /// Removes photos that somebody has sent to the console and to which no ad refers.
+    /// Removes photos that somebody has sent to the console and to which no ad refers, and stock files.
     async fn remove_uploads(&self) -> Result<(), ErasureError> {
         let mut photos = 0;
         while let Some(some) = self.database.forget_uploads_before(self.clock.now() - UPLOADS_KEPT).await? {
@@ -134,6 +134,10 @@ impl Retention {
         let removed = self.remove_images().await?;
         if photos > 0 {
             tracing::info!(photos, removed, "removed photos that were sent to the console and not used");
+        }
+        let files = self.database.remove_stock_files_before(self.clock.now() - UPLOADS_KEPT).await?;
+        if files > 0 {
+            tracing::info!(files, "removed stock files that were sent to the console");
         }
         Ok(())
     }

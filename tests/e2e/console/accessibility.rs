@@ -132,6 +132,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     let schedule = client.post("/v4/promotions", &schedule).await.expect(201)["id"].as_str().unwrap().to_owned();
     let (request, plan) = draft_and_plan(client).await;
     let plan = format!("/console/plan?id={plan}");
+    let [columns, compared] = super::excel::brought_in(client).await;
 
     let mut faults = Vec::new();
     browser.open(&format!("{}/console/", client.base)).await;
@@ -157,6 +158,9 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         "/console/plans".to_owned(),
         plan,
         "/console/paste".to_owned(),
+        "/console/import".to_owned(),
+        columns,
+        compared,
         "/console/access".to_owned(),
         "/console/account".to_owned(),
         "/console/schedules".to_owned(),

@@ -11,7 +11,7 @@ use crate::payloads::plain_car;
 const MARKUP: &str = "\"></textarea><script>alert(1)</script><img src=x onerror=alert(1)>'";
 
 /// The value of an attribute of a tag, as a browser reads it.
-fn attribute(tag: &str, name: &str) -> Option<String> {
+pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     Some(unescaped(rest.split('"').next()?))
 }

@@ -23,11 +23,13 @@ pub(super) const OPERATORS: [(&str, u16, u16); 11] = [
 ];
 
 /// Each page with the permission that it needs, and whether it takes a form.
-pub(super) const PAGES: [(&str, Option<&str>, bool); 12] = [
+pub(super) const PAGES: [(&str, Option<&str>, bool); 14] = [
     ("/console/new", Some("write"), true),
     ("/console/new?type=car", Some("write"), true),
     ("/console/ad/edit?{ad}", Some("write"), true),
     ("/console/paste", Some("write"), true),
+    ("/console/import", Some("write"), true),
+    ("/console/import/columns?id=1", Some("write"), true),
     ("/console/webhooks", Some("webhooks"), true),
     ("/console/webhook?id=1", Some("webhooks"), true),
     ("/console/access", Some("access"), true),

@@ -17,7 +17,7 @@ fn report(page: &str) -> Vec<String> {
 async fn pasted_ads_are_checked_line_by_line_and_then_created() {
     let server = Server::start().await;
     let visitor = Visitor::signed_in(&server.client).await;
-    assert!(visitor.page("/console/paste").await.contains("ad-migrate inspect"));
+    assert!(visitor.page("/console/paste").await.contains("/console/import"));
     let mut wrong = plain_car("p-2", "PST002");
     wrong["category_fields"]["colour"] = json!("red");
     let lines = [

@@ -40,6 +40,7 @@ async fn no_page_has_an_english_sentence() {
     client.patch("/v4/car/draft-1", &json!({"visible": false})).await.expect(200);
     let change = json!({"select": {"source_id__in": ["car-1002", "car-1001"]}, "change": {"price_percent": -5}});
     let plan = client.post("/v4/stock/plans", &change).await.expect(202)["id"].as_str().unwrap().to_owned();
+    let [columns, compared] = super::excel::brought_in(client).await;
     sign_in(&browser, client).await;
     browser.eval("document.cookie = 'console_language=sv; Path=/console'").await;
     let ad = ad_query("car-1002");
@@ -56,6 +57,9 @@ async fn no_page_has_an_english_sentence() {
         format!("/ad/publish?{}", ad_query("draft-1")),
         "/plans".to_owned(),
         format!("/plan?id={plan}"),
+        "/import".to_owned(),
+        columns.trim_start_matches("/console").to_owned(),
+        compared.trim_start_matches("/console").to_owned(),
         "/new".to_owned(),
         "/new?type=car".to_owned(),
         "/new?type=boat".to_owned(),

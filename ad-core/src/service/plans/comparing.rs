@@ -18,7 +18,7 @@ use crate::{
     model::{AdState, ChangeDetails, ChangeError, ChangeKind, Dealer, ValueChange, json_bytes, plate},
     ports::StoredAd,
     service::LARGE,
-    stock::{AbsentAd, ExistingAd, MissingPolicy, StockChange, StockComparison, is_nameable},
+    stock::{AbsentAd, ExistingAd, MissingPolicy, StockChange, StockComparison, completed, is_nameable},
 };
 
 /// Ads that are read together in the search for missing ones.
@@ -73,7 +73,7 @@ impl PlanWriter {
     /// Compares the payloads whose ads were read.
     pub(super) async fn compare_read(&mut self) -> Result<(), StockPlanError> {
         let Some(ReadBatch { dealer_code, batch, stored }) = self.read.take() else { return Ok(()) };
-        let service = &self.plans.service;
+        let (service, keeps_absent) = (&self.plans.service, self.keeps_absent);
         let stored: HashMap<_, _> = stored.iter().map(|stored| (stored.ad.source_id.as_str(), stored)).collect();
         let compare = |Pending { line, dealer, source_id, payload }: Pending| {
             let stored = stored.get(source_id.as_str());
@@ -83,6 +83,10 @@ impl PlanWriter {
                 failed_images: &stored.publication.failed_images,
             });
             let comparison = StockComparison { rulebook: service.rulebook(), dealer: Some(&dealer) };
+            let payload = match existing.filter(|existing| keeps_absent && !existing.is_deleted) {
+                Some(existing) => completed(&existing.ad.content, payload),
+                None => payload,
+            };
             let change = comparison.change(payload, existing);
             Compared { line, source_id, revision: stored.map(|stored| stored.tag.revision), change }
         };
@@ -128,13 +132,22 @@ impl PlanWriter {
         source_id: Option<String>,
         errors: Vec<ChangeError>,
     ) -> Result<(), StockPlanError> {
+        self.list_invalid(line, dealer_code, source_id, ChangeDetails { errors, ..ChangeDetails::default() }).await
+    }
+
+    pub(super) async fn list_invalid(
+        &mut self,
+        line: Option<u64>,
+        dealer_code: Option<String>,
+        source_id: Option<String>,
+        details: ChangeDetails,
+    ) -> Result<(), StockPlanError> {
         // Of a plan for one dealer, its payloads count as that dealer's.
         let dealer_code = dealer_code.or_else(|| self.plan.options.dealer_code.clone());
         if let Some(dealer_code) = &dealer_code {
             self.with_dealer(dealer_code, line).await?;
         }
-        self.errors.add(line, &errors);
-        let details = ChangeDetails { errors, ..ChangeDetails::default() };
+        self.errors.add(line, &details.errors);
         let change = NewPlanned { line, dealer_code, source_id, kind: ChangeKind::Invalid, revision: None };
         self.push(change, details, None).await
     }
@@ -157,13 +170,17 @@ impl PlanWriter {
             return Ok(());
         }
         let links_to = new_plate(&change).and_then(|plate| plates.get(&plate).cloned());
-        let StockChange { kind, fields, warnings, quality, body, .. } = change;
+        let StockChange { kind, fields, warnings, quality, title, body, .. } = change;
+        // For people, who know a vehicle by these.
+        let shows_new = self.keeps_absent && kind == ChangeKind::Create;
+        let new = body.as_ref().filter(|_| shows_new).map(|body| by_which_known(body, title)).unwrap_or_default();
         let fields = fields.into_iter().map(|field| ValueChange {
             pointer: format!("/{}", field.path.replace('.', "/")),
             from: shown(field.from),
             to: shown(field.to),
         });
-        let details = ChangeDetails { fields: fields.collect(), links_to, errors: Vec::new(), warnings, quality };
+        let fields = fields.chain(new).collect();
+        let details = ChangeDetails { fields, links_to, errors: Vec::new(), warnings, quality };
         let (dealer_code, source_id) = (Some(dealer_code.to_owned()), Some(source_id));
         self.push(NewPlanned { line, dealer_code, source_id, kind, revision }, details, body).await
     }
@@ -213,6 +230,21 @@ impl PlanWriter {
         let revision = Some(stored.tag.revision);
         self.push(NewPlanned { line: None, dealer_code, source_id, kind, revision }, details, body).await
     }
+}
+
+/// The fields of a new ad by which people know it.
+fn by_which_known(body: &Map<String, Value>, title: Option<String>) -> Vec<ValueChange> {
+    let plate =
+        body.get("category_fields").and_then(|fields| fields.get("registration_number")).and_then(Value::as_str);
+    let known = [
+        ("/title", title.map(Value::from)),
+        ("/category_fields/registration_number", plate.map(|sent| Value::from(crate::model::plate(sent)))),
+        ("/price", body.get("price").cloned()),
+    ];
+    let to = |(pointer, to): (&str, Option<Value>)| {
+        Some(ValueChange { pointer: pointer.to_owned(), from: Value::Null, to: shown(to?) })
+    };
+    known.into_iter().filter_map(to).collect()
 }
 
 /// A value as a plan shows it: a very long one by its beginning.

@@ -12,8 +12,8 @@ use super::{
 use crate::{
     fields::FieldErrors,
     model::{
-        ChangeCounts, ChangeDetails, ChangeKind, MissingAds, PlanError, PlanState, PlannedChange, PlannedDealer,
-        StockPlan, Timestamp, json_bytes,
+        ChangeCounts, ChangeDetails, ChangeError, ChangeKind, MissingAds, PlanError, PlanState, PlannedChange,
+        PlannedDealer, StockPlan, Timestamp, ValueChange, json_bytes,
     },
     ports::{NewChange, PlanLease, PlanResult, Scope, StoreError},
     service::Access,
@@ -41,6 +41,8 @@ pub struct PlanWriter {
     /// Whose ads they may be.
     pub(super) access: Access,
     pub(super) named: NamedAds,
+    /// Whether an ad keeps what its payload leaves out.
+    pub(super) keeps_absent: bool,
     /// Number of payloads, or of selected ads.
     pub(super) ads: u64,
     /// Whether the ads are selected, and not sent.
@@ -65,6 +67,7 @@ impl PlanWriter {
             due: plans.service.clock.now() + LEASE,
             access: dealer.clone().map_or_else(|| access.clone(), Access::Dealer),
             named: NamedAds::default(),
+            keeps_absent: false,
             ads: 0,
             selects: false,
             valid: 0,
@@ -86,6 +89,12 @@ impl PlanWriter {
         &self.plan
     }
 
+    /// Has ads keep what their payloads leave out, as in a file that has some of their fields.
+    #[must_use]
+    pub fn keep_absent(self) -> Self {
+        Self { keeps_absent: true, ..self }
+    }
+
     /// When it is taken for abandoned, unless something is stored before.
     pub(super) fn due(&self) -> Timestamp {
         self.due
@@ -96,12 +105,7 @@ impl PlanWriter {
     /// # Errors
     /// [`StockPlanError::Ended`] when the plan is refused because of it, or was cancelled.
     pub async fn add(&mut self, line: u64, bytes: usize, payload: Map<String, Value>) -> Result<(), StockPlanError> {
-        let most = self.plans.limits.most_ads;
-        if self.ads >= most {
-            let text = format!("The stock has more than {most} ads, which is the maximum.");
-            return Err(self.refuse(PlanError::of_body(Code::TooMany, Some(line), &text)).await);
-        }
-        self.ads += 1;
+        self.count_ad(line).await?;
         let source_id = payload.get("source_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
         let Some(source_id) = source_id.map(str::to_owned) else {
             self.named.add_unidentified(line);
@@ -132,6 +136,45 @@ impl PlanWriter {
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
             self.read_batch().await?;
         }
+        Ok(())
+    }
+
+    /// Adds an ad that its payload could not be made of, with the errors that say why, and the values that could not be read, by their
+    /// pointers. An ad that it names does not count as missing.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub async fn add_unreadable(
+        &mut self,
+        line: u64,
+        source_id: Option<String>,
+        errors: Vec<ChangeError>,
+        values: Vec<(String, String)>,
+    ) -> Result<(), StockPlanError> {
+        self.count_ad(line).await?;
+        let dealer = self.plans.service.dealer_of(&self.access, None).ok().map(|dealer| dealer.code.clone());
+        match &source_id {
+            // One that stands twice is named once.
+            Some(source_id) => drop(self.named.add(line, dealer.as_deref(), source_id)),
+            None => self.named.add_unidentified(line),
+        }
+        let sent = |(pointer, to): (String, String)| ValueChange { pointer, from: Value::Null, to: to.into() };
+        let details = ChangeDetails {
+            fields: values.into_iter().map(sent).collect(),
+            errors: errors.into_iter().take(ChangeError::MOST).collect(),
+            ..ChangeDetails::default()
+        };
+        self.list_invalid(Some(line), dealer, source_id, details).await
+    }
+
+    /// Counts an ad, and refuses the plan if there are too many.
+    async fn count_ad(&mut self, line: u64) -> Result<(), StockPlanError> {
+        let most = self.plans.limits.most_ads;
+        if self.ads >= most {
+            let text = format!("The stock has more than {most} ads, which is the maximum.");
+            return Err(self.refuse(PlanError::of_body(Code::TooMany, Some(line), &text)).await);
+        }
+        self.ads += 1;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use ad_core::{fields::Kind, synonyms::names::Names};
 
-use super::{DraftEntry, Writer, quoted};
+use super::{DraftEntry, Question, Writer, quoted};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
     mapping::{target, units},
@@ -132,6 +132,11 @@ impl Measured {
     }
 }
 
+/// The units that a field may be given in.
+pub(in crate::inspect) fn units_of(field: &str) -> Vec<&'static str> {
+    MEASURED.iter().find(|it| it.field == field).map(Measured::choices).unwrap_or_default()
+}
+
 impl Writer<'_> {
     /// The unit of a measure, and whether its values are usual in it.
     pub(super) fn measure(&self, index: usize, line: &mut DraftEntry) {
@@ -139,7 +144,7 @@ impl Writer<'_> {
         if let Some((_, least, most)) = COUNTS.iter().find(|(of, ..)| *of == line.field)
             && numbers.median().is_some_and(|median| median < *least || median > *most)
         {
-            return line.ask("Its values are unusual for this field. Is it another one?");
+            return line.ask(Question::Field, "Its values are unusual for this field. Is it another one?");
         }
         let Some(measured) = MEASURED.iter().find(|it| it.field == line.field) else {
             return self.other_measure(index, line);
@@ -152,7 +157,7 @@ impl Writer<'_> {
             Found::Unit(unit) if self.is_usual(index, measured, unit) => line.options.extend(option(unit)),
             Found::Unit(unit) => {
                 line.options.extend(option(likely));
-                line.ask(&format!(
+                line.ask(Question::Unit(likely.to_owned()), &format!(
                     "The name says {unit}, but the values are not usual in it. Is it {likely}? Thousands need scale = 1000."
                 ));
             }
@@ -162,7 +167,7 @@ impl Writer<'_> {
                 line.options.extend(option(likely));
                 // 10 km: 45 mil are 450 km, and 0.65 l/mil are 6.5 l/100km.
                 line.options.extend((is_only && unit.ends_with("mil")).then(|| "scale = 10".to_owned()));
-                line.ask(&format!(
+                line.ask(Question::Unit(likely.to_owned()), &format!(
                     "The file has the unit \"{unit}\", which the field does not have. Convert the values with scale, or leave the line out."
                 ));
             }
@@ -170,14 +175,20 @@ impl Writer<'_> {
                 let is_zero = line.field == CO2 && numbers.greatest == 0.0;
                 let is_unknown = line.field != CO2 && !self.is_metric();
                 if !is_zero && (is_unknown || !self.is_usual(index, measured, likely)) {
-                    line.ask(&format!("Are the values in {likely}? Others are usual, too: mpg, l per mil, miles."));
+                    line.ask(
+                        Question::Unit(likely.to_owned()),
+                        &format!("Are the values in {likely}? Others are usual, too: mpg, l per mil, miles."),
+                    );
                 }
             }
             Found::Nothing => {
                 line.options.extend(option(likely));
                 match self.shows_unit(index, measured, likely) {
                     Some(why) => line.notes.push(why),
-                    None => line.ask(&format!("Which unit is it: {}?", measured.choices().join(" or "))),
+                    None => line.ask(
+                        Question::Unit(likely.to_owned()),
+                        &format!("Which unit is it: {}?", measured.choices().join(" or ")),
+                    ),
                 }
             }
         }
@@ -194,7 +205,7 @@ impl Writer<'_> {
             && self.column(index).numbers.after.is_empty()
         {
             line.options.push(format!("unit = \"{}\"", units[0]));
-            line.ask(&format!("Which unit is it: {}?", units.join(" or ")));
+            line.ask(Question::Unit(units[0].to_owned()), &format!("Which unit is it: {}?", units.join(" or ")));
         }
     }
 
@@ -261,7 +272,7 @@ impl Writer<'_> {
         let mark = match (points > 0, commas > 0) {
             (false, false) => return,
             (true, true) => {
-                line.ask("Which separator is of decimals: \",\" or \".\"?");
+                line.ask(Question::Decimal, "Which separator is of decimals: \",\" or \".\"?");
                 ','
             }
             (has_points, _) if has_points == is_litres => '.',
@@ -331,7 +342,8 @@ impl Writer<'_> {
     pub(super) fn date(&self, index: usize, line: &mut DraftEntry) {
         let column = self.column(index);
         if column.share(ValueLook::Month) > column.share(ValueLook::Date) {
-            return line.ask("Its dates have no day, but the field needs full dates. Should it be left out?");
+            return line
+                .ask(Question::NoDay, "Its dates have no day, but the field needs full dates. Should it be left out?");
         }
         let is_none = |text: &&str| NO_DATES.iter().any(|none| text.starts_with(none));
         let none: Vec<&str> = column.distinct.keys().map(|text| &**text).filter(is_none).collect();
@@ -343,7 +355,10 @@ impl Writer<'_> {
         let Some((form, is_certain)) = column.dates.form() else { return };
         line.options.push(format!("date = {}", quoted(&form)));
         if !is_certain {
-            line.ask("Day and month cannot be told apart in any value. Is this the format of its dates?");
+            line.ask(
+                Question::DayMonth(form.clone()),
+                "Day and month cannot be told apart in any value. Is this the format of its dates?",
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ad_core::written::currency;
 
-use super::{DraftEntry, Writer, quoted};
+use super::{DraftEntry, Question, Writer, quoted};
 use crate::inspect::{guess::field, names};
 
 /// Currencies, each with words of column names that mean it.
@@ -37,11 +37,12 @@ impl Writer<'_> {
         match numbers.typical() {
             Some(typical) if typical < least => {
                 line.options.extend((line.field == field::PRICE).then(|| "scale = 1000".to_owned()));
-                line.ask("The amounts are small for vehicles. Are they in thousands?");
+                line.ask(Question::Thousands, "The amounts are small for vehicles. Are they in thousands?");
             }
             Some(typical) if typical > most => {
                 line.options.extend((line.field == field::PRICE).then(|| "scale = 0.01".to_owned()));
-                line.ask("The amounts are large for this field. Are they in hundredths, such as öre or cents?");
+                let text = "The amounts are large for this field. Are they in hundredths, such as öre or cents?";
+                line.ask(Question::Hundredths, text);
             }
             _ => {}
         }
@@ -60,7 +61,8 @@ impl Writer<'_> {
         if let Some(beside) = beside {
             line.options.push(format!("currency = {{ column = {} }}", self.from(beside)));
             if self.column(beside).filled < self.column(index).filled {
-                line.ask("Some prices have no currency. Without one, they are in the dealer's: is it that?");
+                let text = "Some prices have no currency. Without one, they are in the dealer's: is it that?";
+                line.ask(Question::Currency(String::new()), text);
             }
             let mut codes = self.column(beside).distinct.keys();
             let first = codes.next().map(|code| currency::code(code));
@@ -89,7 +91,8 @@ impl Writer<'_> {
         }
         if let Some(most) = most {
             line.options.push(format!("currency = {{ default = \"{most}\" }}"));
-            line.ask("Some prices contain a currency and others none. In which currency are the others?");
+            let text = "Some prices contain a currency and others none. In which currency are the others?";
+            line.ask(Question::Currency(most.to_owned()), text);
             return None;
         }
         if let Some(currency) = of_language.filter(|currency| has_kr || *currency == "SEK") {
@@ -99,7 +102,8 @@ impl Writer<'_> {
         }
         let likely = of_language.unwrap_or(if language == Some("en") { "GBP" } else { "EUR" });
         line.options.push(format!("currency = \"{likely}\""));
-        line.ask("In which currency are the prices? Without one, they are in the dealer's.");
+        let text = "In which currency are the prices? Without one, they are in the dealer's.";
+        line.ask(Question::Currency(likely.to_owned()), text);
         Some(likely)
     }
 
@@ -126,7 +130,7 @@ impl Writer<'_> {
         line.options.push(format!("decimal = \"{}\"", if is_comma { ',' } else { '.' }));
         let is_contradicted = if is_comma { with_point || commas > 0 } else { with_comma };
         if is_contradicted {
-            line.ask("Both \",\" and \".\" may be of decimals. Which is the decimal separator?");
+            line.ask(Question::Decimal, "Both \",\" and \".\" may be of decimals. Which is the decimal separator?");
         }
     }
 }

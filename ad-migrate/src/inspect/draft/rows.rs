@@ -2,7 +2,7 @@
 
 use ad_core::written;
 
-use super::{Writer, quoted};
+use super::{SoldRows, Writer, quoted};
 use crate::{inspect::names, mapping::fold::folded};
 
 /// Words that mean that a vehicle is not for sale, as they are compared.
@@ -102,6 +102,11 @@ impl SoldColumn {
         let texts: Vec<String> = self.values.iter().map(|text| quoted(text)).collect();
         let texts = if let [text] = texts.as_slice() { text.clone() } else { format!("[{}]", texts.join(", ")) };
         format!("{{ column = {}, {} = {texts} }}", self.from, if self.is_kept { "not" } else { "is" })
+    }
+
+    /// The same as values.
+    pub(super) fn rows(&self) -> SoldRows {
+        SoldRows { column: self.name.clone(), values: self.values.clone(), is_kept: self.is_kept }
     }
 
     /// What is to be asked.

@@ -52,16 +52,17 @@ impl Writer<'_> {
         self.file_table(&mut text);
         self.rows_table(&mut text);
         self.vehicle_table(types, &mut text);
-        for DraftMap { name, about, entries } in &self.maps {
+        for DraftMap { name, about, entries, .. } in &self.maps {
+            let answers = self.choices.and_then(|choices| choices.values.get(name));
+            let answer = |value: &str| answers?.get(value);
             let about = printable::line(about);
             text.push(format!(
                 "\n# ? {about}. Check what each means and remove its #; \"\" means no value.\n[values.{name}]"
             ));
-            text.extend(
-                entries
-                    .iter()
-                    .map(|(value, means, count)| format!("# {} = {means}  # {}", quoted(value), rows_of(*count))),
-            );
+            text.extend(entries.iter().map(|(value, means, count)| match answer(value) {
+                Some(means) => format!("{} = {}  # {}", quoted(value), answer_text(means), rows_of(*count)),
+                None => format!("# {} = {means}  # {}", quoted(value), rows_of(*count)),
+            }));
         }
         text.push("\n[fields]".to_owned());
         let mut lines: Vec<&DraftEntry> = self.lines.iter().collect();
@@ -102,7 +103,8 @@ impl Writer<'_> {
         text.push(String::new());
         text.extend(sold.iter().map(|column| format!("# ? {}", printable::line(&column.question()))));
         let conditions: Vec<String> = sold.iter().map(SoldColumn::condition).collect();
-        text.push(format!("# [rows]\n# skip = [{}]", conditions.join(", ")));
+        let mark = if self.choices.is_some_and(|choices| choices.skips_sold) { "" } else { "# " };
+        text.push(format!("{mark}[rows]\n{mark}skip = [{}]", conditions.join(", ")));
     }
 
     fn vehicle_table(&self, types: &[TypeValue], text: &mut Vec<String>) {
@@ -143,6 +145,14 @@ impl Writer<'_> {
         }
         let line = |(index, name): &(usize, &String)| format!("# {}: {}", printable::line(name), self.samples(*index));
         text.extend(unused.iter().map(line));
+    }
+}
+
+/// What a value means, as TOML.
+fn answer_text(means: &[String]) -> String {
+    match means {
+        [one] => quoted(one),
+        several => format!("[{}]", several.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ad_core::written;
 
-use super::{DraftEntry, DraftMap, Language, MOST_UNKNOWN, NO_VALUE, SeenFile, Writer, quoted};
+use super::{DraftEntry, DraftMap, Language, MOST_UNKNOWN, NO_VALUE, Question, SeenFile, Writer, quoted};
 use crate::{
     inspect::{
         column::ListMark,
@@ -75,11 +75,12 @@ impl Writer<'_> {
             maps => line.options.push(format!("values = [{}]", maps.join(", "))),
         }
         if !codes.is_empty() {
-            line.ask(&format!("What do the codes {} mean? Systems differ.", codes.join(", ")));
+            let text = format!("What do the codes {} mean? Systems differ.", codes.join(", "));
+            line.ask(Question::Values, &text);
         }
         if !entries.is_empty() {
             let about = format!("Unknown values of {}", names[index]);
-            self.maps.push(DraftMap { name, about, entries });
+            self.maps.push(DraftMap { name, field: line.field, about, entries });
         }
     }
 
@@ -98,7 +99,7 @@ impl Writer<'_> {
         if !entries.is_empty() {
             let (name, about) = ("own_model".to_owned(), format!("Unknown models of {}", names[index]));
             line.options.push(format!("values = \"{name}\""));
-            self.maps.push(DraftMap { name, about, entries });
+            self.maps.push(DraftMap { name, field: line.field, about, entries });
         }
     }
 
@@ -112,7 +113,7 @@ impl Writer<'_> {
             ListMark::Mark(mark) => line.options.push(format!("split = {}", quoted(mark))),
             ListMark::Unsure(mark) => {
                 line.options.push(format!("split = {}", quoted(mark)));
-                line.ask(&format!("Does {} separate items, or is it part of them?", quoted(mark)));
+                line.ask(Question::List, &format!("Does {} separate items, or is it part of them?", quoted(mark)));
             }
             ListMark::Usual if !column.has_lists() => {
                 let equipment = values::builtin_map("equipment", "car", Language::Any);
@@ -122,7 +123,7 @@ impl Writer<'_> {
                 };
                 if column.words() >= MANY_WORDS || column.distinct.keys().any(|text| known(text) > 1) {
                     line.options.push("split = \" \"".to_owned());
-                    line.ask("Is each value one item, or is it a list with spaces between its items?");
+                    line.ask(Question::List, "Is each value one item, or is it a list with spaces between its items?");
                 }
             }
             ListMark::Usual => {}
@@ -139,6 +140,6 @@ impl Writer<'_> {
             format!("{} = {means}", quoted(text))
         });
         line.options.push(format!("values = {{ {} }}", values.collect::<Vec<_>>().join(", ")));
-        line.ask("What do its values mean? Set true or false for each.");
+        line.ask(Question::Values, "What do its values mean? Set true or false for each.");
     }
 }

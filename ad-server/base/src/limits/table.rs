@@ -60,6 +60,12 @@ pub const FILE_WITHIN: Duration = Duration::from_mins(5);
 pub const MOST_UPLOADS: u32 = 500;
 pub const MOST_UPLOAD_BYTES: u64 = 1_000_000_000;
 pub const UPLOADS_KEPT: Duration = Duration::from_hours(24);
+/// Stock files that somebody sends to the console: the bytes and columns of one, and how many a dealer has; and headers of which it is known what
+/// their columns mean.
+pub const STOCK_FILE_BYTES: usize = 4_000_000;
+pub const STOCK_FILE_COLUMNS: usize = 200;
+pub const STOCK_FILES: u32 = 5;
+pub const STOCK_HEADERS: u32 = 50;
 /// Bytes of a form with photos, for browsers without scripts.
 pub const UPLOAD_FORM: usize = 30_000_000;
 /// Bytes of a refused body that are still read, because a client does not read the answer while it sends. The other two limit the number
@@ -246,6 +252,7 @@ limits! {
     "Concurrent fetches", "{}, {} per host (registrable domain), 4 per ad" [Number(FETCHES), Number(FETCHES_OF_HOST)], "", "process, *shared*", "sockets, load on image hosts", "waits";
     "Memory", "{}" [Bytes(IMAGE_MEMORY)], "", "process, *shared*", "memory", "waits";
     "Photos sent to the console: time for one; those that no ad uses", "{}; {}, {}, each kept for {}" [Time(FILE_WITHIN), Number(MOST_UPLOADS as usize), Bytes(MOST_UPLOAD_BYTES as usize), Time(UPLOADS_KEPT)], "", "dealer", "memory, storage", "refused with a sentence; removed";
+    "Stock files sent to the console; those that are kept; headers whose columns are known", "{}, {} columns; {}, each for {}; {}" [Bytes(STOCK_FILE_BYTES), Number(STOCK_FILE_COLUMNS), Number(STOCK_FILES as usize), Time(UPLOADS_KEPT), Number(STOCK_HEADERS as usize)], "", "dealer", "memory, storage", "refused with a sentence; the oldest are removed";
     "Form with photos, without scripts", "{}" [Bytes(UPLOAD_FORM)], "", "request", "memory", "refused with a sentence";
     "Memory for decoding photos", "{}" [Setting("photo_memory")], "`photo_memory`", "process, *shared*", "memory", "waits; a photo that needs more is not decoded";
     "Attempts", "{} within {}" [Setting("image_tries"), Setting("image_within")], "`image_tries`, `image_within`", "image", "hosts that no longer exist", "the image fails; `retry` fetches it";

@@ -197,6 +197,8 @@ pub async fn form(
 #[derive(Debug)]
 pub struct ReceivedFile {
     pub bytes: Bytes,
+    /// Its name in a form; otherwise empty.
+    pub name: String,
     /// Held for as long as the bytes exist.
     _memory: Arc<FairPermit>,
 }
@@ -227,7 +229,7 @@ async fn received(
         .await
         .map_err(|_| ApiError::Slow(limits.file_within))??;
     read.is_whole();
-    Ok(ReceivedFile { bytes: bytes.into(), _memory: Arc::new(memory) })
+    Ok(ReceivedFile { bytes: bytes.into(), name: String::new(), _memory: Arc::new(memory) })
 }
 
 /// The files of a form of at most so many bytes all in all. Inputs that are no file, or in which none was chosen, are left out.
@@ -237,16 +239,14 @@ pub async fn files(
     access: &Access,
     most: usize,
 ) -> Result<Vec<ReceivedFile>, ApiError> {
-    let ReceivedFile { bytes, _memory: memory } = received(request, limits, access, most, 2).await?;
+    let ReceivedFile { bytes, _memory: memory, .. } = received(request, limits, access, most, 2).await?;
     let broken = |error| ApiError::BadBody(format!("The form could not be read: {error}."));
     let mut parts = Multipart::from_request(request, &mut RequestBody::new(bytes.into())).await.map_err(broken)?;
     let mut files = Vec::new();
     while let Some(part) = parts.next_field().await.map_err(|error| broken(error.into()))? {
-        if part.file_name().is_none_or(str::is_empty) {
-            continue;
-        }
+        let Some(name) = part.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else { continue };
         let bytes = part.bytes().await.map_err(|error| broken(error.into()))?;
-        files.push(ReceivedFile { bytes: bytes.into(), _memory: Arc::clone(&memory) });
+        files.push(ReceivedFile { bytes: bytes.into(), name, _memory: Arc::clone(&memory) });
     }
     Ok(files)
 }

@@ -82,6 +82,7 @@ pub use prefer::Waits;
 pub use promotions::{EmptyAnswer, PromotionApi};
 pub use sandbox::ApiFaults;
 pub use stock::StockApi;
+pub(crate) use stock::StockRow;
 
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;

@@ -1,19 +1,20 @@
-//! The stock as a file for spreadsheets: the ads that the page shows, all of them.
+//! The stock as a file for spreadsheets, CSV or .xlsx: the ads that the page shows, all of them.
 
 use ad_core::{
     csv_guard::guarded,
-    model::{AdQuery, Included, MAX_LIMIT, QualitySummary},
+    model::{AdQuery, Included, MAX_LIMIT, QualitySummary, Timestamp},
     ports::ListedAd,
     service::ServiceError,
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters};
-use poem::{Response, http::header};
+use poem::{Body, Response, http::header};
 
 use super::{
     show, stock,
     texts::{Language, Texts},
     visitor::{PageResult, Visit},
 };
+use crate::api::ApiError;
 
 /// Ads of a file; a stock of more is narrowed by its filters.
 const MOST: u64 = 20_000;
@@ -21,42 +22,72 @@ const MOST: u64 = 20_000;
 /// By this mark spreadsheets know UTF-8.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// The address of the file with the ads that were asked for.
-pub(super) fn address(visit: &Visit, asked: &[(String, String)]) -> String {
+/// Number of columns.
+const COLUMNS: usize = 12;
+
+/// A cell of the file.
+pub(super) enum Cell {
+    Text(String),
+    Number(f64),
+    /// A day.
+    Day(Timestamp),
+}
+
+/// The address of the file `name` with the ads that were asked for.
+pub(super) fn address(visit: &Visit, name: &str, asked: &[(String, String)]) -> String {
     let pairs = asked.iter().filter(|(name, _)| !["limit", "offset"].contains(&name.as_str()));
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-    visit.visitor.address(&format!("/stock.csv?{query}"))
+    visit.visitor.address(&format!("/{name}?{query}"))
 }
 
 /// `GET /console/stock.csv`, with the parameters of the stock.
 pub(super) async fn download(visit: Visit) -> PageResult {
+    // Spreadsheets of a language that writes decimals with a comma separate cells otherwise.
+    let separator = if visit.visitor.language == Language::Swedish { ';' } else { ',' };
+    let mut file = BYTE_ORDER_MARK.to_owned();
+    rows(&visit, |cells| {
+        let texts = cells.map(|cell| text(visit.visitor.language, cell));
+        file.push_str(&line(separator, &texts));
+        Ok(())
+    })
+    .await?;
+    Ok(answer("stock.csv", "text/csv; charset=utf-8", file))
+}
+
+/// The answer that is downloaded as a file.
+pub(super) fn answer(name: &str, content_type: &str, file: impl Into<Body>) -> Response {
+    let response = Response::builder().content_type(content_type);
+    let response = response.header(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
+    response.header(header::CACHE_CONTROL, "no-store").body(file.into())
+}
+
+/// Passes the head of the file on, and then the row of each ad.
+pub(super) async fn rows(
+    visit: &Visit,
+    mut each: impl FnMut([Cell; COLUMNS]) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
     let (texts, context, scope) = (visit.visitor.texts, &visit.visitor.context, &visit.caller.scope);
-    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(&visit)).map_err(ServiceError::InvalidQuery)?;
+    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit)).map_err(ServiceError::InvalidQuery)?;
     let included = Included { quality: true, ..Included::default() };
     let mut query = AdQuery { fields: None, included, ..query };
     (query.page.limit, query.page.offset) = (MAX_LIMIT, 0);
-    // Spreadsheets of a language that writes decimals with a comma separate cells otherwise.
-    let separator = if visit.visitor.language == Language::Swedish { ';' } else { ',' };
-    let mut file = format!("{BYTE_ORDER_MARK}{}", line(separator, &head(texts).map(str::to_owned)));
+    each(head(texts).map(|text| Cell::Text(text.to_owned())))?;
     loop {
         let mut turn = context.limits.lists.turn(scope.name()).await?;
         let page = context.service.list(scope, None, query.clone()).await?;
         turn.has_read();
         let qualities = context.service.quality_summaries(scope, &page.rows);
         for (listed, quality) in page.rows.iter().zip(qualities) {
-            file.push_str(&line(separator, &cells(&visit, listed, quality)));
+            each(cells(visit, listed, quality))?;
         }
         query.page.offset += page.rows.len() as u64;
         if page.rows.is_empty() || query.page.offset >= page.count.min(MOST) {
-            break;
+            return Ok(());
         }
     }
-    let response = Response::builder().content_type("text/csv; charset=utf-8");
-    let response = response.header(header::CONTENT_DISPOSITION, "attachment; filename=\"stock.csv\"");
-    Ok(response.header(header::CACHE_CONTROL, "no-store").body(file))
 }
 
-fn head(texts: &Texts) -> [&'static str; 11] {
+fn head(texts: &Texts) -> [&'static str; COLUMNS] {
     [
         texts.plate,
         texts.name,
@@ -69,31 +100,48 @@ fn head(texts: &Texts) -> [&'static str; 11] {
         texts.quality,
         texts.photos,
         texts.days_in_stock,
+        texts.in_stock_since,
     ]
 }
 
-fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<QualitySummary>) -> [String; 11] {
+fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<QualitySummary>) -> [Cell; COLUMNS] {
     let texts = visit.visitor.texts;
     let price = show::prices(&ad.content).into_iter().find(|(kind, ..)| *kind != "call");
-    let (amount, currency) = price.map_or_else(Default::default, |(_, amount, currency)| {
-        let amount = amount.to_string();
-        let decimal = if visit.visitor.language == Language::Swedish { amount.replace('.', ",") } else { amount };
-        (decimal, currency.to_owned())
-    });
+    let none = || Cell::Text(String::new());
+    let (amount, currency) = price.map_or_else(
+        || (none(), String::new()),
+        |(_, amount, currency)| (amount.to_string().parse().map_or_else(|_| none(), Cell::Number), currency.to_owned()),
+    );
     let days = (visit.visitor.console.clock.now() - ad.created).as_secs() / 86_400;
     [
-        ad.content.registration_number().unwrap_or_default().into_owned(),
-        show::title(ad).to_owned(),
-        ad.source_id.clone(),
-        ad.dealer_code.clone(),
-        texts.ad_status(words.status).to_owned(),
-        words.failure.map_or_else(String::new, |code| texts.failure(code).to_owned()),
+        Cell::Text(ad.content.registration_number().unwrap_or_default().into_owned()),
+        Cell::Text(show::title(ad).to_owned()),
+        Cell::Text(ad.source_id.clone()),
+        Cell::Text(ad.dealer_code.clone()),
+        Cell::Text(texts.ad_status(words.status).to_owned()),
+        Cell::Text(words.failure.map_or_else(String::new, |code| texts.failure(code).to_owned())),
         amount,
-        currency,
-        quality.map_or_else(String::new, |quality| quality.score.to_string()),
-        ad.image_refs.len().to_string(),
-        days.to_string(),
+        Cell::Text(currency),
+        quality.map_or_else(none, |quality| Cell::Number(quality.score.into())),
+        count(ad.image_refs.len() as u64),
+        count(days),
+        Cell::Day(ad.created),
     ]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nothing is counted that far")]
+fn count(count: u64) -> Cell {
+    Cell::Number(count as f64)
+}
+
+/// The text of a cell of CSV.
+fn text(language: Language, cell: Cell) -> String {
+    match cell {
+        Cell::Text(text) => text,
+        Cell::Number(number) if language == Language::Swedish => number.to_string().replace('.', ","),
+        Cell::Number(number) => number.to_string(),
+        Cell::Day(day) => day.to_string().get(..10).unwrap_or_default().to_owned(),
+    }
 }
 
 /// A line of the file. No cell begins a formula.

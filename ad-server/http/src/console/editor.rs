@@ -16,7 +16,7 @@ use super::{
     act::AdKey,
     form::{AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named},
     page::{self, NoticeKind, Section},
-    quality, show,
+    plans, quality, show,
     texts::{Language, Texts},
     visitor::{PageResult, Visit},
 };
@@ -173,7 +173,7 @@ async fn create_draft(
 const MOST_NUMBERED: u32 = 20;
 
 /// Gives a payload without source id the plate, or else the VIN or the title, as one. Returns what was proposed.
-fn propose_source_id(payload: &mut Map<String, Value>) -> Option<String> {
+pub(super) fn propose_source_id(payload: &mut Map<String, Value>) -> Option<String> {
     if payload.contains_key("source_id") {
         return None;
     }
@@ -342,7 +342,7 @@ fn choice(visit: &Visit) -> Response {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let types = categories::typed().filter(|(_, category)| category.id != TRAILER);
     let content = html! {
-        div.heading { h1 { (texts.new_ad) } a.button href=(visitor.address("/paste")) { (texts.paste) } }
+        div.heading { h1 { (texts.new_ad) } @if plans::is_there(visit) { a.button href=(visitor.address("/import")) { (texts.import) } } a.button href=(visitor.address("/paste")) { (texts.paste) } }
         p.lead { (texts.choose_type) }
         ul.choices {
             @for (vehicle_type, category) in types {

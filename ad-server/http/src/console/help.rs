@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     page::{self, Text},
-    session,
+    plans, session,
     sign_in::Guest,
     texts::{Language, Texts},
     visitor::{PageResult, Visit, Visitor},
@@ -114,7 +114,7 @@ const TASKS: [Task; 5] = [
 ];
 
 /// What a page is for: its path, its name, the permission that it needs, and its purpose.
-const PAGES: [(&str, Text, Permission, Both); 6] = [
+const PAGES: [(&str, Text, Permission, Both); 7] = [
     (
         "/",
         |texts| texts.overview,
@@ -131,6 +131,15 @@ const PAGES: [(&str, Text, Permission, Both); 6] = [
         (
             "All your ads. Find one by plate or name, or tick several and change them together.",
             "Alla dina annonser. Hitta en med registreringsnummer eller namn, eller kryssa i flera och ändra dem tillsammans.",
+        ),
+    ),
+    (
+        "/import",
+        |texts| texts.import,
+        Permission::Write,
+        (
+            "Your stock as a file from Excel. You see what is new, changed or missing before anything changes.",
+            "Ert lager som en fil från Excel. Du ser vad som är nytt, ändrat eller saknas innan något ändras.",
         ),
     ),
     ("/new", |texts| texts.new_ad, Permission::Write, ("Make an ad, with photos.", "Gör en annons, med foton.")),
@@ -221,6 +230,7 @@ pub(super) fn first_steps(visit: &Visit) -> Markup {
 
 fn other_ways(visit: &Visit, texts: &Texts) -> Markup {
     html! {
+        @if visit.may(Permission::Write) && plans::is_there(visit) { a href=(visit.visitor.address("/import")) { (texts.import) } " · " }
         a href=(visit.visitor.address("/developers")) { (texts.connect_system) }
         @if visit.may(Permission::Write) { " · " a href=(visit.visitor.address("/paste")) { (texts.paste) } }
     }

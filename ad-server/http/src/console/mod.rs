@@ -8,7 +8,8 @@
 //! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
-//! | `overview`, `failing`, `stock`, `csv`, `ad` | the pages; all ads with a failure, by its cause; the stock as a file for spreadsheets |
+//! | `import`, `columns`, `stock_file` | a stock file: sent, its columns and their meaning, its rows |
+//! | `overview`, `failing`, `stock`, `csv`, `xlsx`, `ad` | the pages; all ads with a failure, by its cause; the stock as files for spreadsheets |
 //! | `help` | what each page is for, the usual tasks, and the first steps of who has no ads |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
@@ -29,12 +30,14 @@ mod act;
 mod ad;
 mod assets;
 mod badges;
+mod columns;
 mod csv;
 mod developers;
 mod editor;
 mod failing;
 mod form;
 mod help;
+mod import;
 mod named;
 mod operators;
 mod overview;
@@ -56,12 +59,14 @@ mod session;
 mod show;
 mod sign_in;
 mod stock;
+mod stock_file;
 mod texts;
 mod timeline;
 mod versions;
 mod visitor;
 mod webhooks;
 mod words;
+mod xlsx;
 
 use std::{
     sync::{Arc, OnceLock},

@@ -100,6 +100,8 @@ pub(super) fn error(visitor: &Visitor, caller: Option<&Caller>, error: &ApiError
             h1 { (title) }
             @if let ApiError::Forbidden(permission) = error {
                 p { (texts.permission_needed) " " code { (permission) } }
+            } @else if let ApiError::TooLarge(most) = error {
+                p { (texts.too_large_to_send) " " (most / 1_000_000) }
             } @else {
                 @for text in reasons(error) { p lang="en" { (text) } }
             }

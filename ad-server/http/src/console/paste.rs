@@ -137,7 +137,7 @@ fn shown(visit: &Visit, text: &str, rows: Result<&[PastedAd], &str>) -> poem::Re
     let content = html! {
         h1 { (texts.paste) }
         p.lead { (texts.paste_lead) }
-        p { (texts.paste_tables) " " code { "ad-migrate inspect FILE" } ". " (texts.paste_many) " " code { "ad-cli import FILE" } "." }
+        p { (texts.paste_tables) " " a href=(visit.visitor.address("/import")) { (texts.import) } ". " (texts.paste_many) " " code { "ad-cli import FILE" } "." }
         @if let Err(problem) = rows { (page::notice(NoticeKind::Error, &html! { p { (problem) } })) }
         form.panel method="post" action=(visit.visitor.address("/paste")) data-drop data-progress=(texts.created_so_far) {
             div.field {

@@ -3,10 +3,11 @@
 
 use ad_core::{
     model::{
-        AdFilter, AdQuery, ChangeKind, ChangeOutcome, ChangeQuery, Content, Page, PlanOptions, PlanState,
-        PlannedChange, StockPlan,
+        AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content, OutcomeCounts,
+        Page, PlanOptions, PlanState, PlannedChange, StockPlan,
     },
     service::{Access, BulkChange, ServiceError, StockPlanError, Target},
+    violation::Code,
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
@@ -17,8 +18,8 @@ use uuid::Uuid;
 
 use super::{
     act::AdKey,
-    form::label,
-    page::{self, NoticeKind, Section, Total, number},
+    form::{by_code, label},
+    page::{self, NoticeKind, Section, Text, Total, number},
     show,
     texts::Texts,
     visitor::{PageResult, Visit},
@@ -194,14 +195,18 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let plan = plans.plan(access, id).await?;
     let offset = visit.parameter("offset").and_then(|offset| offset.parse().ok()).unwrap_or_default();
     let page = Page { limit: SHOWN, offset };
-    let changes = plans.changes(access, id, &ChangeQuery { kind: None, outcome: None, source_id: None, page }).await?;
+    let kind = visit.parameter("kind").and_then(ChangeKind::from_name);
+    let changes = plans.changes(access, id, &ChangeQuery { kind, outcome: None, source_id: None, page }).await?;
     let titles = titles(&visit, &changes.rows).await?;
     let mut lowest = Vec::new();
     for change in &changes.rows {
         lowest.push(lowest_price(&visit, change).await?);
     }
     let rows = changes.rows.iter().zip(&titles).zip(&lowest);
-    let linked = [("id".to_owned(), id.to_string())];
+    let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
+    let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
+    let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
+    let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).collect();
     let content = html! {
         div.heading {
             div {
@@ -209,8 +214,10 @@ pub(super) async fn one(visit: Visit) -> PageResult {
                 h1 { (texts.preview_of_changes) }
             }
         }
-        div.panel #plan data-live="announced" { (summary(&visit, &plan)) }
+        div.panel #plan data-live="announced" { (summary(&visit, &plan, &file)) }
         div.panel #changes data-live {
+            (kinds(&visit, &plan, kind, &linked))
+            @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
             div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
                 table {
                     thead { tr {
@@ -219,7 +226,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
                     tbody { @for ((change, title), lowest) in rows { (row(&visit, change, title, lowest.as_deref())) } }
                 }
             }
-            (page::paging(&visit, "/plan", &linked, page, changes.rows.len(), Total::Exactly(changes.count)))
+            (page::paging(&visit, "/plan", &paged, page, changes.rows.len(), Total::Exactly(changes.count)))
         }
     };
     Ok(page::page(&visit, Section::Stock, texts.preview_of_changes, &content))
@@ -248,9 +255,10 @@ fn id(visit: &Visit) -> Result<Uuid, ApiError> {
 }
 
 /// How far it is, with what can be done.
-fn summary(visit: &Visit, plan: &StockPlan) -> Markup {
+fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)]) -> Markup {
     let texts = visit.visitor.texts;
-    let wanted: u64 = plan.dealers.iter().map(|dealer| dealer.counts.update + dealer.counts.hide).sum();
+    let invalid = sum(plan, ChangeKind::Invalid);
+    let wanted: u64 = ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum();
     let guard = plan.guard;
     html! {
         h2 data-under-way[plan.is_under_way()] { (state(texts, plan)) " " (counts(texts, plan)) }
@@ -258,8 +266,16 @@ fn summary(visit: &Visit, plan: &StockPlan) -> Markup {
             progress max=(wanted.max(1)) value=(plan.made() - plan.unfinished()) aria-label=(texts.progress) {}
         }
         @for error in &plan.errors {
-            p { (number(error.count)) " " (if error.count == 1 { texts.ad_one } else { texts.ads }) ": " span lang="en" { (error.detail) } }
+            p {
+                (number(error.count)) " " (if error.count == 1 { texts.ad_one } else { texts.ads }) ": "
+                @if let Some(pointer) = &error.pointer { (name_of(visit, pointer)) ": " }
+                @match by_code(error.code, None, visit.visitor.language) {
+                    Some(text) => (text),
+                    None => span lang="en" { (error.detail) },
+                }
+            }
         }
+        @if !file.is_empty() && (invalid > 0 || plan.state == PlanState::Refused) { p.help { (texts.plan_invalid_stay) } }
         @if plan.state == PlanState::Ready && wanted > 0 {
             form method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
                 @if guard.exceeded {
@@ -270,13 +286,75 @@ fn summary(visit: &Visit, plan: &StockPlan) -> Markup {
                 }
                 div.actions {
                     button.primary name="do" value="apply" { (texts.apply_changes) }
+                    @if !file.is_empty() { (columns_link(visit, file)) }
                     button name="do" value="cancel" formnovalidate { (texts.cancel) }
                 }
             }
         }
+        @if !file.is_empty() && (plan.state == PlanState::Refused || (plan.state == PlanState::Ready && wanted == 0)) {
+            p.actions { (columns_link(visit, file)) }
+        }
         @if plan.state == PlanState::Applying {
             form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
                 button name="do" value="cancel" { (texts.stop) }
+            }
+        }
+    }
+}
+
+/// The way back to the columns of the file that a plan is of.
+fn columns_link(visit: &Visit, file: &[(String, String)]) -> Markup {
+    let renamed = file.iter().map(|(name, value)| (if name == "file" { "id" } else { name }, value));
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(renamed).finish();
+    html! { a.button href=(visit.visitor.address(&format!("/import/columns?{query}"))) { (visit.visitor.texts.plan_columns) } }
+}
+
+/// The number of changes of a kind.
+fn sum(plan: &StockPlan, kind: ChangeKind) -> u64 {
+    let of = |counts: &ChangeCounts| match kind {
+        ChangeKind::Create => counts.create,
+        ChangeKind::Update => counts.update,
+        ChangeKind::Revive => counts.revive,
+        ChangeKind::Unchanged => counts.unchanged,
+        ChangeKind::Hide => counts.hide,
+        ChangeKind::Delete => counts.delete,
+        ChangeKind::Invalid => counts.invalid,
+    };
+    plan.dealers.iter().map(|dealer| of(&dealer.counts)).sum()
+}
+
+/// The kinds of changes, in the order in which they are told.
+const KINDS: [(ChangeKind, Text); 7] = [
+    (ChangeKind::Create, |texts| texts.plan_create),
+    (ChangeKind::Update, |texts| texts.plan_update),
+    (ChangeKind::Revive, |texts| texts.plan_revive),
+    (ChangeKind::Hide, |texts| texts.plan_hide),
+    (ChangeKind::Delete, |texts| texts.plan_delete),
+    (ChangeKind::Unchanged, |texts| texts.plan_unchanged),
+    (ChangeKind::Invalid, |texts| texts.plan_invalid),
+];
+
+/// Links to the changes of each kind, if there are several kinds.
+fn kinds(visit: &Visit, plan: &StockPlan, shown: Option<ChangeKind>, linked: &[(String, String)]) -> Markup {
+    let texts = visit.visitor.texts;
+    // Ads that stay as they are are counted only.
+    let listed = KINDS.iter().filter(|(kind, _)| *kind != ChangeKind::Unchanged && sum(plan, *kind) > 0);
+    let listed: Vec<_> = listed.collect();
+    let link = |kind: Option<ChangeKind>| {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(linked);
+        query.extend_pairs(kind.map(|kind| ("kind", kind.name())));
+        visit.visitor.address(&format!("/plan?{}", query.finish()))
+    };
+    html! {
+        @if listed.len() > 1 {
+            nav.actions aria-label=(texts.changed) {
+                a.button href=(link(None)) aria-current=[shown.is_none().then_some("true")] { (texts.plan_of_all) }
+                @for (kind, text) in listed {
+                    a.button href=(link(Some(*kind))) aria-current=[(shown == Some(*kind)).then_some("true")] {
+                        (number(sum(plan, *kind))) " " (text(texts))
+                    }
+                }
             }
         }
     }
@@ -299,21 +377,15 @@ fn state(texts: &Texts, plan: &StockPlan) -> Markup {
 
 /// How many ads change, stay, or have failed.
 fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
-    let sum = |of: fn(&ad_core::model::PlannedDealer) -> u64| plan.dealers.iter().map(of).sum::<u64>();
-    let counted = [
-        (sum(|dealer| dealer.counts.update), texts.plan_update),
-        (sum(|dealer| dealer.counts.hide), texts.plan_hide),
-        (sum(|dealer| dealer.counts.unchanged), texts.plan_unchanged),
-        (sum(|dealer| dealer.counts.invalid), texts.plan_invalid),
-        (sum(|dealer| dealer.outcomes.done), texts.plan_done),
-        (sum(|dealer| dealer.outcomes.failed), texts.plan_failed),
-        (sum(|dealer| dealer.outcomes.conflict), texts.plan_conflict),
-    ];
-    let parts: Vec<_> = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, text)| format!("{} {text}", number(*count)))
-        .collect();
+    let outcomes = |of: fn(&OutcomeCounts) -> u64| plan.dealers.iter().map(|dealer| of(&dealer.outcomes)).sum::<u64>();
+    let planned = KINDS.iter().map(|(kind, text)| (sum(plan, *kind), text(texts)));
+    let counted = planned.chain([
+        (outcomes(|outcomes| outcomes.done), texts.plan_done),
+        (outcomes(|outcomes| outcomes.failed), texts.plan_failed),
+        (outcomes(|outcomes| outcomes.conflict), texts.plan_conflict),
+    ]);
+    let parts: Vec<_> =
+        counted.filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", number(count))).collect();
     html! { span.faint { (parts.join(", ")) } }
 }
 
@@ -331,6 +403,11 @@ async fn titles(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<String>,
             Some(&ad.source_id) == change.source_id.as_ref() && Some(&ad.dealer_code) == change.dealer_code.as_ref()
         };
         let ad = ads.iter().map(|listed| &listed.ad).find(|ad| is_its(ad));
+        let new = |pointer: &str| details_of(change, pointer).and_then(Value::as_str);
+        if let (None, Some(title)) = (ad, new("/title")) {
+            let plate = new("/category_fields/registration_number").map(|plate| format!(" · {plate}"));
+            return format!("{title}{}", plate.unwrap_or_default());
+        }
         let plate = ad.and_then(|ad| ad.content.registration_number()).map(|plate| format!(" · {plate}"));
         let title = ad.map_or_else(|| change.source_id.clone().unwrap_or_default(), |ad| show::title(ad).to_owned());
         format!("{title}{}", plate.unwrap_or_default())
@@ -341,7 +418,7 @@ async fn titles(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<String>,
 /// The lowest price of the last 30 days, with which the law has a reduction compared, for a change of prices.
 async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<String>, ApiError> {
     let (Some(source_id), true) =
-        (&change.source_id, change.details.fields.iter().any(|field| field.pointer == "/price"))
+        (&change.source_id, change.kind != ChangeKind::Create && details_of(change, "/price").is_some())
     else {
         return Ok(None);
     };
@@ -358,18 +435,30 @@ fn row(visit: &Visit, change: &PlannedChange, title: &str, lowest: Option<&str>)
         (change.source_id.as_deref().unwrap_or_default(), change.dealer_code.as_deref().unwrap_or_default());
     html! {
         tr {
-            th.title scope="row" { a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(source_id, dealer)))) { (title) } }
+            th.title scope="row" {
+                @if is_stored(change) {
+                    a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(source_id, dealer)))) { (title) }
+                } @else {
+                    (title)
+                }
+                @if let Some(line) = change.line { br; span.faint { (texts.plan_row) " " (number(line)) } }
+            }
             td {
                 @match change.kind {
                     ChangeKind::Unchanged => span.faint { (texts.plan_unchanged) },
-                    ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error lang="en" { (error.detail) } } },
+                    ChangeKind::Create => {
+                        span.badge.well { (texts.plan_new_ad) }
+                        @if let Some(price) = details_of(change, "/price") { " " (value(visit, "/price", price)) }
+                        @if let Some(other) = &change.details.links_to { p { (texts.plan_same_plate) " " (other) } }
+                    },
+                    ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
                     _ => @for field in &change.details.fields {
                         p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(visit, &field.pointer, &field.from)) " → " strong { (value(visit, &field.pointer, &field.to)) } }
                     },
                 }
             }
-            td.number { (lowest.unwrap_or("–")) }
-            td {
+            td.number.nothing[lowest.is_none()] data-name=(texts.lowest_30_days) { (lowest.unwrap_or("–")) }
+            td.nothing[change.outcome.is_none()] {
                 @match change.outcome {
                     None => "–",
                     Some(ChangeOutcome::Accepted) => span.badge.under-way { (texts.status_processing) },
@@ -383,10 +472,54 @@ fn row(visit: &Visit, change: &PlannedChange, title: &str, lowest: Option<&str>)
     }
 }
 
-/// A value before or after a change, in the words of the pages.
-fn value(visit: &Visit, pointer: &str, value: &Value) -> Markup {
+/// The value that a field of a change is to have.
+fn details_of<'a>(change: &'a PlannedChange, pointer: &str) -> Option<&'a Value> {
+    change.details.fields.iter().find(|field| field.pointer == pointer).map(|field| &field.to)
+}
+
+/// Whether a change is about an ad that can be looked at.
+fn is_stored(change: &PlannedChange) -> bool {
+    match change.kind {
+        ChangeKind::Create => change.outcome == Some(ChangeOutcome::Done),
+        // Of a row that cannot be used, it is not known.
+        ChangeKind::Invalid => change.line.is_none(),
+        _ => true,
+    }
+}
+
+/// The field of a pointer in the words of a seller.
+fn name_of(visit: &Visit, pointer: &str) -> String {
     let texts = visit.visitor.texts;
-    match (pointer, value) {
+    let is_name = |part: &&str| !matches!(*part, "value" | "unit") && part.parse::<u64>().is_err();
+    match pointer.rsplit('/').find(is_name).unwrap_or_default() {
+        "" => texts.plan_row.to_owned(),
+        "category_id" => texts.vehicle_type.to_owned(),
+        "price" | "amount" | "list" => texts.price.to_owned(),
+        name => label(visit.visitor.language, name).to_owned(),
+    }
+}
+
+/// What is wrong with a row of a file, or with an ad.
+fn wrong(visit: &Visit, change: &PlannedChange, error: &ChangeError) -> Markup {
+    let (texts, language) = (visit.visitor.texts, visit.visitor.language);
+    let sent = details_of(change, &error.pointer).and_then(Value::as_str);
+    html! {
+        @if !error.pointer.is_empty() { (name_of(visit, &error.pointer)) ": " }
+        @match (sent, by_code(error.code, error.rule.as_deref(), language)) {
+            (Some(sent), _) => {
+                (language.pick("“", "”")) span data-foreign { (sent) } "” "
+                (if error.code == Code::DuplicateItem { texts.in_another_row } else { texts.cannot_be_read })
+            },
+            (None, Some(text)) => (text),
+            (None, None) => span lang="en" { (error.detail) },
+        }
+    }
+}
+
+/// A value before or after a change, in the words of the pages.
+fn value(visit: &Visit, pointer: &str, of: &Value) -> Markup {
+    let texts = visit.visitor.texts;
+    match (pointer, of) {
         ("/price", value) => {
             let content = Content::from(Map::from_iter([("price".to_owned(), value.clone())]));
             show::price(texts, &content)
@@ -394,6 +527,12 @@ fn value(visit: &Visit, pointer: &str, value: &Value) -> Markup {
         (_, Value::Bool(is)) => html! { (if *is { texts.yes } else { texts.no }) },
         (_, Value::Null) => html! { "–" },
         (_, Value::String(text)) => html! { (text) },
+        (_, Value::Object(measure)) if measure.contains_key("unit") && measure.contains_key("value") => {
+            html! { (value(visit, pointer, &measure["value"])) " " (value(visit, pointer, &measure["unit"])) }
+        }
+        (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
+            html! { (items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")) }
+        }
         (_, value) => html! { (json!(value)) },
     }
 }

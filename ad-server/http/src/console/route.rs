@@ -9,13 +9,13 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, failing, help, operators, overview, page,
-    paste, photos, plans, publish, requests, schedule_form, schedules,
+    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, failing, help, import, operators, overview,
+    page, paste, photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
     stock, texts, versions,
     visitor::{PageResult, Visit, Visitor, check_origin},
-    webhooks,
+    webhooks, xlsx,
 };
 use crate::api::{
     ApiError, Context, body,
@@ -115,6 +115,11 @@ static PAGES: &[Page] = &[
     page("/help", open!(help::page)),
     page("/stock", alone!(READ, stock::page)),
     other("/stock.csv", alone!(READ, csv::download)),
+    other("/stock.xlsx", alone!(READ, xlsx::download)),
+    page("/import", alone!(WRITE, import::form)),
+    files("/import", PageBody::Files(import::MOST_FORM_BYTES), alone!(WRITE, import::upload)),
+    page("/import/columns", alone!(WRITE, import::columns)),
+    form("/import/columns", FORM, alone!(WRITE, import::compare)),
     page("/ad", turn!(READ, ad::page)),
     page("/ad/version", turn!(READ, versions::page)),
     form("/ad/version", FORM, alone!(WRITE, versions::restore)),

@@ -75,7 +75,9 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             h1 { (texts.stock) }
             @if visit.may(Permission::Write) { a.button.primary href=(visit.visitor.address("/new")) { (texts.new_ad) } }
             a.button href=(visit.visitor.address("/plans")) { (texts.bulk_changes) }
-            a.button href=(csv::address(&visit, &asked)) download { (texts.export_csv) }
+            @if visit.may(Permission::Write) && plans::is_there(&visit) { a.button href=(visit.visitor.address("/import")) { (texts.import) } }
+            a.button href=(csv::address(&visit, "stock.xlsx", &asked)) download { (texts.export_xlsx) }
+            a.button href=(csv::address(&visit, "stock.csv", &asked)) download { (texts.export_csv) }
             (views(&visit))
         }
         (act::done(&visit))

@@ -115,8 +115,8 @@ texts! {
     step_publish: "Publish", "Publicera";
     step_publish_does: "Save the draft, look at it as buyers will, and publish it.", "Spara utkastet, se det så som köpare gör och publicera det.";
     no_ads_to_read: "As soon as your company has some, they are here.", "Så snart ert företag har några finns de här.";
-    or_connect: "You have a system with your stock already? Connect it, or bring its ads as a file:",
-        "Har ni redan ett system med lagret? Koppla det, eller ta in annonserna som en fil:";
+    or_connect: "You have a system with your stock already? Bring its ads as a file, or connect it:",
+        "Har ni redan ett system med lagret? Ta in annonserna som en fil, eller koppla det:";
     connect_system: "Connect a system", "Koppla ett system";
     may_be_old: "The server does not answer. What you see may be old. The page goes on by itself as soon as it can.",
         "Servern svarar inte. Det du ser kan vara gammalt. Sidan fortsätter av sig själv så snart det går.";
@@ -265,6 +265,8 @@ texts! {
     days_in_stock: "Days in stock", "Dagar i lager";
     longer_than: "more than", "mer än";
     export_csv: "Download as CSV", "Ladda ner som CSV";
+    export_xlsx: "Download for Excel", "Ladda ner till Excel";
+    in_stock_since: "In stock since", "I lager sedan";
     menu: "Menu", "Meny";
     more_filters: "More filters", "Fler filter";
     no_ads_found: "No ads match.", "Inga annonser matchar.";
@@ -300,14 +302,82 @@ texts! {
     plan_ready: "Not made yet", "Inte gjort än";
     plan_applying: "Being made", "Görs";
     plan_cancelled: "Cancelled", "Avbrutet";
+    plan_create: "are new", "är nya";
     plan_update: "change", "ändras";
     plan_hide: "are hidden", "döljs";
     plan_unchanged: "stay as they are", "blir som de är";
-    plan_invalid: "cannot be changed", "kan inte ändras";
+    plan_invalid: "not possible", "går inte";
     plan_done: "done", "klara";
     plan_failed: "failed", "misslyckade";
     plan_conflict: "changed meanwhile by others, and left", "ändrade av andra under tiden, och orörda";
     plan_conflict_one: "Changed by others, left", "Ändrad av andra, orörd";
+
+    plan_delete: "are deleted", "raderas";
+    plan_revive: "come back", "kommer tillbaka";
+    plan_new_ad: "New ad", "Ny annons";
+    plan_of_all: "All", "Alla";
+    plan_row: "Row", "Rad";
+    plan_same_plate: "Another ad has the same plate:", "En annan annons har samma registreringsnummer:";
+    plan_nothing: "Nothing changes: your stock is as the file says.", "Inget ändras: lagret är redan så som filen säger.";
+    plan_invalid_stay: "Rows that cannot be used are left out. Correct them in your file and send it again, or correct the columns.",
+        "Rader som inte går att använda utelämnas. Rätta dem i filen och skicka den igen, eller rätta kolumnerna.";
+    plan_columns: "Correct the columns", "Rätta kolumnerna";
+    cannot_be_read: "cannot be read.", "går inte att läsa.";
+    in_another_row: "is in another row too.", "finns på en annan rad också.";
+
+    // A stock file.
+    import: "Bring in a file", "Ta in en fil";
+    import_lead: "Your stock as a file from Excel, or from the system that you use. You see what it changes before anything changes.",
+        "Ert lager som en fil från Excel eller från systemet som ni använder. Du ser vad den ändrar innan något ändras.";
+    stock_file: "File with your stock", "Fil med ert lager";
+    stock_file_help: "Excel (.xlsx), OpenDocument (.ods) or CSV, at most 4 MB. One row for each vehicle, with the names of the columns above.",
+        "Excel (.xlsx), OpenDocument (.ods) eller CSV, högst 4 MB. En rad för varje fordon, med kolumnernas namn ovanför.";
+    read_file: "Read the file", "Läs filen";
+    import_steps: "Next you say what the columns mean, once: the next file with the same columns needs no answers. The file is removed after a day.",
+        "Sedan säger du vad kolumnerna betyder, en gång: nästa fil med samma kolumner behöver inga svar. Filen tas bort efter ett dygn.";
+    import_own: "Your stock as a file for Excel, to begin with", "Ert lager som en fil för Excel, att börja med";
+    import_for_whom: "Whose stock is it?", "Vems lager är det?";
+    no_file_chosen: "Choose a file first.", "Välj en fil först.";
+    file_too_large: "The file is too large: at most 4 MB. Leave out sheets and pictures, or send the rows in two files.",
+        "Filen är för stor: högst 4 MB. Ta bort blad och bilder, eller skicka raderna i två filer.";
+    file_is_empty: "The file has no rows. Is it the right one, and the right sheet first?", "Filen har inga rader. Är det rätt fil, och rätt blad först?";
+    file_is_no_table: "The file is no table: it has no columns. Save it as Excel or CSV, with a row for each vehicle.",
+        "Filen är ingen tabell: den har inga kolumner. Spara den som Excel eller CSV, med en rad för varje fordon.";
+    file_has_too_many_columns: "The file has too many columns: at most", "Filen har för många kolumner: högst";
+    file_not_readable: "The file cannot be read as a table. Open it in Excel, save it as .xlsx, and send that.",
+        "Filen går inte att läsa som en tabell. Öppna den i Excel, spara den som .xlsx och skicka den.";
+    file_is_gone: "The file is no longer here: it is removed after a day, or when you send several others. Send it again.",
+        "Filen finns inte kvar: den tas bort efter ett dygn, eller när du skickar flera andra. Skicka den igen.";
+    too_many_plans: "Three comparisons wait already. Make their changes, or cancel them, and try again.",
+        "Tre jämförelser väntar redan. Gör deras ändringar eller avbryt dem, och försök igen.";
+    too_large_to_send: "That is too large to be sent. At most, in MB:", "Det är för stort att skicka. Högst, i MB:";
+    what_columns_mean: "What do the columns mean?", "Vad betyder kolumnerna?";
+    columns_lead: "Look through the columns, correct what is wrong, and compare.", "Titta igenom kolumnerna, rätta det som är fel och jämför.";
+    columns: "Columns", "Kolumner";
+    columns_not_possible: "These choices do not fit together. Choose something else for the column that you changed last.",
+        "De valen går inte ihop. Välj något annat för kolumnen som du ändrade sist.";
+    column_is_empty: "Empty", "Tom";
+    column_not_used: "Not used", "Används inte";
+    column_perhaps: "Perhaps", "Kanske";
+    row_one: "row", "rad";
+    rows: "rows", "rader";
+    vehicle_type_of_rows: "All rows are", "Alla rader är";
+    show_its_fields: "Show what it can have", "Visa vad den kan ha";
+    unknown_values: "Words that are not known", "Ord som inte är kända";
+    unknown_values_lead: "What do they mean? What you leave open makes its rows unusable.", "Vad betyder de? Det du lämnar öppet gör att raderna inte går att använda.";
+    value_unknown: "I do not know", "Vet inte";
+    values_to_answer: "Some words in the file are not known. Say what they mean, and compare again.",
+        "Några ord i filen är inte kända. Säg vad de betyder, och jämför igen.";
+    skip_sold: "Leave out rows where", "Utelämna rader där";
+    is_value: "is", "är";
+    is_not: "is not", "inte är";
+    missing_ads: "Ads that are not in the file", "Annonser som inte finns i filen";
+    missing_keep: "Leave them as they are", "Låt dem vara som de är";
+    missing_hide: "Hide them: the file has all that we sell", "Dölj dem: filen har allt som vi säljer";
+    compare: "Compare with the stock", "Jämför med lagret";
+    compare_does: "Nothing changes yet. Empty cells, and what the file has no column for, stay as they are in your ads.",
+        "Inget ändras än. Tomma celler, och det som filen saknar kolumn för, blir kvar som det är i era annonser.";
+    other_file: "Another file", "En annan fil";
 
     // What is done with ads.
     retry: "Retry", "Försök igen";
@@ -489,7 +559,7 @@ texts! {
     paste: "Paste JSON", "Klistra in JSON";
     paste_lead: "Paste ads as JSON or NDJSON, or drop a file. They are checked line by line; then you create those that are valid.",
         "Klistra in annonser som JSON eller NDJSON, eller släpp en fil. De kontrolleras rad för rad; sedan skapar du de giltiga.";
-    paste_tables: "For spreadsheets, run", "För kalkylblad, kör";
+    paste_tables: "A spreadsheet goes in by", "Ett kalkylblad tas in med";
     paste_many: "For files with many ads, run", "För filer med många annonser, kör";
     paste_too_many: "The maximum number of ads is", "Högsta antal annonser är";
     json_of_ads: "Ads as JSON or NDJSON", "Annonser som JSON eller NDJSON";

@@ -22,6 +22,7 @@ pub(super) mod queue;
 pub(super) mod retention;
 pub(super) mod sales;
 pub(super) mod slots;
+pub(super) mod stock_files;
 pub(super) mod uploads;
 pub(super) mod webhooks;
 pub(super) mod words;

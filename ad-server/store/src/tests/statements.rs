@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<(&'static str, Statement)> {
         sql::retention::all(),
         sql::sales::all(),
         sql::slots::all(),
+        sql::stock_files::all(),
         sql::uploads::all(),
         sql::webhooks::all(),
         sql::words::all(),

@@ -8,16 +8,18 @@ mod selection;
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    model::{AdFilter, ChangeQuery, PlanOptions, StockPlan},
-    service::{Access, BulkChange, StockPlanError, StockPlans},
+    model::{AdFilter, ChangeError, ChangeQuery, PlanError, PlanOptions, PlanState, StockPlan},
+    service::{Access, BulkChange, PlanWriter, StockPlanError, StockPlans},
+    violation::Code,
 };
 use ad_parameters::{AdParameters, ApplyParameters, PageParameters};
 use poem::{
     Body, Response,
     http::{HeaderValue, StatusCode, header},
 };
+use serde_json::{Map, Value};
 use tokio::{
-    sync::{Notify, oneshot},
+    sync::{Notify, mpsc, oneshot},
     time::{Instant, sleep, sleep_until, timeout},
 };
 use uuid::Uuid;
@@ -80,6 +82,66 @@ impl StockApi {
             writer.finish().await
         });
         Ok(computed.await.map_err(|_| ApiError::Internal)??)
+    }
+}
+
+/// A row of a file as a plan takes it.
+#[derive(Debug)]
+pub(crate) enum StockRow {
+    /// The payload of an ad, the row, and an estimate of its bytes.
+    Payload { line: u64, bytes: usize, object: Map<String, Value> },
+    /// A row of which no payload could be made: why, and the values that could not be read, by pointer.
+    Unreadable { line: u64, source_id: Option<String>, errors: Vec<ChangeError>, values: Vec<(String, String)> },
+}
+
+impl StockRow {
+    async fn add_to(self, writer: &mut PlanWriter) -> Result<(), StockPlanError> {
+        match self {
+            Self::Payload { line, bytes, object } => writer.add(line, bytes, object).await,
+            Self::Unreadable { line, source_id, errors, values } => {
+                writer.add_unreadable(line, source_id, errors, values).await
+            }
+        }
+    }
+}
+
+impl StockApi {
+    /// A plan of the rows of a file, whose ads keep what the file does not have. `read` runs on a thread of its own, passes rows on until
+    /// that returns false, and says why it could not read on. The plan comes to an end when the client leaves.
+    pub(crate) async fn compare(
+        &self,
+        access: &Access,
+        options: PlanOptions,
+        read: impl FnOnce(&mut dyn FnMut(Vec<StockRow>) -> bool) -> Result<(), PlanError> + Send + 'static,
+    ) -> Result<StockPlan, ApiError> {
+        let slot = timeout(TURN, self.computed.take(access.name(), 1));
+        let slot = slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))?;
+        let (plans, access) = (self.plans.clone(), access.clone());
+        let computed = tokio::spawn(async move {
+            let _slot = slot;
+            let mut writer = plans.begin(&access, options).await?.keep_absent();
+            let (sender, mut parts) = mpsc::channel(1);
+            let reading = tokio::task::spawn_blocking(move || read(&mut |rows| sender.blocking_send(rows).is_ok()));
+            while let Some(rows) = parts.recv().await {
+                for row in rows {
+                    row.add_to(&mut writer).await?;
+                }
+            }
+            let broken = match reading.await {
+                Ok(read) => read.err(),
+                // It has panicked, and what has come is not the whole file.
+                Err(_) => Some(PlanError::of_body(Code::IncompleteBody, None, "The file could not be read to its end")),
+            };
+            if let Some(broken) = broken {
+                return Err(writer.refuse(broken).await);
+            }
+            writer.check().await?;
+            writer.finish().await
+        });
+        match computed.await.map_err(|_| ApiError::Internal)? {
+            Err(StockPlanError::Ended(plan)) if plan.state == PlanState::Refused => Ok(*plan),
+            planned => Ok(planned?),
+        }
     }
 }
 

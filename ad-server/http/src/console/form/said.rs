@@ -70,6 +70,34 @@ pub(in crate::console) fn said(violation: &Violation, kind: Option<&Kind>, langu
     }
 }
 
+/// An error of which only the code is known, and the rule that it breaks, in words about a file.
+pub(in crate::console) fn by_code(code: Code, rule: Option<&str>, language: Language) -> Option<&'static str> {
+    let (english, swedish) = match code {
+        Code::Required | Code::Null | Code::Blank => ("Missing.", "Saknas."),
+        Code::InvalidChoice => {
+            ("It is not in the list of what can be chosen.", "Det finns inte i listan över vad som går att välja.")
+        }
+        Code::OutOfRange => ("The number is too large or too small.", "Talet är för stort eller för litet."),
+        Code::TooLong => ("The text is too long.", "Texten är för lång."),
+        Code::TooShort => ("The text is too short.", "Texten är för kort."),
+        Code::TooMany => ("There are too many.", "Det är för många."),
+        Code::InvalidType | Code::InvalidFormat => ("It cannot be read.", "Det går inte att läsa."),
+        Code::DuplicateItem => ("It is there twice.", "Det finns två gånger."),
+        Code::UnknownField | Code::MisplacedField => {
+            ("It is not for this kind of vehicle.", "Det gäller inte den här typen av fordon.")
+        }
+        Code::AdDeleted => (
+            "The ad was deleted. Give the vehicle another number of yours.",
+            "Annonsen är raderad. Ge fordonet ett annat eget nummer.",
+        ),
+        Code::NoValidAd => ("No row can be used.", "Ingen rad går att använda."),
+        Code::EmptyStock => ("The file has no vehicles.", "Filen har inga fordon."),
+        _ => stated(rule, code)?,
+    };
+    let (english, swedish) = rule.and_then(|rule| stated(Some(rule), code)).unwrap_or((english, swedish));
+    Some(language.pick(english, swedish))
+}
+
 /// What a rule says, by its name, or else by its code.
 fn stated(rule: Option<&str>, code: Code) -> Option<(&'static str, &'static str)> {
     Some(match (rule, code) {

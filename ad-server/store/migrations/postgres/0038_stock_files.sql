@@ -1,0 +1,21 @@
+-- Stock files that somebody has sent to the console, until a day has passed.
+CREATE TABLE stock_files (
+    id UUID PRIMARY KEY,
+    dealer_code TEXT COLLATE "C" NOT NULL,
+    name TEXT NOT NULL, -- as the file was called
+    content TEXT NOT NULL, -- base64
+    plan UUID, -- the latest stock plan of it
+    at BIGINT NOT NULL -- milliseconds since 1970
+);
+
+CREATE INDEX stock_files_of_dealer ON stock_files (dealer_code, at);
+CREATE INDEX stock_files_at ON stock_files (at);
+
+-- What a dealer's people have said about the columns of a stock file, for the next file with the same columns.
+CREATE TABLE column_choices (
+    dealer_code TEXT COLLATE "C" NOT NULL,
+    header TEXT COLLATE "C" NOT NULL, -- checksum of the names of the columns
+    choices TEXT NOT NULL, -- JSON
+    at BIGINT NOT NULL, -- milliseconds since 1970
+    PRIMARY KEY (dealer_code, header)
+);
