@@ -1,5 +1,6 @@
-//! A headless Chromium that tests open pages in, driven through Debian's chromedriver by `WebDriver`. Sizes, colour schemes and memory, which
-//! `WebDriver` does not know, are `DevTools` commands; chromedriver passes them on.
+//! Browsers that tests open pages in, driven by `WebDriver`. Most tests use a headless Chromium through Debian's chromedriver. Sizes, colour
+//! schemes and memory, which `WebDriver` does not know, are `DevTools` commands there; chromedriver passes them on. Firefox and WebKitGTK are
+//! for what differs between engines.
 
 use std::{
     io::{Read, Write},
@@ -25,7 +26,11 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::tools::{self, Tool};
+use crate::{
+    marionette::Firefox,
+    ports,
+    tools::{self, Tool},
+};
 
 /// How often chromedriver is started at most.
 const STARTS: usize = 5;
@@ -39,13 +44,35 @@ pub struct Browser {
     client: Client,
     /// Address of the driver, and path of the session there.
     session: (String, String),
-    /// Chromium ends with it: they are connected by a pipe.
-    _driver: Child,
+    engine: Engine,
+    /// The browser ends with it.
+    _driver: Driver,
     _profile: TempDir,
 }
 
+/// What shows the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Chromium,
+    Firefox,
+    WebKit,
+}
+
+/// What a browser is driven through.
+#[derive(Debug)]
+enum Driver {
+    /// Connected to Chromium by a pipe.
+    Chromium(Child),
+    Firefox(Firefox),
+    WebKit {
+        _driver: Child,
+        /// It has no mode without a display.
+        _display: Child,
+    },
+}
+
 impl Drop for Browser {
-    /// Closes Chromium and waits for that: while it runs, its profile cannot be removed. The client cannot do so where nobody awaits.
+    /// Closes the browser and waits for that: while it runs, its profile cannot be removed. The client cannot do so where nobody awaits.
     fn drop(&mut self) {
         let (driver, path) = &self.session;
         if let Ok(mut stream) = TcpStream::connect(driver) {
@@ -54,7 +81,7 @@ impl Drop for Browser {
                 .and_then(|()| write!(stream, "DELETE {path} HTTP/1.1\r\nHost: {driver}\r\nContent-Length: 0\r\n\r\n"))
                 .and_then(|()| stream.read_exact(&mut [0]));
             if let Err(error) = closed {
-                eprintln!("Chromium was not closed: {error}");
+                eprintln!("{:?} was not closed: {error}", self.engine);
             }
         }
     }
@@ -79,7 +106,6 @@ impl Browser {
         let driver = tools::find(Tool::Program("chromedriver"))?;
         let profile = tempfile::tempdir().expect("a temporary folder can be made");
         let (driver, port) = start_driver(&driver, profile.path()).await;
-        let address = format!("127.0.0.1:{port}");
         let profile_argument = format!("--user-data-dir={}", profile.path().display());
         let capabilities = json!({
             "goog:chromeOptions": {"binary": chromium, "args": [
@@ -89,19 +115,44 @@ impl Browser {
             ]},
             "goog:loggingPrefs": {"browser": "SEVERE"},
         });
+        let address = format!("127.0.0.1:{port}");
+        let browser = Self::drive(Engine::Chromium, Driver::Chromium(driver), address, capabilities, profile).await;
+        browser.devtools("Performance.enable", json!({})).await;
+        Some(browser)
+    }
+
+    /// A browser of another engine, if it is installed.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub async fn start_engine(engine: Engine) -> Option<Self> {
+        let profile = tempfile::tempdir().expect("a temporary folder can be made");
+        let (driver, address) = match engine {
+            Engine::Chromium => return Self::start().await,
+            Engine::Firefox => {
+                let firefox = Firefox::start(&tools::find(Tool::Program("firefox-esr"))?, profile.path()).await;
+                let address = firefox.address.clone();
+                (Driver::Firefox(firefox), address)
+            }
+            Engine::WebKit => {
+                let driver = tools::find(Tool::Program("WebKitWebDriver"))?;
+                let display = tools::find(Tool::Program("Xvfb"))?;
+                start_webkit(&driver, &display, profile.path()).await
+            }
+        };
+        Some(Self::drive(engine, driver, address, json!({}), profile).await)
+    }
+
+    async fn drive(engine: Engine, driver: Driver, address: String, capabilities: Value, profile: TempDir) -> Self {
         let capabilities: Capabilities = serde_json::from_value(capabilities).expect("it is an object");
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&format!("http://{address}"))
-            .await
-            .expect("Chromium starts");
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        let connected = builder.capabilities(capabilities).connect(&format!("http://{address}")).await;
+        let client = connected.unwrap_or_else(|error| panic!("{engine:?} does not start: {error}"));
         let timeouts = TimeoutConfiguration::new(Some(PATIENCE), Some(PATIENCE), None);
         client.update_timeouts(timeouts).await.expect("the driver takes timeouts");
         let id = client.session_id().await.expect("the client answers").expect("a session has an id");
         let session = (address, format!("/session/{id}"));
-        let browser = Self { client, session, _driver: driver, _profile: profile };
-        browser.devtools("Performance.enable", json!({})).await;
-        Some(browser)
+        Self { client, session, engine, _driver: driver, _profile: profile }
     }
 
     /// Opens an address, and waits until it is loaded.
@@ -119,7 +170,13 @@ impl Browser {
     }
 
     /// Shows pages in a window of this size.
+    ///
+    /// # Panics
+    /// When the browser refuses.
     pub async fn resize(&self, width: u32, height: u32) {
+        if self.engine != Engine::Chromium {
+            return self.client.set_window_size(width, height).await.expect("windows have sizes");
+        }
         let window = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", window).await;
     }
@@ -261,7 +318,11 @@ impl Browser {
 
     /// Errors in the console of the browser since the last call: what scripts threw, what could not be loaded, and violations of the
     /// security policy. Errors of the pages of the browser itself, such as its first tab, do not count.
+    /// Only Chromium says them.
     pub async fn complaints(&self) -> Vec<String> {
+        if self.engine != Engine::Chromium {
+            return Vec::new();
+        }
         let log = self.extension("se/log", json!({"type": "browser"})).await;
         let messages = log.as_array().into_iter().flatten().filter_map(|entry| entry["message"].as_str());
         messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
@@ -298,6 +359,36 @@ async fn start_driver(driver: &Path, folder: &Path) -> (Child, u16) {
         }
     }
     panic!("chromedriver has ended {STARTS} times");
+}
+
+/// Starts the driver of WebKitGTK on a display of its own; returns its address.
+async fn start_webkit(driver: &Path, display: &Path, folder: &Path) -> (Driver, String) {
+    let mut display = Command::new(display)
+        .args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("Xvfb starts");
+    let mut lines = BufReader::new(display.stdout.as_mut().expect("it is piped")).lines();
+    let number = lines.next_line().await.expect("Xvfb writes lines").expect("Xvfb says its number");
+    let port = ports::lasting();
+    let driver = Command::new(driver)
+        .arg(format!("--port={port}"))
+        .env("DISPLAY", format!(":{number}"))
+        .env("HOME", folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("WebKitWebDriver starts");
+    let address = format!("127.0.0.1:{port}");
+    let begun = Instant::now();
+    while TcpStream::connect(&address).is_err() {
+        assert!(begun.elapsed() < PATIENCE, "WebKitWebDriver does not listen");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    (Driver::WebKit { _driver: driver, _display: display }, address)
 }
 
 /// A command that chromedriver has beyond `WebDriver`.

@@ -10,6 +10,7 @@ mod client;
 mod clock;
 mod images;
 mod lock;
+mod marionette;
 mod marketplace;
 pub mod photos;
 mod pooler;
@@ -22,7 +23,7 @@ mod server;
 mod store;
 pub mod tools;
 
-pub use browser::{Browser, Cost};
+pub use browser::{Browser, Cost, Engine};
 pub use bucket::{BucketServer, Keys};
 pub use bystander::{Bystander, Latencies, Seen};
 pub use cli::{Cli, Ended};

@@ -34,13 +34,16 @@ pub enum Tool {
 const CI_RUN: &str = "run .ci/run, which installs it in target/tools";
 
 /// Programs, the arguments with which each shows that it works, and how it is installed.
-const PROGRAMS: [(&str, &str, &str); 23] = [
+const PROGRAMS: [(&str, &str, &str); 26] = [
+    ("WebKitWebDriver", "--help", "apt-get install webkit2gtk-driver"),
+    ("Xvfb", "-help", "apt-get install xvfb"),
     ("bash", "--version", "apt-get install bash"),
     ("check-jsonschema", "--version", CI_RUN),
     ("chromedriver", "--version", "apt-get install chromium-driver"),
     ("chromium", "--version", "apt-get install chromium"),
     ("curl", "--version", "apt-get install curl"),
     ("docker-compose", "version", CI_RUN),
+    ("firefox-esr", "--version", "apt-get install firefox-esr"),
     ("initdb", "--version", "apt-get install postgresql"),
     ("kubernetes-validate", "--version", CI_RUN),
     ("moto_server", "--help", CI_RUN),

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Visitor, browser::sign_in, editor::attribute, html};
 use crate::payloads::plain_car;
 
-const HEAD: [&str; 9] =
+pub(super) const HEAD: [&str; 9] =
     ["Lagernr", "Regnr", "Märke", "Modell", "Årsmodell", "Miltal", "Pris SEK", "Utförande", "Säljartext"];
 
 /// A row of the stock, of this number and price.
@@ -30,13 +30,13 @@ fn row(number: u32, brand: &str, year: &str, price: u32) -> Vec<String> {
 }
 
 /// Ten rows, the fifth with a year that is none.
-fn ten_rows() -> Vec<Vec<String>> {
+pub(super) fn ten_rows() -> Vec<Vec<String>> {
     (1..=10)
         .map(|number| row(number, "Volvo", if number == 5 { "tjugo" } else { "2019" }, 100_000 + number * 1000))
         .collect()
 }
 
-fn xlsx(head: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
+pub(super) fn xlsx(head: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet();
     for (column, name) in (0..).zip(head) {

@@ -4,6 +4,7 @@ mod access;
 mod accessibility;
 mod browser;
 mod editor;
+mod engines;
 mod excel;
 mod following;
 mod form_browser;

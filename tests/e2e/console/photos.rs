@@ -13,7 +13,7 @@ use super::{
 use crate::payloads::plain_car;
 
 /// Photos that differ, as files in a folder.
-fn files(folder: &std::path::Path, count: u32) -> Vec<PathBuf> {
+pub(super) fn files(folder: &std::path::Path, count: u32) -> Vec<PathBuf> {
     let file = |number: u32| {
         let path = folder.join(format!("{number}.jpg"));
         std::fs::write(&path, photos::jpeg(&photos::sound(number))).unwrap();
@@ -22,7 +22,7 @@ fn files(folder: &std::path::Path, count: u32) -> Vec<PathBuf> {
     (1..=count).map(file).collect()
 }
 
-fn input(name: &str) -> String {
+pub(super) fn input(name: &str) -> String {
     format!("[id='input-{name}']")
 }
 
