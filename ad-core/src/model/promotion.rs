@@ -201,7 +201,8 @@ impl FromStr for AdsOrder {
 
     fn from_str(text: &str) -> Result<Self, NotAnOrder> {
         let (descending, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-        Ok(Self { by: AdOrder::from_name(name).ok_or(NotAnOrder)?, descending })
+        let by = AdOrder::from_name(name).filter(|_| Self::NAMES.contains(&text));
+        Ok(Self { by: by.ok_or(NotAnOrder)?, descending })
     }
 }
 

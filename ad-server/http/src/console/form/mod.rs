@@ -17,5 +17,6 @@ mod values;
 pub(super) use self::{
     inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of},
     labels::{label, named},
+    said::warned,
     values::{Difference, FormValues, REVISION},
 };
