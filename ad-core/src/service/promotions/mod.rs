@@ -6,6 +6,7 @@ mod run;
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -15,8 +16,8 @@ use crate::{
     fields::FieldErrors,
     filters,
     model::{
-        AdFilter, AdOrder, AdState, AskedBy, Bound, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind,
-        PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
+        AdFilter, AdOrder, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN, MOST_PROMOTIONS, Page,
+        Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport, TimeOfDay,
     },
     ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
     status,
@@ -95,7 +96,25 @@ impl Promotions {
         sent: &Map<String, Value>,
         origin: &RequestOrigin,
     ) -> Result<Promotion, PromotionError> {
-        let promotion = self.planned(access, sent, origin)?;
+        let promotion = self.planned(access, sent, origin, MOST_PER_RUN)?;
+        self.add(access, promotion).await
+    }
+
+    /// Makes a schedule of what a client sends, that runs once, at once, with at most [`MOST_AT_ONCE`] ads. It says no `at` and no `until`.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub async fn create_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, PromotionError> {
+        let promotion = self.planned_once(access, sent, origin)?;
+        self.add(access, promotion).await
+    }
+
+    async fn add(&self, access: &Access, promotion: Promotion) -> Result<Promotion, PromotionError> {
         if self.store.add_promotion(&promotion).await? {
             self.promotion(access, promotion.id).await
         } else {
@@ -109,9 +128,11 @@ impl Promotions {
         access: &Access,
         sent: &Map<String, Value>,
         origin: &RequestOrigin,
+        most_per_run: u32,
     ) -> Result<Promotion, ServiceError> {
         let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
         let mut members = Members::new(sent, &known);
+        members.most_per_run = most_per_run;
         // What is no text is told here, and which dealer is wrong, below.
         members.text("dealer_code", "north-cars");
         let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
@@ -138,6 +159,23 @@ impl Promotions {
         };
         promotion.next_run = promotion.run_after(now);
         Ok(promotion)
+    }
+
+    /// The same for one run, now.
+    fn planned_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, ServiceError> {
+        let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
+        let zone = dealer.map_or(TimeZone::UTC, |dealer| dealer.time_zone());
+        let now = self.service.clock.now();
+        let mut sent = sent.clone();
+        sent.insert("at".to_owned(), TimeOfDay::of(now, &zone).to_string().into());
+        sent.insert("until".to_owned(), LastDay::of(now, &zone).to_string().into());
+        let planned = self.planned(access, &sent, origin, MOST_AT_ONCE)?;
+        Ok(Promotion { next_run: Some(planned.created), ..planned })
     }
 
     /// A schedule.
@@ -242,6 +280,7 @@ impl Promotions {
             merged.remove("dealer_code");
         }
         let mut members = Members::new(&merged, &MEMBERS);
+        members.most_per_run = current.rules.most_per_run.max(MOST_PER_RUN);
         if merged.contains_key("dealer_code") {
             let text = "The dealer cannot be changed. Make another schedule.";
             members.errors.replace("dealer_code", Violation::stated(Code::Immutable, text));
@@ -293,8 +332,23 @@ impl Promotions {
     ) -> Result<(Promotion, PromotionPreview), PromotionError> {
         let promotion = match id {
             Some(id) => self.after_change(&self.promotion(access, id).await?, sent, origin)?,
-            None => self.planned(access, sent, origin)?,
+            None => self.planned(access, sent, origin, MOST_PER_RUN)?,
         };
+        let preview = self.previewed(&promotion).await?;
+        Ok((promotion, preview))
+    }
+
+    /// What [`create_once`](Self::create_once) would do.
+    ///
+    /// # Errors
+    /// As that, but for the number of schedules.
+    pub async fn preview_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<(Promotion, PromotionPreview), PromotionError> {
+        let promotion = self.planned_once(access, sent, origin)?;
         let preview = self.previewed(&promotion).await?;
         Ok((promotion, preview))
     }

@@ -12,7 +12,8 @@
 //! | `help` | what each page is for, the usual tasks, and the first steps of who has no ads |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
-//! | `plans` | one change of many ads, with its preview |
+//! | `plans`, `bump_all` | one change of many ads, with its preview; a bump of all ads that match |
+//! | `views` | saved filters of the stock |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
 //! | `act`, `promotable` | actions on ads; what promotions would cost |
@@ -29,6 +30,7 @@ mod act;
 mod ad;
 mod assets;
 mod badges;
+mod bump_all;
 mod csv;
 mod developers;
 mod editor;
@@ -59,6 +61,7 @@ mod stock;
 mod texts;
 mod timeline;
 mod versions;
+mod views;
 mod visitor;
 mod webhooks;
 mod words;

@@ -267,8 +267,9 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         (done(&visit))
         (actions(&visit, &schedule))
         @if let Some(preview) = &preview { (previewed(&visit, &schedule.dealer_code, preview, &names)) }
-        section.panel aria-labelledby="runs-heading" {
-            h2 #runs-heading { (texts.runs) }
+        section.panel #runs data-live aria-labelledby="runs-heading" {
+            @let is_under_way = runs.rows.iter().any(|run| run.ended.is_none()) || schedule.is_once() && schedule.next_run.is_some();
+            h2 #runs-heading data-under-way[is_under_way] { (texts.runs) }
             @if runs.rows.is_empty() { p { (texts.no_runs) } }
             ol.plain { @for run in &runs.rows { li { (ran(&visit, &schedule.dealer_code, run, &names)) } } }
             (page::paging(&visit, "/schedule", &visit.query, page, runs.rows.len(), Total::Exactly(runs.count)))

@@ -902,8 +902,8 @@ texts! {
     bump_all: "Bump all that match", "Förnya alla som matchar";
     bump_all_does: "Each ad costs what stands here. The bumps are ordered one after the other, also when you leave the page, and never cost more than this sum.",
         "Varje annons kostar det som står här. Förnyelserna beställs en efter en, även om du lämnar sidan, och kostar aldrig mer än den här summan.";
+    once: "once", "en gång";
     bump_all_now: "Bump them", "Förnya dem";
-    more_than_can_be_bumped: "More ads match than can be bumped at once. The rest are left out:", "Fler annonser matchar än som kan förnyas på en gång. Resten lämnas:";
     sold_all_does: "These ads are sold: they leave the marketplaces and are deleted after some days. Until then, each can be undone on its page. Ads that are hidden already stay as they are.",
         "De här annonserna är sålda: de tas bort från marknadsplatserna och tas bort helt efter några dagar. Till dess går var och en att ångra på sin sida. Annonser som redan är dolda blir kvar som de är.";
     mark_as_sold: "Mark as sold", "Markera som sålda";
