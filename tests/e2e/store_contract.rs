@@ -11,7 +11,7 @@ use std::{
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
         ChannelFailure, ChannelStatus, Content, ContentChange, ContentScore, Creation, EarlierPrices, Event, EventPage,
         EventPosition, EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included,
         Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, MOST_REVISIONS, Market, MarketplaceCall, Page, Plan,
@@ -856,7 +856,8 @@ async fn contents_are_filtered_as_they_are_stored(store: &dyn Store) {
     }
     create(store, &ad(9, "south", "south")).await.unwrap();
     let of = async |filters: &[AdFilter]| {
-        let query = AdQuery { filters: filters.to_vec(), order: AdOrder::SourceId, descending: false, ..AdQuery::default() };
+        let query =
+            AdQuery { filters: filters.to_vec(), order: AdOrder::SourceId, descending: false, ..AdQuery::default() };
         let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
         assert_eq!(page.count, page.rows.len() as u64, "{filters:?}");
         page.rows.into_iter().map(|listed| listed.ad.source_id).collect::<String>()
@@ -875,7 +876,8 @@ async fn contents_are_filtered_as_they_are_stored(store: &dyn Store) {
 
     let first = claim(store, at(1000)).await.remove(0);
     assert_eq!(first.stored.ad.source_id, "1");
-    let failed = FailedImage { url: "https://a/1".into(), error: "404 \0".into(), code: Code::ImageFailed, attempts: 1 };
+    let failed =
+        FailedImage { url: "https://a/1".into(), error: "404 \0".into(), code: Code::ImageFailed, attempts: 1 };
     let publication = Publication { failed_images: vec![failed], ..Publication::default() };
     store.record(Record { publication: Some(publication), ..record(&first, Outcome::Finished) }).await.unwrap();
     assert_eq!(of(&[AdFilter::FailedImages(true)]).await, "1");
@@ -898,7 +900,11 @@ async fn contents_are_filtered_as_they_are_stored(store: &dyn Store) {
         assert_eq!(ids.concat(), expected, "{order}");
     }
     let query = AdQuery {
-        filters: vec![AdFilter::Price(Bound::Gte, 0), AdFilter::CategoryId(vec![1020]), AdFilter::Search("fin bil".to_owned())],
+        filters: vec![
+            AdFilter::Price(Bound::Gte, 0),
+            AdFilter::CategoryId(vec![1020]),
+            AdFilter::Search("fin bil".to_owned()),
+        ],
         page: Page { limit: 1, offset: 0 },
         ..AdQuery::default()
     };

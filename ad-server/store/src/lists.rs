@@ -325,7 +325,10 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, way: &Way<'_>) -
         }
     };
     // The result of a search is materialised for the number and the page; anything else is read twice as quickly.
-    let is_read_twice = searches.is_empty() && few.is_none() && !contents::sorts(query.order) && !others.iter().any(|filter| contents::reads(filter));
+    let is_read_twice = searches.is_empty()
+        && few.is_none()
+        && !contents::sorts(query.order)
+        && !others.iter().any(|filter| contents::reads(filter));
     let materialized = if is_read_twice { "NOT MATERIALIZED" } else { "MATERIALIZED" };
     let mut conditions = values.within(scope, "dealer_code");
     for filter in &others {

@@ -8,6 +8,7 @@ mod following;
 mod form_browser;
 mod help;
 mod hostile;
+mod many;
 mod money;
 mod operators;
 mod pages;

@@ -16,8 +16,9 @@ use crate::{
     fields::FieldErrors,
     filters,
     model::{
-        AdFilter, AdOrder, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN, MOST_PROMOTIONS, Page,
-        Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport, TimeOfDay,
+        AdFilter, AdOrder, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN, MOST_PROMOTIONS,
+        Page, Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
+        TimeOfDay,
     },
     ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
     status,
@@ -26,6 +27,9 @@ use crate::{
 
 /// Reads `select` of a schedule: the conditions by the names of the parameters of a list, or their errors.
 pub type SelectAds = fn(&Map<String, Value>) -> Result<Vec<AdFilter>, FieldErrors>;
+
+/// Schedules that ran once and are kept of a dealer when there is another one.
+const KEPT_ONCE: usize = 20;
 
 /// Maximum number of attempts of a change whose schedule is changed concurrently.
 const ATTEMPTS: usize = 20;
@@ -100,7 +104,8 @@ impl Promotions {
         self.add(access, promotion).await
     }
 
-    /// Makes a schedule of what a client sends, that runs once, at once, with at most [`MOST_AT_ONCE`] ads. It says no `at` and no `until`.
+    /// Makes a schedule of what a client sends, that runs once, at once, with at most [`MOST_AT_ONCE`] ads. It says no `at` and no `until`. Of those
+    /// that ran before, the newest 20 of the dealer are kept.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -111,6 +116,13 @@ impl Promotions {
         origin: &RequestOrigin,
     ) -> Result<Promotion, PromotionError> {
         let promotion = self.planned_once(access, sent, origin)?;
+        let all = Page { limit: MAX_LIMIT, offset: 0 };
+        let known = self.store.promotions(Scope::Dealer(&promotion.dealer_code), all).await?.rows;
+        // Newest first. What they have cost stays in the account.
+        let over = known.iter().filter(|known| known.is_once() && known.next_run.is_none());
+        for old in over.skip(KEPT_ONCE) {
+            self.store.remove_promotion(old.id).await?;
+        }
         self.add(access, promotion).await
     }
 

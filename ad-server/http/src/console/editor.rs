@@ -14,7 +14,9 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
-    form::{AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned},
+    form::{
+        AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
+    },
     page::{self, NoticeKind, Section},
     quality, show,
     texts::Texts,

@@ -119,10 +119,7 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
         Some(days) => days.iter().map(|day| weekday(texts, *day)).collect::<Vec<_>>().join(", "),
         None => texts.every_day.to_owned(),
     };
-    let mut parts = vec![
-        kind_of(visit, rules.kind).to_owned(),
-        which(texts, rules),
-    ];
+    let mut parts = vec![kind_of(visit, rules.kind).to_owned(), which(texts, rules)];
     if is_once {
         parts.push(format!("{} {}", texts.at_most, rules.most_per_run));
         parts.extend(rules.until.map(|day| format!("{} {day} {}", texts.once, rules.at)));

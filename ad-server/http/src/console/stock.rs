@@ -413,7 +413,8 @@ fn can_select(visit: &Visit) -> bool {
 fn head(visit: &Visit, query: &AdQuery, total: Total) -> Markup {
     let texts = visit.visitor.texts;
     let is_short = matches!(total, Total::Exactly(count) if count <= SORTED);
-    let sorts_short = |order: AdOrder, name: &str| html! { @if is_short { (sorts(visit, query, order, name)) } @else { (name) } };
+    let sorts_short =
+        |order: AdOrder, name: &str| html! { @if is_short { (sorts(visit, query, order, name)) } @else { (name) } };
     let sorted =
         |order: AdOrder| (query.order == order).then_some(if query.descending { "descending" } else { "ascending" });
     html! {

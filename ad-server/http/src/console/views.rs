@@ -1,11 +1,11 @@
 //! Saved views: filters and order of the stock under a name. They are kept in a cookie: the console knows tokens and links, but not who the
 //! same person is on another computer.
 
+use maud::{Markup, html};
 use poem::{
     Response,
     http::{HeaderValue, header},
 };
-use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
@@ -116,7 +116,8 @@ fn kept(visit: &Visit, back: &str, views: &str) -> PageResult {
     let (name, path) = (cookie_name(visit), visit.visitor.address("/"));
     let secure = if visit.visitor.is_secure() { "; Secure" } else { "" };
     let cookie = format!("{name}={views}; Path={path}; Max-Age={KEPT}; HttpOnly; SameSite=Lax{secure}");
-    let cookie = HeaderValue::try_from(cookie).map_err(|_| ApiError::BadBody("The view has no such name.".to_owned()))?;
+    let cookie =
+        HeaderValue::try_from(cookie).map_err(|_| ApiError::BadBody("The view has no such name.".to_owned()))?;
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
