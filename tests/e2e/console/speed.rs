@@ -132,8 +132,8 @@ async fn a_dealer_with_three_thousand_ads() {
     let all = [("change", "bump"), ("matching", "")];
     let question = super::html(&visitor.post("/console/bulk", &all).await);
     println!("bump: question after {:?}", begin.elapsed());
-    assert!(question.contains("60\u{202f}000 SEK"), "{question}");
-    let confirmed = [&all[..], &[("confirmed", "yes"), ("count", "3000"), ("sum", "60000")]].concat();
+    assert!(question.contains("120\u{202f}000 SEK"), "{question}");
+    let confirmed = [&all[..], &[("confirmed", "yes"), ("count", "3000"), ("sum", "120000")]].concat();
     let schedule = visitor.post("/console/bulk", &confirmed).await.header("location").unwrap().to_owned();
     println!("bump: all ordered after {:?}", waits(&visitor, &schedule, "Over").await);
     let form = [("change", "sold"), ("matching", "")];

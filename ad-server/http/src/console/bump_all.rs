@@ -107,6 +107,9 @@ async fn shown(
         }
         p.lead { (texts.bump_all_does) }
         @if let Some(left) = left { p { (money(language, left, &preview.currency)) " " (texts.left_this_month) "." } }
+        @if count + preview.skipped.len() >= MOST_AT_ONCE as usize {
+            p { strong { (texts.at_most) " " (number(MOST_AT_ONCE.into())) } " " (texts.bump_all_most) }
+        }
         @if count == 0 { (page::notice(NoticeKind::Error, &html! { p { (texts.nothing_to_promote) } })) }
         (schedules::previewed(visit, &planned.dealer_code, preview, names))
         form.actions method="post" action=(visit.visitor.address("/bulk")) {

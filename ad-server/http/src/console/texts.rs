@@ -902,6 +902,8 @@ texts! {
     bump_all: "Bump all that match", "Förnya alla som matchar";
     bump_all_does: "Each ad costs what stands here. The bumps are ordered one after the other, also when you leave the page, and never cost more than this sum.",
         "Varje annons kostar det som står här. Förnyelserna beställs en efter en, även om du lämnar sidan, och kostar aldrig mer än den här summan.";
+    bump_all_most: "ads at once, those first that were not changed or bumped for longest. Bump the rest afterwards.",
+        "annonser på en gång, de först som inte har ändrats eller förnyats på längst. Förnya resten efteråt.";
     once: "once", "en gång";
     bump_all_now: "Bump them", "Förnya dem";
     sold_all_does: "These ads are sold: they leave the marketplaces and are deleted after some days. Until then, each can be undone on its page. Ads that are hidden already stay as they are.",
