@@ -151,7 +151,10 @@ async fn all_ads_that_match_are_bumped_for_the_sum_that_was_shown() {
     })
     .await;
     assert!(page.contains("once") && page.contains("200 SEK"), "{page}");
-    eventually("the schedule is over", async || visitor.page(&schedule).await.contains("Over").then_some(())).await;
+    eventually("the schedule is over", async || {
+        visitor.page(&schedule).await.contains("at-rest\">Over<").then_some(())
+    })
+    .await;
     let account = server.client.get("/v4/account").await.expect(200);
     assert_eq!(account["budget"]["spent"], json!(200), "{account}");
     let schedules = server.client.get("/v4/promotions").await.expect(200);

@@ -135,7 +135,7 @@ async fn a_dealer_with_three_thousand_ads() {
     assert!(question.contains("120\u{202f}000 SEK"), "{question}");
     let confirmed = [&all[..], &[("confirmed", "yes"), ("count", "3000"), ("sum", "120000")]].concat();
     let schedule = visitor.post("/console/bulk", &confirmed).await.header("location").unwrap().to_owned();
-    println!("bump: all ordered after {:?}", waits(&visitor, &schedule, "Over").await);
+    println!("bump: all ordered after {:?}", waits(&visitor, &schedule, "at-rest\">Over<").await);
     let form = [("change", "sold"), ("matching", "")];
     let plan = visitor.post("/console/bulk", &form).await.header("location").unwrap().to_owned();
     waits(&visitor, &plan, "Mark as sold").await;

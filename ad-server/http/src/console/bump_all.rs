@@ -94,10 +94,8 @@ async fn shown(
     let count = preview.promoted.len();
     let dealer = visit.visitor.context.service.dealers_in(&visit.caller.scope);
     let has_tariff = dealer.iter().any(|dealer| dealer.code == planned.dealer_code && dealer.tariff.is_some());
-    let left = match has_tariff {
-        true => visit.visitor.context.service.account(&planned.dealer_code).await?.budget.left,
-        false => None,
-    };
+    let left =
+        if has_tariff { visit.visitor.context.service.account(&planned.dealer_code).await?.budget.left } else { None };
     Ok(html! {
         div.heading {
             div {
