@@ -155,8 +155,11 @@ async fn all_ads_that_match_are_bumped_for_the_sum_that_was_shown() {
         visitor.page(&schedule).await.contains("at-rest\">Over<").then_some(())
     })
     .await;
-    let account = server.client.get("/v4/account").await.expect(200);
-    assert_eq!(account["budget"]["spent"], json!(200), "{account}");
+    eventually("the bumps are charged", async || {
+        let account = server.client.get("/v4/account").await.expect(200);
+        (account["budget"]["spent"] == 200 && account["budget"]["reserved"] == 0).then_some(())
+    })
+    .await;
     let schedules = server.client.get("/v4/promotions").await.expect(200);
     assert_eq!(schedules["results"][0]["next_run"], Value::Null, "it runs once");
 
