@@ -6,6 +6,7 @@ use crate::{
     categories::Category,
     model::{Ad, AdFilter, AdOrder, Bound, LogEntry, LogQuery},
     ports::StoredAd,
+    prices,
     words::{self, WordSearch},
 };
 
@@ -31,6 +32,15 @@ pub(crate) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) ->
                 && ad.content.registration_number().as_deref() == Some(plate.as_str())
         }
         AdFilter::QualityScore(bound, score) => is_within(&quality_score, *bound, score),
+        AdFilter::Brand(brand) => ad.content.text("category_fields.brand") == Some(brand),
+        AdFilter::Price(bound, limit) => {
+            prices::amount(&ad.content).is_some_and(|amount| is_within(&amount, *bound, &f64::from(*limit)))
+        }
+        AdFilter::ImageCount(bound, limit) => {
+            let images = ad.content.image_urls().count();
+            is_within(&u32::try_from(images).unwrap_or(u32::MAX), *bound, limit)
+        }
+        AdFilter::FailedImages(has_some) => *has_some != stored.publication.failed_images.is_empty(),
         AdFilter::Time(order, bound, time) => {
             let of_the_ad = if *order == AdOrder::Updated { ad.updated } else { ad.created };
             is_within(&of_the_ad, *bound, time)
@@ -38,7 +48,7 @@ pub(crate) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) ->
     }
 }
 
-fn is_within<T: Ord>(value: &T, bound: Bound, limit: &T) -> bool {
+fn is_within<T: PartialOrd>(value: &T, bound: Bound, limit: &T) -> bool {
     match bound {
         Bound::Gt => value > limit,
         Bound::Gte => value >= limit,
@@ -52,9 +62,14 @@ fn contains(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// The order of two ads; equal if the order of creation decides.
-pub(crate) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
+/// The order of two ads with their quality scores; equal if the order of creation decides.
+pub(crate) fn compare(order: AdOrder, (one, score): (&Ad, u8), (other, other_score): (&Ad, u8)) -> Ordering {
     match order {
+        AdOrder::QualityScore => score.cmp(&other_score),
+        AdOrder::Price => {
+            let amount = |ad: &Ad| prices::amount(&ad.content).unwrap_or(-1.0);
+            amount(one).total_cmp(&amount(other))
+        }
         AdOrder::Created => one.created.cmp(&other.created),
         AdOrder::Updated => one.updated.cmp(&other.updated),
         AdOrder::SourceId => one.source_id.cmp(&other.source_id),

@@ -17,6 +17,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     categories::price::{LIST, REDUCED},
@@ -57,6 +58,16 @@ pub fn history(ad: &Ad, mut earlier: Vec<EarlierPrices>, now: Timestamp) -> Pric
 /// The prices of an ad.
 pub(crate) fn of(content: &Content) -> Vec<Price> {
     content.get("price").and_then(|price| Vec::deserialize(price).ok()).unwrap_or_default()
+}
+
+/// The amount of the price that applies: of the first one of type `reduced` or, without one, of the first one of type `list`.
+pub(crate) fn amount(content: &Content) -> Option<f64> {
+    let prices = content.get("price")?.as_array()?;
+    let of_kind = |kind: &str| {
+        let of_kind = |price: &&Value| price.get("type").and_then(Value::as_str) == Some(kind);
+        prices.iter().filter(of_kind).find_map(|price| price.get("amount")?.as_f64())
+    };
+    of_kind(REDUCED).or_else(|| of_kind(LIST))
 }
 
 /// The prices that new content replaces; `None` if it has the same.
@@ -121,7 +132,7 @@ fn is_less(one: &serde_json::Number, other: &serde_json::Number) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
     use uuid::Uuid;
 
     use super::*;

@@ -186,6 +186,7 @@ pub async fn start(settings: &Settings) -> Result<RunningService, AppError> {
         database: database.clone(),
         clock: Arc::clone(&clock),
         ids: Arc::clone(&ids),
+        kept: settings.sold_kept.duration(),
     };
     background.workers.push(tokio::spawn(sales.run(stopped.clone())));
     let context = Context {

@@ -11,7 +11,7 @@ use std::{
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
         ChannelFailure, ChannelStatus, Content, ContentChange, ContentScore, Creation, EarlierPrices, Event, EventPage,
         EventPosition, EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included,
         Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, MOST_REVISIONS, Market, MarketplaceCall, Page, Plan,
@@ -156,6 +156,7 @@ contract!(
     who_waits_for_events_is_woken_by_those_of_its_dealers,
     every_commit_sets_the_status,
     every_commit_sets_the_quality_score,
+    contents_are_filtered_as_they_are_stored,
     earlier_prices_come_with_the_ad,
     earlier_prices_are_bounded,
     changes_of_the_content_are_recorded,
@@ -830,6 +831,91 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
     has(10).await;
     finish(store, &claim(store, at(1000)).await.remove(0)).await;
     has(10).await;
+}
+
+async fn contents_are_filtered_as_they_are_stored(store: &dyn Store) {
+    let price = |kind: &str, amount: &str| json!({"type": kind, "amount": amount.parse::<serde_json::Number>().unwrap(), "currency": "SEK"});
+    let photos = |count: u32| json!((0..count).map(|number| format!("https://a/{number}.jpg")).collect::<Vec<_>>());
+    let contents = [
+        json!({"title": "a \0 b \\u0000", "price": [price("list", "200000")], "image_urls": photos(2), "category_fields": {"brand": "volvo"}}),
+        // Buyers pay the reduced price, wherever it stands.
+        json!({"price": [price("list", "250000"), price("leasing", "2000"), price("reduced", "199999.99")], "image_urls": photos(1),
+            "category_fields": {"brand": "VOLVO"}}),
+        // Neither leasing nor what is no amount is a price.
+        json!({"price": [price("leasing", "3000"), price("monthly", "3000"), {"type": "list", "amount": "200000"}], "image_urls": photos(0),
+            "category_fields": {"brand": null}}),
+        json!({"price": [{"type": "reduced", "amount": null}, price("list", "2.0E5"), price("list", "1")], "image_urls": null}),
+        json!({"price": [], "category_fields": {}}),
+        json!({"price": [7, "x", null, [price("list", "200000")]], "category_fields": "none", "image_urls": "https://a/1.jpg"}),
+        json!({"price": price("list", "200000"), "image_urls": {"0": "https://a/1.jpg"}, "category_fields": {"brand": "saab \0"}}),
+        json!({}),
+    ];
+    for (number, content) in (1_u128..).zip(contents) {
+        let content = Content::from(content.as_object().unwrap().clone());
+        create(store, &Ad { content, ..ad(number, "north", &number.to_string()) }).await.unwrap();
+    }
+    create(store, &ad(9, "south", "south")).await.unwrap();
+    let of = async |filters: &[AdFilter]| {
+        let query =
+            AdQuery { filters: filters.to_vec(), order: AdOrder::SourceId, descending: false, ..AdQuery::default() };
+        let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
+        assert_eq!(page.count, page.rows.len() as u64, "{filters:?}");
+        page.rows.into_iter().map(|listed| listed.ad.source_id).collect::<String>()
+    };
+    assert_eq!(of(&[AdFilter::Brand("volvo".to_owned())]).await, "1");
+    assert_eq!(of(&[AdFilter::Brand("VOLVO".to_owned())]).await, "2");
+    assert_eq!(of(&[AdFilter::Brand("none".to_owned())]).await, "");
+    assert_eq!(of(&[AdFilter::Price(Bound::Gte, 200_000)]).await, "14");
+    assert_eq!(of(&[AdFilter::Price(Bound::Lt, 200_000)]).await, "2");
+    assert_eq!(of(&[AdFilter::Price(Bound::Gte, 0)]).await, "124", "those with a price");
+    assert_eq!(of(&[AdFilter::Price(Bound::Gt, 199_999), AdFilter::Price(Bound::Lte, 200_000)]).await, "124");
+    assert_eq!(of(&[AdFilter::ImageCount(Bound::Lt, 1)]).await, "345678");
+    assert_eq!(of(&[AdFilter::ImageCount(Bound::Gte, 2)]).await, "1");
+    assert_eq!(of(&[AdFilter::ImageCount(Bound::Lt, 3), AdFilter::Brand("volvo".to_owned())]).await, "1");
+    assert_eq!(of(&[AdFilter::FailedImages(true)]).await, "");
+
+    let first = claim(store, at(1000)).await.remove(0);
+    assert_eq!(first.stored.ad.source_id, "1");
+    let failed =
+        FailedImage { url: "https://a/1".into(), error: "404 \0".into(), code: Code::ImageFailed, attempts: 1 };
+    let publication = Publication { failed_images: vec![failed], ..Publication::default() };
+    store.record(Record { publication: Some(publication), ..record(&first, Outcome::Finished) }).await.unwrap();
+    assert_eq!(of(&[AdFilter::FailedImages(true)]).await, "1");
+    assert_eq!(of(&[AdFilter::FailedImages(false), AdFilter::Price(Bound::Gte, 0)]).await, "24");
+
+    // With other conditions, orders and pages.
+    for (order, descending, expected) in [
+        (AdOrder::Price, false, "35678214"),
+        (AdOrder::Price, true, "41287653"),
+        (AdOrder::QualityScore, true, "12345678"),
+    ] {
+        let query = AdQuery { order, descending, ..AdQuery::default() };
+        let rows = store.list(Scope::Dealer("north"), &query).await.unwrap().rows;
+        let mut ids: Vec<_> = rows.iter().map(|listed| listed.ad.source_id.clone()).collect();
+        if order == AdOrder::QualityScore {
+            let scores: Vec<_> = rows.iter().map(|listed| ad_core::quality::score(&listed.ad, &[])).collect();
+            assert!(scores.is_sorted_by(|one, next| one >= next), "{scores:?}");
+            ids.sort();
+        }
+        assert_eq!(ids.concat(), expected, "{order}");
+    }
+    let query = AdQuery {
+        filters: vec![
+            AdFilter::Price(Bound::Gte, 0),
+            AdFilter::CategoryId(vec![1020]),
+            AdFilter::Search("fin bil".to_owned()),
+        ],
+        page: Page { limit: 1, offset: 0 },
+        ..AdQuery::default()
+    };
+    assert_eq!(store.list(Scope::Dealer("north"), &query).await.unwrap().count, 0, "none has such a text");
+    let query = AdQuery {
+        filters: vec![AdFilter::Price(Bound::Gte, 0), AdFilter::CategoryId(vec![1020])],
+        page: Page { limit: 1, offset: 1 },
+        ..AdQuery::default()
+    };
+    let page = store.list(Scope::Dealers(&["north".to_owned(), "south".to_owned()]), &query).await.unwrap();
+    assert_eq!((page.count, page.rows[0].ad.source_id.as_str()), (3, "2"), "the newest but one");
 }
 
 async fn progress_survives(store: &dyn Store) {

@@ -14,7 +14,7 @@ use ad_core::{
 
 use super::{
     DEFAULT_EVENTS, DEFAULT_LIMIT, FromParameters, MAX_EVENTS, MAX_WAIT, Parameter, ToParameters,
-    table::{LOG_ORDERINGS, ORDERINGS},
+    table::{LOG_ORDERINGS, MOST_IMAGES, MOST_PRICE, ORDERINGS},
     values::{ParameterValues, lost_plus, not_a_category, not_a_uuid},
 };
 
@@ -30,6 +30,8 @@ const BOUNDS: [(&str, AdOrder, Bound); 8] = [
     ("updated__lte", AdOrder::Updated, Bound::Lte),
 ];
 
+const PRICE_BOUNDS: [(&str, Bound); 2] = [("price__lt", Bound::Lt), ("price__gte", Bound::Gte)];
+const IMAGE_BOUNDS: [(&str, Bound); 2] = [("image_count__lt", Bound::Lt), ("image_count__gte", Bound::Gte)];
 const SCORE_BOUNDS: [(&str, Bound); 2] = [("quality_score__lt", Bound::Lt), ("quality_score__gte", Bound::Gte)];
 
 fn not_a_time(text: &str) -> Violation {
@@ -62,6 +64,14 @@ impl FromParameters for AdQuery {
             let score = values.bounded(name, 0, 100).and_then(|score| u8::try_from(score).ok());
             filters.extend(score.map(|score| AdFilter::QualityScore(bound, score)));
         }
+        filters.extend(values.text("brand").map(|brand| AdFilter::Brand(brand.to_owned())));
+        for (name, bound) in PRICE_BOUNDS {
+            filters.extend(values.bounded(name, 0, MOST_PRICE).map(|amount| AdFilter::Price(bound, amount)));
+        }
+        for (name, bound) in IMAGE_BOUNDS {
+            filters.extend(values.bounded(name, 0, MOST_IMAGES).map(|count| AdFilter::ImageCount(bound, count)));
+        }
+        filters.extend(values.parsed("failed_images", not_a_flag, boolean).map(AdFilter::FailedImages));
         for (name, order, bound) in BOUNDS {
             let time = values.parsed(name, not_a_time, |text| text.parse().ok());
             filters.extend(time.map(|time| AdFilter::Time(order, bound, time)));
@@ -112,15 +122,21 @@ fn of_filter(filter: &AdFilter) -> Option<(&'static str, String)> {
         AdFilter::Words(text) => ("q", text.clone()),
         AdFilter::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
         AdFilter::RegistrationNumber(plate) => ("registration_number", plate.clone()),
-        AdFilter::QualityScore(bound, score) => {
-            let (name, _) = *SCORE_BOUNDS.iter().find(|(_, known)| known == bound)?;
-            (name, score.to_string())
-        }
+        AdFilter::QualityScore(bound, score) => (of_bound(&SCORE_BOUNDS, *bound)?, score.to_string()),
+        AdFilter::Brand(brand) => ("brand", brand.clone()),
+        AdFilter::Price(bound, amount) => (of_bound(&PRICE_BOUNDS, *bound)?, amount.to_string()),
+        AdFilter::ImageCount(bound, count) => (of_bound(&IMAGE_BOUNDS, *bound)?, count.to_string()),
+        AdFilter::FailedImages(has_some) => ("failed_images", has_some.to_string()),
         AdFilter::Time(order, bound, time) => {
             let (name, ..) = *BOUNDS.iter().find(|(_, known, side)| (known, side) == (order, bound))?;
             (name, time.to_string())
         }
     })
+}
+
+/// The parameter of a bound.
+fn of_bound(bounds: &[(&'static str, Bound)], bound: Bound) -> Option<&'static str> {
+    bounds.iter().find(|(_, known)| *known == bound).map(|(name, _)| *name)
 }
 
 /// The parameters of a page; what is the default is left out.
@@ -148,10 +164,7 @@ pub struct AdParameters {
 impl FromParameters for AdParameters {
     fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = ParameterValues::new(parameters, query);
-        let mut flag = |name| {
-            let wrong = |_: &str| Violation::stated(Code::InvalidType, "Must be true or false.");
-            values.parsed(name, wrong, boolean).unwrap_or(false)
-        };
+        let mut flag = |name| values.parsed(name, not_a_flag, boolean).unwrap_or(false);
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         let at = values.parsed("at", not_a_time, |text| text.parse().ok());
@@ -163,6 +176,10 @@ impl FromParameters for AdParameters {
         included.log |= fields.is_none() && parameters.iter().any(|parameter| parameter.name == "fields");
         values.done(Self { dealer_code, exclude, fields, included, at })
     }
+}
+
+fn not_a_flag(_: &str) -> Violation {
+    Violation::stated(Code::InvalidType, "Must be true or false.")
 }
 
 fn boolean(text: &str) -> Option<bool> {

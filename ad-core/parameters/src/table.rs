@@ -55,9 +55,25 @@ const fn takes(name: &'static str, takes: Takes, doc: &'static str) -> Parameter
 const LIMIT: Parameter = takes("limit", Takes::Number(1, MAX_LIMIT as u64), "Page size, 1 to 500; 50 if absent");
 const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Rows to skip; 0 if absent");
 
+/// Largest number in a bound on the price.
+pub(super) const MOST_PRICE: u32 = 1_000_000_000;
+/// Largest number in a bound on the number of images.
+pub(super) const MOST_IMAGES: u32 = 1000;
+
 const FIELDS: Parameter = takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas");
 /// Orders of ads: by the name of an [`AdOrder`], descending with a hyphen before it.
-pub(super) const ORDERINGS: &[&str] = &["-created", "created", "-updated", "updated", "-source_id", "source_id"];
+pub(super) const ORDERINGS: &[&str] = &[
+    "-created",
+    "created",
+    "-updated",
+    "updated",
+    "-source_id",
+    "source_id",
+    "-quality_score",
+    "quality_score",
+    "-price",
+    "price",
+];
 pub(super) const LOG_ORDERINGS: &[&str] = &["-created", "created"];
 /// What `include` adds to an ad that is read.
 const INCLUDED: &[&str] = &["log", "status", "quality"];
@@ -88,6 +104,12 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("registration_number", Takes::Text(MAX_TEXT), "Licence plate, in any case; registered vehicles only"),
     takes("quality_score__lt", Takes::Number(0, 100), "Quality score below this"),
     takes("quality_score__gte", Takes::Number(0, 100), "Quality score at or above this"),
+    takes("brand", Takes::Text(MAX_TEXT), "Exactly this `category_fields.brand`"),
+    takes("price__lt", Takes::Number(0, MOST_PRICE as u64), "Price below this, whatever the currency: the `reduced` one, or else the `list` one"),
+    takes("price__gte", Takes::Number(0, MOST_PRICE as u64), "Price at or above this"),
+    takes("image_count__lt", Takes::Number(0, MOST_IMAGES as u64), "Fewer `image_urls` than this; 1 for ads without photos"),
+    takes("image_count__gte", Takes::Number(0, MOST_IMAGES as u64), "At least so many `image_urls`"),
+    takes("failed_images", Takes::Boolean, "Whether some of the `image_urls` could not be fetched or stored"),
     takes("created__gt", Takes::Time, "Created after this time"),
     takes("created__gte", Takes::Time, "Created at or after this time"),
     takes("created__lt", Takes::Time, "Created before this time"),

@@ -83,6 +83,13 @@ fn every_filter_is_understood() {
         ("registration_number=abc 12d".to_owned(), AdFilter::RegistrationNumber("ABC12D".to_owned())),
         ("quality_score__lt=50".to_owned(), AdFilter::QualityScore(Bound::Lt, 50)),
         ("quality_score__gte=0".to_owned(), AdFilter::QualityScore(Bound::Gte, 0)),
+        ("brand=volvo".to_owned(), AdFilter::Brand("volvo".to_owned())),
+        ("price__lt=200000".to_owned(), AdFilter::Price(Bound::Lt, 200_000)),
+        ("price__gte=0".to_owned(), AdFilter::Price(Bound::Gte, 0)),
+        ("image_count__lt=1".to_owned(), AdFilter::ImageCount(Bound::Lt, 1)),
+        ("image_count__gte=20".to_owned(), AdFilter::ImageCount(Bound::Gte, 20)),
+        ("failed_images=true".to_owned(), AdFilter::FailedImages(true)),
+        ("failed_images=0".to_owned(), AdFilter::FailedImages(false)),
         ("created__gt=2026-01-15 10:00:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Gt, time)),
         ("created__lte=2026-01-15T11:00:00+01:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Lte, time)),
         ("updated__gte=2026-01-15T10:00:00.000Z".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Gte, time)),
@@ -145,6 +152,10 @@ fn what_is_wrong_is_refused_at_its_parameter() {
         ("quality_score__lt=101", "quality_score__lt", json!(["Must be 0 to 100."])),
         ("quality_score__gte=-1", "quality_score__gte", json!(["Must be 0 to 100."])),
         ("quality_score__gte=high", "quality_score__gte", json!([integer])),
+        ("price__lt=199900.50", "price__lt", json!([integer])),
+        ("price__gte=-1", "price__gte", json!(["Must be 0 to 1000000000."])),
+        ("image_count__lt=1001", "image_count__lt", json!(["Must be 0 to 1000."])),
+        ("failed_images=some", "failed_images", json!(["Must be true or false."])),
         ("limit=501", "limit", json!(["Must be 1 to 500."])),
         ("limit=0", "limit", json!(["Must be 1 to 500."])),
         ("limit=-1", "limit", json!(["Must be 1 to 500."])),
@@ -156,7 +167,7 @@ fn what_is_wrong_is_refused_at_its_parameter() {
             "ordering",
             json!([
                 "\"title\" is not a valid choice.",
-                "Valid choices: \"-created\", \"created\", \"-updated\", \"updated\", \"-source_id\", \"source_id\"."
+                "Valid choices: \"-created\", \"created\", \"-updated\", \"updated\", \"-source_id\", \"source_id\", \"-quality_score\", \"quality_score\", \"-price\", \"price\"."
             ]),
         ),
         (

@@ -542,7 +542,10 @@ impl Store for MemoryStore {
         };
         let mut rows: Vec<&AdRow> = tables.ads.iter().filter(asked_for).collect();
         // Stable: equal ads stay in the order of creation.
-        rows.sort_by(|one, other| filters::compare(query.order, &one.stored.ad, &other.stored.ad));
+        rows.sort_by(|one, other| {
+            let [one, other] = [one, other].map(|row| (&row.stored.ad, row.quality_score));
+            filters::compare(query.order, one, other)
+        });
         let bytes = |row: &&AdRow| {
             let content = if query.asks_for_content() { bytes_of(&row.stored.ad.content) } else { 0 };
             let images = if query.asks_for_images() { bytes_of(&row.stored.ad.image_refs) } else { 0 };

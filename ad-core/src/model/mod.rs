@@ -74,9 +74,9 @@ pub use plan::{
 pub use price::{AppliedPrice, EarlierPrices, MOST_EARLIER_PRICES, Price, PriceHistory, PricePeriod, Reduction};
 pub(crate) use promotion::sum;
 pub use promotion::{
-    AdsOrder, DEFAULT_PER_RUN, LastDay, MOST_AGE_DAYS, MOST_CANDIDATES, MOST_PER_RUN, MOST_PROMOTIONS, MOST_RUNS,
-    NotADay, NotATimeOfDay, NotAnOrder, PreviewedAd, PromotedAd, Promotion, PromotionPreview, PromotionRules,
-    PromotionRun, RunAd, RunOutcome, SkippedAd, TimeOfDay, Weekday,
+    AdsOrder, DEFAULT_PER_RUN, LastDay, MOST_AGE_DAYS, MOST_AT_ONCE, MOST_CANDIDATES, MOST_PER_RUN, MOST_PROMOTIONS,
+    MOST_RUNS, NotADay, NotATimeOfDay, NotAnOrder, PreviewedAd, PromotedAd, Promotion, PromotionPreview,
+    PromotionRules, PromotionRun, RunAd, RunOutcome, SkippedAd, TimeOfDay, Weekday,
 };
 pub use quality::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,

@@ -27,6 +27,9 @@ pub const MOST_PROMOTIONS: u32 = 100;
 /// Maximum number of ads that a run promotes.
 pub const MOST_PER_RUN: u32 = 500;
 
+/// Maximum number of ads of a schedule that runs once, at once.
+pub const MOST_AT_ONCE: u32 = 3000;
+
 /// Number of ads that a run promotes at most, unless its schedule says otherwise.
 pub const DEFAULT_PER_RUN: u32 = 100;
 
@@ -73,6 +76,14 @@ impl Weekday {
 /// The time of day of a schedule, such as `08:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOfDay(Time);
+
+impl TimeOfDay {
+    /// The minute in which a time is.
+    pub fn of(time: Timestamp, zone: &TimeZone) -> Self {
+        let time = local(time, zone).time();
+        Self(Time::new(time.hour(), time.minute(), 0, 0).unwrap_or(time))
+    }
+}
 
 /// A text that is no [`TimeOfDay`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -201,7 +212,8 @@ impl FromStr for AdsOrder {
 
     fn from_str(text: &str) -> Result<Self, NotAnOrder> {
         let (descending, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-        Ok(Self { by: AdOrder::from_name(name).ok_or(NotAnOrder)?, descending })
+        let by = AdOrder::from_name(name).filter(|_| Self::NAMES.contains(&text));
+        Ok(Self { by: by.ok_or(NotAnOrder)?, descending })
     }
 }
 
@@ -317,6 +329,12 @@ impl Promotion {
     /// The first run that is neither in the past nor done, unless it is paused.
     pub fn run_after(&self, now: Timestamp) -> Option<Timestamp> {
         if self.paused { None } else { self.rules.next_run(self.last_run.map_or(now, |last| last.max(now))) }
+    }
+
+    /// Whether it was made to run once, at once: its only run was due when it was made.
+    pub fn is_once(&self) -> bool {
+        let (rules, zone) = (&self.rules, self.rules.time_zone());
+        rules.until == Some(LastDay::of(self.created, &zone)) && rules.at == TimeOfDay::of(self.created, &zone)
     }
 
     /// The id of the request by which a run promotes an ad: always the same, so that a request that was accepted before a crash is

@@ -24,6 +24,10 @@ names! {
         Updated = "updated",
         /// By the client's reference, as text.
         SourceId = "source_id",
+        /// By the quality score. Ads that have none yet come first.
+        QualityScore = "quality_score",
+        /// By the price that [`AdFilter::Price`] compares. Ads without one come first.
+        Price = "price",
     }
 }
 
@@ -54,6 +58,15 @@ pub enum AdFilter {
     RegistrationNumber(String),
     /// A bound on the quality score. An ad stored before there was a score passes none until the score is computed.
     QualityScore(Bound, u8),
+    /// The content has this value as `category_fields.brand`.
+    Brand(String),
+    /// A bound on the price that buyers pay, in whole currency units, whatever the currency is: that of type `reduced` or, without one,
+    /// that of type `list`. An ad without such a price passes none.
+    Price(Bound, u32),
+    /// A bound on the number of `image_urls`.
+    ImageCount(Bound, u32),
+    /// Whether the latest attempt to store the images has left some out.
+    FailedImages(bool),
     /// A bound on creation time or last change.
     Time(AdOrder, Bound, Timestamp),
 }

@@ -507,3 +507,44 @@ async fn a_hundred_workers_run_each_schedule_once() {
         assert_eq!(runs(&promotions, promotion).await.len(), 1);
     }
 }
+
+#[tokio::test]
+async fn a_schedule_that_runs_once_runs_now_and_never_again() {
+    let house = house();
+    publish(&house, [car(1), car(2), boat(1)]).await;
+    let promotions = promotions_of(&house);
+    let all = json!({"kind": "bump", "select": {"state": "created"}, "most_per_run": 3000});
+    let (planned, preview) = promotions.preview_once(&access(), &object(all.clone()), &origin()).await.unwrap();
+    assert_eq!((preview.promoted.len(), preview.cost), (3, Some(Amount::from_hundredths(8850))));
+    assert!(planned.is_once() && planned.next_run == Some(house.clock.now()));
+    assert_eq!(
+        create(&promotions, with(&all, json!({"at": "08:00"}))).await.unwrap_err()["most_per_run"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+
+    // The budget is what was shown: of one ad less, for instance.
+    let shown = with(&all, json!({"budget": 59}));
+    let once = promotions.create_once(&access(), &object(shown), &origin()).await.unwrap();
+    while promotions.work().await.unwrap() {}
+    house.run_to_the_end().await;
+    let ran = runs(&promotions, &once).await;
+    assert_eq!((promoted(&ran[0]), skipped(&ran[0])), (vec!["car-1", "car-2"], vec![("boat-1", Code::BudgetExceeded)]));
+    for time in ["2026-06-01T23:59:00Z", "2026-06-02T05:00:03Z", "2026-07-01T05:00:03Z"] {
+        work_at(&house, &promotions, time).await;
+    }
+    assert_eq!(runs(&promotions, &once).await.len(), 1);
+    let over = promotions.promotion(&access(), once.id).await.unwrap();
+    assert!(over.next_run.is_none() && over.is_once());
+
+    // Of many, the newest stay.
+    for _ in 0..25 {
+        house.clock.advance(Duration::from_mins(1));
+        promotions.create_once(&access(), &object(all.clone()), &origin()).await.unwrap();
+        while promotions.work().await.unwrap() {}
+    }
+    let all = Page { limit: 100, offset: 0 };
+    assert_eq!(promotions.promotions(&access(), all).await.unwrap().count, 21);
+}

@@ -15,7 +15,7 @@
 //! | `slots` | `ad_core::ports::SlotStore`: how many ads of a dealer are live at once |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `words` | the index of the words by which ads are found |
-//! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
+//! | `sql`, `lists`, `search`, `contents` | the statements; those whose conditions vary are put together; conditions that read the content of ads |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `sales` | ads that were marked as sold in the console |
@@ -40,6 +40,7 @@ mod ads;
 pub mod answer;
 mod batch;
 mod by_status;
+mod contents;
 mod database;
 mod dealers;
 mod epochs;

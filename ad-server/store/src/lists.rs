@@ -17,7 +17,7 @@ use ad_core::{
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Sql, Statement, from_columns,
+    Columns, Database, Sql, Statement, contents, from_columns,
     rows::FromColumns,
     search::Search,
     sql::ads as sql,
@@ -46,6 +46,9 @@ impl Database {
     ) -> Result<Option<PageOf<ListedAd>>, StoreError> {
         let searches = Search::all(query);
         let [search] = &*searches else { return Ok(None) };
+        if contents::sorts(query.order) {
+            return Ok(None);
+        }
         let mut values = Values::new(self.dialect());
         let ads = search.found(&mut values, Scope::Dealer(dealer_code));
         let most = values.add(common.saturating_add(1));
@@ -322,7 +325,11 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, way: &Way<'_>) -
         }
     };
     // The result of a search is materialised for the number and the page; anything else is read twice as quickly.
-    let materialized = if searches.is_empty() && few.is_none() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
+    let is_read_twice = searches.is_empty()
+        && few.is_none()
+        && !contents::sorts(query.order)
+        && !others.iter().any(|filter| contents::reads(filter));
+    let materialized = if is_read_twice { "NOT MATERIALIZED" } else { "MATERIALIZED" };
     let mut conditions = values.within(scope, "dealer_code");
     for filter in &others {
         conditions += " AND ";
@@ -352,8 +359,7 @@ fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, way: &Way<'_>) -
         conditions += " AND ";
         conditions += &values.one_of("seq", found.clone());
     }
-    // Orders have the names of their columns.
-    let (sorted, direction) = (query.order.name(), direction(query.descending));
+    let (sorted, direction) = (contents::sorted_by(&mut values, query.order), direction(query.descending));
     let (limit, offset) = (values.add(query.page.limit), values.add(query.page.offset));
     let end = match walks {
         Some(_) => {
@@ -450,7 +456,8 @@ fn index(query: &AdQuery) -> &'static str {
     };
     query.filters.iter().find_map(of_few).unwrap_or(match query.order {
         _ if query.filters.iter().any(is_bound_by_update) => "ads_updated",
-        AdOrder::Created => "ads_created",
+        // Not in the order of the list: the ads that are left are sorted.
+        AdOrder::Created | AdOrder::QualityScore | AdOrder::Price => "ads_created",
         AdOrder::Updated => "ads_updated",
         AdOrder::SourceId => "ads_source_id",
     })
@@ -481,11 +488,14 @@ fn condition(values: &mut Values, filter: &AdFilter) -> String {
             format!("registration_number = {plate} AND {with_plates}")
         }
         AdFilter::QualityScore(bound, limit) => format!("quality_score {} {}", operator(*bound), values.add(*limit)),
+        AdFilter::Brand(_) | AdFilter::Price(..) | AdFilter::ImageCount(..) | AdFilter::FailedImages(_) => {
+            contents::condition(values, filter)
+        }
         AdFilter::Time(order, bound, time) => format!("{order} {} {}", operator(*bound), values.add(*time)),
     }
 }
 
-fn operator(bound: Bound) -> &'static str {
+pub(super) fn operator(bound: Bound) -> &'static str {
     match bound {
         Bound::Gt => ">",
         Bound::Gte => ">=",

@@ -2,6 +2,8 @@
 
 use ad_core::{model::Timestamp, ports::StoreError};
 
+use uuid::Uuid;
+
 use super::{Columns, Database, sql::sales as sql};
 
 impl Database {
@@ -23,5 +25,29 @@ impl Database {
     /// Dealer and source id of some sold ads that are to be deleted, the longest due first.
     pub async fn due_sales(&self, now: Timestamp, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
         Columns::all(&self.read(sql::DueSales { now, limit }).await?)
+    }
+
+    /// Notes that the ads which a stock plan hides are sold.
+    pub async fn add_sold_plan(&self, plan: Uuid, now: Timestamp) -> Result<(), StoreError> {
+        self.run(sql::AddSoldPlan { plan, now }).await.map(drop)
+    }
+
+    /// Whether the ads which a stock plan hides are sold.
+    pub async fn is_sold_plan(&self, plan: Uuid) -> Result<bool, StoreError> {
+        Columns::read_bool(&self.read(sql::IsSoldPlan { plan }).await?)
+    }
+
+    /// Notes when ads are to be deleted that such plans have hidden and nobody has shown again; `due` is `None` if they stay. Plans that
+    /// were made before a time, and have ended, are not looked at again. Returns whether there was one to look at.
+    pub async fn note_sold_plans(&self, due: Option<Timestamp>, before: Timestamp) -> Result<bool, StoreError> {
+        if !Columns::read_bool(&self.read(sql::AreSoldPlansOpen {}).await?)? {
+            return Ok(false);
+        }
+        if let Some(due) = due {
+            self.run(sql::AddSalesOfPlans { due }).await?;
+        }
+        self.run(sql::SettleSoldPlans { before }).await?;
+        self.run(sql::ForgetSoldPlans {}).await?;
+        Ok(true)
     }
 }

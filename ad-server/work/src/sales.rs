@@ -16,6 +16,10 @@ use ad_server_store::Database;
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// How long a plan of sold ads is looked at after it was made, and longer while it is under way: a cancelled one learns late what it has
+/// hidden.
+const SETTLED_AFTER: Duration = Duration::from_hours(1);
+
 /// Ads that are deleted before the next look.
 const BATCH: u32 = 20;
 
@@ -26,6 +30,8 @@ pub struct SaleWorker {
     pub database: Database,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
+    /// How long sold ads are hidden before they are deleted; `None`: for ever.
+    pub kept: Option<Duration>,
 }
 
 ad_server_base::debug_by_name!(SaleWorker);
@@ -34,14 +40,22 @@ impl SaleWorker {
     /// Works until `stop`, and finishes what it does then.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
-            if let Err(error) = self.delete_due().await {
-                FAILED.report(&error);
+            for worked in [self.note_sold_plans().await, self.delete_due().await] {
+                if let Err(error) = worked {
+                    FAILED.report(&error);
+                }
             }
             tokio::select! {
                 () = sleep(PAUSE) => {}
                 _ = stop.changed() => {}
             }
         }
+    }
+
+    /// Notes when the ads are to be deleted that stock plans have hidden because they are sold.
+    async fn note_sold_plans(&self) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        self.database.note_sold_plans(self.kept.map(|kept| now + kept), now - SETTLED_AFTER).await.map(drop)
     }
 
     /// Deletes the ads that are due, unless they are shown again. Done twice, as after a crash, it deletes once.

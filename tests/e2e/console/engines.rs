@@ -38,7 +38,9 @@ async fn a_sellers_day(engine: Engine, language: &str, (width, height): (u32, u3
     browser.fill(&input("category_fields.registration_number"), "DAY001").await;
     browser.fill(&input("category_fields.model_year"), "2021").await;
     browser.fill(&input("price.0.amount"), "189 900 kr").await;
-    browser.until("document.querySelectorAll('.tiles img').length === 3 && !document.querySelector('.tiles progress')").await;
+    browser
+        .until("document.querySelectorAll('.tiles img').length === 3 && !document.querySelector('.tiles progress')")
+        .await;
     fits("the form").await;
     browser.click(".ad-form button[value=save]").await;
     browser.until("location.pathname === '/console/ad' && !!document.querySelector('#photos')").await;
@@ -54,7 +56,9 @@ async fn a_sellers_day(engine: Engine, language: &str, (width, height): (u32, u3
     assert_eq!((ad["image_refs"].as_array().unwrap().len(), &ad["price"][0]["amount"]), (3, &json!(189_900)));
 
     // Somebody else changes the price meanwhile.
-    browser.until("location.pathname === '/console/ad' && !!document.querySelector(\"a.button[href*='/ad/edit']\")").await;
+    browser
+        .until("location.pathname === '/console/ad' && !!document.querySelector(\"a.button[href*='/ad/edit']\")")
+        .await;
     browser.click("a.button[href*='/ad/edit']").await;
     browser.until(&format!("!!document.querySelector({})", json!(input("price.0.amount")))).await;
     let theirs = json!({"price": [{"type": "list", "amount": 185_000}]});

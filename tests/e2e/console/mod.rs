@@ -10,6 +10,7 @@ mod following;
 mod form_browser;
 mod help;
 mod hostile;
+mod many;
 mod money;
 mod operators;
 mod pages;

@@ -28,6 +28,8 @@ Examples:
   ad-cli list abc123
   ad-cli list --status failed,partly_live
   ad-cli list --quality-score-lt 50
+  ad-cli list --brand volvo --price-gte 100000 --price-lt 200000
+  ad-cli list --image-count-lt 5 --status live
   ad-cli list --search leather -o wide
   ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv

@@ -6,6 +6,7 @@ mod run;
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -15,8 +16,9 @@ use crate::{
     fields::FieldErrors,
     filters,
     model::{
-        AdFilter, AdOrder, AdState, AskedBy, Bound, MAX_LIMIT, MOST_PROMOTIONS, Page, Promotion, PromotionKind,
-        PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
+        AdFilter, AdOrder, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN, MOST_PROMOTIONS,
+        Page, Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
+        TimeOfDay,
     },
     ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
     status,
@@ -25,6 +27,9 @@ use crate::{
 
 /// Reads `select` of a schedule: the conditions by the names of the parameters of a list, or their errors.
 pub type SelectAds = fn(&Map<String, Value>) -> Result<Vec<AdFilter>, FieldErrors>;
+
+/// Schedules that ran once and are kept of a dealer when there is another one.
+const KEPT_ONCE: usize = 20;
 
 /// Maximum number of attempts of a change whose schedule is changed concurrently.
 const ATTEMPTS: usize = 20;
@@ -95,7 +100,33 @@ impl Promotions {
         sent: &Map<String, Value>,
         origin: &RequestOrigin,
     ) -> Result<Promotion, PromotionError> {
-        let promotion = self.planned(access, sent, origin)?;
+        let promotion = self.planned(access, sent, origin, MOST_PER_RUN)?;
+        self.add(access, promotion).await
+    }
+
+    /// Makes a schedule of what a client sends, that runs once, at once, with at most [`MOST_AT_ONCE`] ads. It says no `at` and no `until`. Of those
+    /// that ran before, the newest 20 of the dealer are kept.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub async fn create_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, PromotionError> {
+        let promotion = self.planned_once(access, sent, origin)?;
+        let all = Page { limit: MAX_LIMIT, offset: 0 };
+        let known = self.store.promotions(Scope::Dealer(&promotion.dealer_code), all).await?.rows;
+        // Newest first. What they have cost stays in the account.
+        let over = known.iter().filter(|known| known.is_once() && known.next_run.is_none());
+        for old in over.skip(KEPT_ONCE) {
+            self.store.remove_promotion(old.id).await?;
+        }
+        self.add(access, promotion).await
+    }
+
+    async fn add(&self, access: &Access, promotion: Promotion) -> Result<Promotion, PromotionError> {
         if self.store.add_promotion(&promotion).await? {
             self.promotion(access, promotion.id).await
         } else {
@@ -109,9 +140,11 @@ impl Promotions {
         access: &Access,
         sent: &Map<String, Value>,
         origin: &RequestOrigin,
+        most_per_run: u32,
     ) -> Result<Promotion, ServiceError> {
         let known: Vec<_> = MEMBERS.into_iter().chain(["dealer_code"]).collect();
         let mut members = Members::new(sent, &known);
+        members.most_per_run = most_per_run;
         // What is no text is told here, and which dealer is wrong, below.
         members.text("dealer_code", "north-cars");
         let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
@@ -138,6 +171,23 @@ impl Promotions {
         };
         promotion.next_run = promotion.run_after(now);
         Ok(promotion)
+    }
+
+    /// The same for one run, now.
+    fn planned_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<Promotion, ServiceError> {
+        let dealer = self.service.dealer_of(access, sent.get("dealer_code"));
+        let zone = dealer.map_or(TimeZone::UTC, |dealer| dealer.time_zone());
+        let now = self.service.clock.now();
+        let mut sent = sent.clone();
+        sent.insert("at".to_owned(), TimeOfDay::of(now, &zone).to_string().into());
+        sent.insert("until".to_owned(), LastDay::of(now, &zone).to_string().into());
+        let planned = self.planned(access, &sent, origin, MOST_AT_ONCE)?;
+        Ok(Promotion { next_run: Some(planned.created), ..planned })
     }
 
     /// A schedule.
@@ -242,6 +292,7 @@ impl Promotions {
             merged.remove("dealer_code");
         }
         let mut members = Members::new(&merged, &MEMBERS);
+        members.most_per_run = current.rules.most_per_run.max(MOST_PER_RUN);
         if merged.contains_key("dealer_code") {
             let text = "The dealer cannot be changed. Make another schedule.";
             members.errors.replace("dealer_code", Violation::stated(Code::Immutable, text));
@@ -293,8 +344,23 @@ impl Promotions {
     ) -> Result<(Promotion, PromotionPreview), PromotionError> {
         let promotion = match id {
             Some(id) => self.after_change(&self.promotion(access, id).await?, sent, origin)?,
-            None => self.planned(access, sent, origin)?,
+            None => self.planned(access, sent, origin, MOST_PER_RUN)?,
         };
+        let preview = self.previewed(&promotion).await?;
+        Ok((promotion, preview))
+    }
+
+    /// What [`create_once`](Self::create_once) would do.
+    ///
+    /// # Errors
+    /// As that, but for the number of schedules.
+    pub async fn preview_once(
+        &self,
+        access: &Access,
+        sent: &Map<String, Value>,
+        origin: &RequestOrigin,
+    ) -> Result<(Promotion, PromotionPreview), PromotionError> {
+        let promotion = self.planned_once(access, sent, origin)?;
         let preview = self.previewed(&promotion).await?;
         Ok((promotion, preview))
     }

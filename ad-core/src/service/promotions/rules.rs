@@ -39,6 +39,8 @@ const MOST_SELECT_BYTES: usize = 16 * 1024;
 pub(super) struct Members<'a> {
     object: &'a Map<String, Value>,
     pub(super) errors: FieldErrors,
+    /// Maximum number of ads of a run.
+    pub(super) most_per_run: u32,
 }
 
 impl<'a> Members<'a> {
@@ -49,7 +51,7 @@ impl<'a> Members<'a> {
             let meant = nearest::similar(name, known.iter().copied()).into_iter().map(str::to_owned).collect();
             errors.push(name, Violation::UnknownField { meant, of_ad: false });
         }
-        Self { object, errors }
+        Self { object, errors, most_per_run: MOST_PER_RUN }
     }
 
     /// A member that is not `null`.
@@ -238,7 +240,7 @@ impl<'a> Members<'a> {
         let kind = self.choice("kind", PromotionKind::NAMES, PromotionKind::from_name);
         let select = self.select(ads);
         let order = self.order();
-        let most_per_run = self.number("most_per_run", MOST_PER_RUN).unwrap_or(DEFAULT_PER_RUN);
+        let most_per_run = self.number("most_per_run", self.most_per_run).unwrap_or(DEFAULT_PER_RUN);
         let min_age_days = self.number("min_age_days", MOST_AGE_DAYS);
         let (weekdays, at, zone) = (self.weekdays(), self.at(), self.zone(default_zone));
         let is_new = changed.is_none_or(|changed| changed.contains_key("until") || changed.contains_key("zone"));

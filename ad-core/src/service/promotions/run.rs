@@ -9,7 +9,7 @@ use super::Promotions;
 use crate::{
     model::{
         Ad, AdFilter, AdQuery, AdState, Amount, MAX_LIMIT, MOST_CANDIDATES, Month, Page, PreviewedAd, Promotion,
-        PromotionKind, PromotionPreview, RunAd, RunOutcome, SkippedAd, Timestamp, sum,
+        PromotionKind, PromotionPreview, PromotionRules, RunAd, RunOutcome, SkippedAd, Timestamp, sum,
     },
     ports::{AfterRun, AnswerKey, ClaimedPromotion, LogEntries, PromotionLease, RecordedRun, Scope, StoreError},
     service::{Acceptance, Accepted, Access, Incoming, Keep, ServiceError, Target, TooManyRequests},
@@ -20,6 +20,8 @@ use crate::{
 const LEASE: Duration = Duration::from_secs(15);
 /// Schedules that are claimed together and run at the same time.
 const AT_ONCE: u32 = 32;
+/// Ads of a preview that are checked at the same time.
+const CHECKED_AT_ONCE: usize = 16;
 /// After how many ads, and after which time, a run is recorded.
 const PART: (usize, Duration) = (32, Duration::from_secs(3));
 /// How long a run waits when the quota of the dealer's requests is used up, and after which time it skips the ads that are left.
@@ -180,7 +182,7 @@ impl Promotions {
             ids = if named.len() == 1 { named } else { self.listed(promotion, filters, &named).await? };
         }
         let ad = |(n, source_id)| RunAd { n, source_id, outcome: None };
-        Ok((0..MOST_CANDIDATES).zip(ids).map(ad).collect())
+        Ok((0..most_candidates(rules)).zip(ids).map(ad).collect())
     }
 
     /// The source ids of ads that pass filters, in order, and behind them those that are named and do not exist.
@@ -200,7 +202,7 @@ impl Promotions {
             ..AdQuery::default()
         };
         let mut ids = Vec::new();
-        while ids.len() < MOST_CANDIDATES as usize {
+        while ids.len() < most_candidates(&promotion.rules) as usize {
             let page = self.service.store.list(Scope::Dealer(&promotion.dealer_code), &query).await?;
             query.page.offset += page.rows.len() as u64;
             let is_last = page.rows.is_empty() || query.page.offset >= page.count;
@@ -293,13 +295,19 @@ impl Promotions {
         };
         let access = Access::Dealer(promotion.dealer_code.clone());
         let (mut promoted, mut skipped) = (Vec::new(), Vec::new());
-        for candidate in self.candidates(promotion).await? {
+        let check = |candidate: RunAd| {
+            let access = &access;
+            async move {
+                let target = Target::from(&candidate.source_id);
+                let checked = self.service.check_promotion(access, target, rules.kind, rules.exclusions()).await;
+                (candidate.source_id, checked)
+            }
+        };
+        let mut checks = stream::iter(self.candidates(promotion).await?).map(check).buffered(CHECKED_AT_ONCE);
+        while let Some((source_id, checked)) = checks.next().await {
             if promoted.len() >= rules.most_per_run as usize {
                 break;
             }
-            let source_id = candidate.source_id;
-            let checked =
-                self.service.check_promotion(&access, Target::from(&source_id), rules.kind, rules.exclusions()).await;
             let code = match checked {
                 Ok(ad) => {
                     let cost = self.service.cost_of(&ad, rules.kind, rules.exclusions());
@@ -317,6 +325,11 @@ impl Promotions {
         }
         Ok(PromotionPreview { due, promoted, skipped, cost: run.cost, currency: run.currency })
     }
+}
+
+/// Maximum number of ads that a run looks at: as many as it may promote, or more.
+fn most_candidates(rules: &PromotionRules) -> u32 {
+    rules.most_per_run.max(MOST_CANDIDATES)
 }
 
 /// The code with which a run skips an ad whose promotion was refused.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use ad_core::{
     categories::ad_fields::MOST_IMAGES,
     model::{
-        DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_CANDIDATES, MOST_EARLIER_PRICES, MOST_MESSAGE_BYTES,
-        MOST_PER_RUN, MOST_PROMOTIONS, MOST_REVISIONS, MOST_RUNS, MOST_UNFINISHED, MOST_UNFINISHED_PLANS,
+        DEFAULT_LIMIT, LATEST_ENTRIES, MAX_LIMIT, MOST_AT_ONCE, MOST_CANDIDATES, MOST_EARLIER_PRICES,
+        MOST_MESSAGE_BYTES, MOST_PER_RUN, MOST_PROMOTIONS, MOST_REVISIONS, MOST_RUNS, MOST_UNFINISHED,
+        MOST_UNFINISHED_PLANS,
     },
     ports::PAGE_BYTES,
     rulebook::size::{MOST_BYTES, MOST_LEVELS},
@@ -243,6 +244,7 @@ limits! {
 "Promotion schedules" {
     "Schedules", "{}" [Number(MOST_PROMOTIONS as usize)], "", "dealer", "storage", "{error}" 409 TooManyPromotions;
     "Ads that a run promotes; ads that it looks at", "{}; {}" [Number(MOST_PER_RUN as usize), Number(MOST_CANDIDATES as usize)], "each schedule has its own, 100 if absent", "run", "time of a run", "the rest have their turn in a later run";
+    "Ads of a bump of all that match", "{}" [Number(MOST_AT_ONCE as usize)], "", "bump in the console", "time of a run", "the rest are left out";
     "Runs", "the latest {}" [Number(MOST_RUNS as usize)], "", "schedule", "storage", "the oldest are removed";
 }
 "Images" {

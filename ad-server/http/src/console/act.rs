@@ -197,9 +197,14 @@ pub(super) async fn sale(visit: &Visit, ad: &Ad) -> Result<Markup, ApiError> {
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
 pub(super) async fn act(visit: Visit) -> PageResult {
-    let texts = visit.visitor.texts;
     let action = visit.field("action").and_then(AdAction::from_name);
     let action = action.ok_or_else(|| ApiError::BadBody("The form has no known action.".to_owned()))?;
+    act_on_ticked(visit, action).await
+}
+
+/// Does an action with each `ad` of the form.
+pub(super) async fn act_on_ticked(visit: Visit, action: AdAction) -> PageResult {
+    let texts = visit.visitor.texts;
     crate::api::Context::check_permission(&visit.caller, action.permission())?;
     let named = visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query));
     let ads: Option<Vec<_>> = named.collect();

@@ -289,10 +289,26 @@ function paste() {
   });
 }
 
+/** Says dates in words beside their inputs, as they are chosen. */
+function sayDates() {
+  const { lang } = document.documentElement;
+  const options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" };
+  const format = new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, options);
+  const say = (input) => {
+    const words = input.parentElement.querySelector("[data-date]");
+    if (words) words.textContent = Number.isNaN(input.valueAsNumber) ? "" : format.format(input.valueAsNumber);
+  };
+  document.addEventListener("input", (event) => {
+    if (event.target.matches('input[type="date"]')) say(event.target);
+  });
+  for (const input of document.querySelectorAll('input[type="date"]')) say(input);
+}
+
 localize(document);
 select();
 follow();
 followUnderWay();
 fillIn();
+sayDates();
 paste();
 forgetDrafts();

@@ -14,10 +14,12 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
-    form::{AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named},
+    form::{
+        AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
+    },
     page::{self, NoticeKind, Section},
     plans, quality, show,
-    texts::{Language, Texts},
+    texts::Texts,
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, body::Payload};
@@ -604,9 +606,14 @@ impl Editor {
                 FormOutcome::Valid(validated) => {
                     h2 { (texts.can_be_saved) }
                     (quality::section(visit, &validated.quality))
-                    @if !validated.warnings.is_empty() && form.language == Language::English {
+                    @let warnings: Vec<_> = validated
+                        .warnings
+                        .iter()
+                        .filter_map(|it| Some((label(form.language, &it.field), warned(it, form.language)?)))
+                        .collect();
+                    @if !warnings.is_empty() {
                         h3 { (texts.warnings) }
-                        ul { @for warning in &validated.warnings { li { (label(form.language, &warning.field)) ": " (warning.message) } } }
+                        ul { @for (field, text) in &warnings { li { (field) ": " (text) } } }
                     }
                 }
                 FormOutcome::Refused(_) => {

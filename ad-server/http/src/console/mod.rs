@@ -13,7 +13,8 @@
 //! | `help` | what each page is for, the usual tasks, and the first steps of who has no ads |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
-//! | `plans` | one change of many ads, with its preview |
+//! | `plans`, `bump_all` | one change of many ads, with its preview; a bump of all ads that match |
+//! | `views` | saved filters of the stock |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
 //! | `act`, `promotable` | actions on ads; what promotions would cost |
@@ -30,6 +31,7 @@ mod act;
 mod ad;
 mod assets;
 mod badges;
+mod bump_all;
 mod columns;
 mod csv;
 mod developers;
@@ -63,6 +65,7 @@ mod stock_file;
 mod texts;
 mod timeline;
 mod versions;
+mod views;
 mod visitor;
 mod webhooks;
 mod words;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ad_core::{
-    model::{Ad, Amount, Content, Month},
+    model::{Ad, Amount, Content, LastDay, Month},
     service::{Access, ServiceError, Target},
     violation::Code,
 };
@@ -106,9 +106,8 @@ pub(super) fn cost(visit: &Visit, amount: Option<Amount>, currency: &str) -> Str
     }
 }
 
-/// A month by its name, such as `November 2026`.
-pub(super) fn month(language: Language, month: Month) -> String {
-    const ENGLISH: [&str; 12] = [
+const MONTHS: [[&str; 12]; 2] = [
+    [
         "January",
         "February",
         "March",
@@ -121,8 +120,8 @@ pub(super) fn month(language: Language, month: Month) -> String {
         "October",
         "November",
         "December",
-    ];
-    const SWEDISH: [&str; 12] = [
+    ],
+    [
         "januari",
         "februari",
         "mars",
@@ -135,17 +134,39 @@ pub(super) fn month(language: Language, month: Month) -> String {
         "oktober",
         "november",
         "december",
-    ];
-    let text = month.to_string();
+    ],
+];
+
+/// The name of a month by its number, such as `11`.
+fn month_name(language: Language, number: &str) -> Option<&'static str> {
+    let [english, swedish] = &MONTHS;
     let names = match language {
-        Language::English => ENGLISH,
-        Language::Swedish => SWEDISH,
+        Language::English => english,
+        Language::Swedish => swedish,
     };
-    let name = text.get(5..).and_then(|number| number.parse::<usize>().ok()).and_then(|number| names.get(number - 1));
-    match (name, text.get(..4)) {
+    names.get(number.parse::<usize>().ok()?.checked_sub(1)?).copied()
+}
+
+/// A month by its name, such as `November 2026`.
+pub(super) fn month(language: Language, month: Month) -> String {
+    let text = month.to_string();
+    match (text.get(5..).and_then(|number| month_name(language, number)), text.get(..4)) {
         (Some(name), Some(year)) => format!("{name} {year}"),
         _ => text,
     }
+}
+
+/// A date such as `2026-11-30` in words, such as `30 November 2026`; `None` if it is no date.
+pub(super) fn date(language: Language, text: &str) -> Option<String> {
+    let date: LastDay = text.parse().ok()?;
+    let text = date.to_string();
+    let day = text.get(8..10)?.trim_start_matches('0');
+    Some(format!("{day} {} {}", month_name(language, text.get(5..7)?)?, text.get(..4)?))
+}
+
+/// A date in words beside its input. The script keeps it up to date.
+pub(super) fn date_in_words(language: Language, text: &str) -> Markup {
+    html! { span.date-words data-date { (date(language, text).unwrap_or_default()) } }
 }
 
 /// Why an ad is not promoted, by its code.
@@ -195,5 +216,8 @@ mod tests {
         let november = "2026-11".parse().unwrap();
         assert_eq!(month(Language::English, november), "November 2026");
         assert_eq!(month(Language::Swedish, november), "november 2026");
+        assert_eq!(date(Language::English, "2026-12-01").unwrap(), "1 December 2026");
+        assert_eq!(date(Language::Swedish, "2027-05-31").unwrap(), "31 maj 2027");
+        assert_eq!([date(Language::English, "2026-02-30"), date(Language::English, "")], [None, None]);
     }
 }

@@ -17,7 +17,8 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::{
-    act::AdKey,
+    act::{AdAction, AdKey, act_on_ticked},
+    bump_all,
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
     show,
@@ -25,6 +26,7 @@ use super::{
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, StockApi};
+use ad_server_access::auth::Permission;
 
 /// Changes on a page. For each, its prices are read.
 const SHOWN: u32 = 50;
@@ -38,6 +40,8 @@ enum Change {
     Price,
     Hide,
     Publish,
+    /// Hides the ads, and deletes them after some days.
+    Sold,
 }
 
 impl Change {
@@ -46,6 +50,7 @@ impl Change {
             "price" => Some(Self::Price),
             "hide" => Some(Self::Hide),
             "show" => Some(Self::Publish),
+            "sold" => Some(Self::Sold),
             _ => None,
         }
     }
@@ -54,6 +59,14 @@ impl Change {
 /// `POST /console/bulk`: asks by how much prices change, or makes the plan and leads to it.
 pub(super) async fn create(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
+    match (visit.field("change").and_then(AdAction::from_name), visit.field("matching").map(str::to_owned)) {
+        (Some(action @ AdAction::Bump), Some(matching)) => {
+            crate::api::Context::check_permission(&visit.caller, action.permission())?;
+            return bump_all::run(visit, &matching).await;
+        }
+        (Some(action @ (AdAction::Bump | AdAction::Sold)), None) => return act_on_ticked(visit, action).await,
+        _ => crate::api::Context::check_permission(&visit.caller, Some(Permission::Write))?,
+    }
     let change = Change::of(&visit).ok_or_else(|| ApiError::BadBody("The form has no known change.".to_owned()))?;
     let Some(filters) = selected(&visit)? else {
         let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_selected) } });
@@ -61,7 +74,7 @@ pub(super) async fn create(visit: Visit) -> PageResult {
         return Ok(page::page_with_status(&visit, status, Section::Stock, texts.nothing_selected, &content));
     };
     let bulk = match change {
-        Change::Hide => BulkChange::Set(Map::from_iter([("visible".to_owned(), false.into())])),
+        Change::Hide | Change::Sold => BulkChange::Set(Map::from_iter([("visible".to_owned(), false.into())])),
         Change::Publish => BulkChange::Set(Map::from_iter([("visible".to_owned(), true.into())])),
         Change::Price => match price_change(&visit) {
             None => return Ok(price_form(&visit, None)),
@@ -74,6 +87,10 @@ pub(super) async fn create(visit: Visit) -> PageResult {
     let most_removals = visit.field("matching").is_none().then_some(ticked);
     let options = PlanOptions { most_removals, ..PlanOptions::default() };
     let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await?;
+    if change == Change::Sold {
+        let console = &visit.visitor.console;
+        console.database.add_sold_plan(plan.id, console.clock.now()).await.map_err(ServiceError::from)?;
+    }
     Ok(visit.visitor.redirect(&format!("/plan?id={}", plan.id)))
 }
 
@@ -207,6 +224,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
     let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
     let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).collect();
+    let is_sold = visit.visitor.console.database.is_sold_plan(id).await.map_err(ServiceError::from)?;
     let content = html! {
         div.heading {
             div {
@@ -214,7 +232,8 @@ pub(super) async fn one(visit: Visit) -> PageResult {
                 h1 { (texts.preview_of_changes) }
             }
         }
-        div.panel #plan data-live="announced" { (summary(&visit, &plan, &file)) }
+        @if is_sold { p.lead { (texts.sold_all_does) } }
+        div.panel #plan data-live="announced" { (summary(&visit, &plan, &file, is_sold)) }
         div.panel #changes data-live {
             (kinds(&visit, &plan, kind, &linked))
             @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
@@ -255,7 +274,7 @@ fn id(visit: &Visit) -> Result<Uuid, ApiError> {
 }
 
 /// How far it is, with what can be done.
-fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)]) -> Markup {
+fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let invalid = sum(plan, ChangeKind::Invalid);
     let wanted: u64 = ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum();
@@ -285,7 +304,7 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)]) -> Markup
                     }
                 }
                 div.actions {
-                    button.primary name="do" value="apply" { (texts.apply_changes) }
+                    button.primary name="do" value="apply" { (if is_sold { texts.mark_as_sold } else { texts.apply_changes }) }
                     @if !file.is_empty() { (columns_link(visit, file)) }
                     button name="do" value="cancel" formnovalidate { (texts.cancel) }
                 }

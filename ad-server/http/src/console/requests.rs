@@ -12,7 +12,7 @@ use super::{
     act::AdKey,
     badges,
     page::{self, NoticeKind, Section},
-    show,
+    show, timeline,
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, requests::unknown};
@@ -73,17 +73,22 @@ fn shown(visit: &Visit, request: &RequestStatus) -> Markup {
                 @if let Some(at) = request.next_attempt { dt { (texts.next_attempt) } dd { (page::time(at)) } }
             }
             h3 { (texts.what_happened) }
-            ol.plain { @for action in &request.actions { li { (step(visit, action)) } } }
+            ol.plain { @for (place, action) in request.actions.iter().enumerate() { li { (step(visit, place, action)) } } }
         }
     }
 }
 
-fn step(visit: &Visit, action: &ActionStatus) -> Markup {
+fn step(visit: &Visit, place: usize, action: &ActionStatus) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         strong { (texts.action(action.action)) } " " (badges::action_state(texts, action.state)) " " (page::time(action.created))
-        " " (show::log_text(visit, action.code, &action.external_message))
+        // The text has what came of each marketplace in one sentence.
+        @if action.external_message.get("marketplaces").is_none() { " " (show::log_text(visit, action.code, &action.external_message)) }
         @if let Some(code) = action.code { " " (show::code(visit, code)) }
-        @if action.external_message.is_object() { pre { (format!("{:#}", action.external_message)) } }
+        (timeline::of_marketplaces(visit, &action.external_message))
+        (timeline::of_photos(&action.external_message))
+        @if action.external_message.is_object() {
+            details id={ "message-" (place) } { summary { (texts.message_as_json) } pre tabindex="0" { (format!("{:#}", action.external_message)) } }
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     page, paste, photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
-    stock, texts, versions,
+    stock, texts, versions, views,
     visitor::{PageResult, Visit, Visitor, check_origin},
     webhooks, xlsx,
 };
@@ -131,7 +131,8 @@ static PAGES: &[Page] = &[
     page("/ad/publish", turn!(WRITE, publish::page)),
     files("/photos", PageBody::File(photos::MOST_BYTES), alone!(WRITE, photos::add)),
     files("/ad/photos", PageBody::Files(photos::MOST_FORM_BYTES), alone!(WRITE, photos::add_to_ad)),
-    form("/bulk", FORM, alone!(WRITE, plans::create)),
+    form("/bulk", FORM, alone!(ANY, plans::create)),
+    form("/views", FORM, alone!(READ, views::change)),
     page("/plans", turn!(READ, plans::list)),
     page("/plan", turn!(READ, plans::one)),
     form("/plan", FORM, turn!(WRITE, plans::change)),

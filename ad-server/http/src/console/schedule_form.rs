@@ -1,12 +1,13 @@
 //! The form of a schedule. A seller first sees what the next run would do and cost, and then saves.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use ad_core::{
     categories,
     fields::FieldErrors,
     model::{AdFilter, AdQuery, AdStatus, Dealer, Page, Promotion, PromotionKind, PromotionPreview, Weekday, plate},
     service::{PromotionError, ServiceError},
+    violation::Code,
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
@@ -18,6 +19,7 @@ use super::{
     page::{self, NoticeKind, Section},
     schedule_words::{ORDERS, Selection, summary, weekday},
     schedules::{self, api, id},
+    texts::Language,
     visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
@@ -222,14 +224,41 @@ fn problems(visit: &Visit, error: &ApiError) -> Markup {
         "budget" => texts.budget_of_month,
         _ => texts.which_ads,
     };
+    if visit.visitor.language == Language::Swedish {
+        let errors = error.fields().map(|(fields, _): (&FieldErrors, _)| fields.violations()).unwrap_or_default();
+        let errors: BTreeSet<_> =
+            errors.into_iter().map(|(path, violation)| (label(&path), in_swedish(&path, violation.code()))).collect();
+        return html! {
+            @if errors.is_empty() { p { "Handlaren har så många scheman som är tillåtet. Ta bort ett av dem." } }
+            ul { @for (field, text) in errors { li { strong { (field) } ": " (text) } } }
+        };
+    }
     let errors: Vec<_> =
         error.fields().map(|(fields, _): (&FieldErrors, _)| fields.flatten()).into_iter().flatten().collect();
     html! {
         @if errors.is_empty() {
             @for text in page::reasons(error) { p { (text) } }
         } @else {
-            ul { @for (path, text) in &errors { li { strong { (label(path)) } ": " span lang="en" { (text) } } } }
+            ul { @for (path, text) in &errors { li { strong { (label(path)) } ": " (text) } } }
         }
+    }
+}
+
+/// What to write into a field that is wrong. The API says it in English.
+fn in_swedish(path: &str, code: Option<Code>) -> &'static str {
+    match (path.split('.').next().unwrap_or_default(), code) {
+        ("at", Some(Code::Required)) => "Fyll i ett klockslag.",
+        ("at", _) => "Skriv ett klockslag, till exempel 08:00.",
+        ("most_per_run", _) => "Skriv ett helt tal från 1 till 500.",
+        ("min_age_days", _) => "Skriv ett helt tal från 1 till 3650.",
+        ("weekdays", _) => "Välj dagar, eller ingen för alla dagar.",
+        ("until", Some(Code::OutOfRange)) => "Dagen är redan förbi. Välj i dag eller en senare dag.",
+        ("until", _) => "Välj en dag i kalendern.",
+        ("budget", _) => "Skriv ett belopp med högst två decimaler, till exempel 1500.",
+        ("dealer_code", _) => "Välj en handlare.",
+        ("kind" | "order", _) => "Välj något i listan.",
+        ("select", Some(Code::Required)) => "Välj vilka annonser det gäller.",
+        _ => "Annonserna går inte att välja så. Ändra valet.",
     }
 }
 
@@ -302,7 +331,10 @@ fn inputs(visit: &Visit, fields: &Fields, is_new: bool) -> Markup {
             }
             div.field {
                 label for="until" { (texts.last_day) }
-                input #until type="date" name="until" value=(fields.until) aria-describedby="until-help";
+                div.measure {
+                    input #until type="date" name="until" value=(fields.until) aria-describedby="until-help";
+                    (named::date_in_words(visit.visitor.language, &fields.until))
+                }
                 p.help #until-help { (texts.until_help) }
             }
             div.field {

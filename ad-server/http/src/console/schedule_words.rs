@@ -114,17 +114,20 @@ fn which(texts: &Texts, rules: &PromotionRules) -> String {
 /// A schedule in one line: what, which ads, how many, when, until when, and for how much.
 pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
     let (texts, rules) = (visit.visitor.texts, &schedule.rules);
+    let is_once = schedule.is_once();
     let days = match &rules.weekdays {
         Some(days) => days.iter().map(|day| weekday(texts, *day)).collect::<Vec<_>>().join(", "),
         None => texts.every_day.to_owned(),
     };
-    let mut parts = vec![
-        kind_of(visit, rules.kind).to_owned(),
-        which(texts, rules),
-        format!("{} {} {}", texts.at_most, rules.most_per_run, texts.each_time),
-        format!("{days} {}", rules.at),
-    ];
-    if let Some(until) = rules.until {
+    let mut parts = vec![kind_of(visit, rules.kind).to_owned(), which(texts, rules)];
+    if is_once {
+        parts.push(format!("{} {}", texts.at_most, rules.most_per_run));
+        parts.extend(rules.until.map(|day| format!("{} {day} {}", texts.once, rules.at)));
+    } else {
+        parts.push(format!("{} {} {}", texts.at_most, rules.most_per_run, texts.each_time));
+        parts.push(format!("{days} {}", rules.at));
+    }
+    if let Some(until) = rules.until.filter(|_| !is_once) {
         parts.push(format!("{} {until}", texts.until_day));
     }
     let dealer = named::dealer(visit, Some(&schedule.dealer_code)).ok();
@@ -133,7 +136,7 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
             "{} {}{}",
             texts.at_most,
             money(visit.visitor.language, budget, &dealer.currency),
-            texts.per_month
+            if is_once { "" } else { texts.per_month }
         ));
     }
     if let Some(dealer) = dealer.filter(|_| named::is_group(visit)) {

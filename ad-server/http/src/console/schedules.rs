@@ -7,7 +7,7 @@ use std::{
 };
 
 use ad_core::{
-    model::{Amount, LastDay, Page, Promotion, PromotionPreview, PromotionRun, Timestamp},
+    model::{Amount, LastDay, MOST_AT_ONCE, Page, Promotion, PromotionPreview, PromotionRun, Timestamp},
     ports::PageOf,
 };
 use futures_util::{StreamExt, stream};
@@ -31,7 +31,7 @@ const ROWS: u32 = 10;
 /// Runs of a page.
 const RUNS: u32 = 10;
 
-/// Ads of a preview or run that are shown.
+/// Ads of a preview, or of a run that is under way, that are shown, and of an ended run those with their titles.
 const ADS: usize = 25;
 
 /// Days of the calendar.
@@ -267,8 +267,9 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         (done(&visit))
         (actions(&visit, &schedule))
         @if let Some(preview) = &preview { (previewed(&visit, &schedule.dealer_code, preview, &names)) }
-        section.panel aria-labelledby="runs-heading" {
-            h2 #runs-heading { (texts.runs) }
+        section.panel #runs data-live aria-labelledby="runs-heading" {
+            @let is_under_way = runs.rows.iter().any(|run| run.ended.is_none()) || schedule.is_once() && schedule.next_run.is_some();
+            h2 #runs-heading data-under-way[is_under_way] { (texts.runs) }
             @if runs.rows.is_empty() { p { (texts.no_runs) } }
             ol.plain { @for run in &runs.rows { li { (ran(&visit, &schedule.dealer_code, run, &names)) } } }
             (page::paging(&visit, "/schedule", &visit.query, page, runs.rows.len(), Total::Exactly(runs.count)))
@@ -317,8 +318,8 @@ pub(super) fn previewed(visit: &Visit, dealer_code: &str, preview: &PromotionPre
                 " " (texts.for_ads) " " (number(preview.promoted.len() as u64)) " " (ads(visit, preview.promoted.len())) ". " (texts.if_nothing_changes)
             }
             @if preview.due.is_none() { p { (texts.schedule_over_means) } }
-            (listed(visit, dealer_code, promoted.map(|(id, amount)| (id, cost(visit, amount, &preview.currency))), preview.promoted.len(), names))
-            (skipped_list(visit, dealer_code, skipped, preview.skipped.len(), names))
+            (listed(visit, dealer_code, promoted.map(|(id, amount)| (id, cost(visit, amount, &preview.currency))), preview.promoted.len(), names, ADS))
+            (skipped_list(visit, dealer_code, skipped, preview.skipped.len(), names, ADS))
         }
     }
 }
@@ -329,17 +330,18 @@ fn listed<'a>(
     ads: impl Iterator<Item = (&'a str, String)>,
     count: usize,
     names: &NamedAds,
+    most: usize,
 ) -> Markup {
     html! {
         @if count > 0 {
-            ol { @for (source_id, text) in ads.take(ADS) { li { (names.link(visit, dealer_code, source_id)) " " span.faint { (text) } } } }
-            (more(visit, count))
+            ol { @for (source_id, text) in ads.take(most) { li { (names.link(visit, dealer_code, source_id)) " " span.faint { (text) } } } }
+            (more(visit, count, most))
         }
     }
 }
 
-fn more(visit: &Visit, count: usize) -> Markup {
-    html! { @if count > ADS { p.help { (visit.visitor.texts.and_more) " " (number((count - ADS) as u64)) } } }
+fn more(visit: &Visit, count: usize, most: usize) -> Markup {
+    html! { @if count > most { p.help { (visit.visitor.texts.and_more) " " (number((count - most) as u64)) } } }
 }
 
 fn skipped_list<'a>(
@@ -348,14 +350,15 @@ fn skipped_list<'a>(
     skipped: impl Iterator<Item = (&'a str, ad_core::violation::Code)>,
     count: usize,
     names: &NamedAds,
+    most: usize,
 ) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         @if count > 0 {
             details open[count <= 5] {
                 summary { (texts.skipped) ": " (number(count as u64)) }
-                ul { @for (source_id, code) in skipped.take(ADS) { li { (names.link(visit, dealer_code, source_id)) ": " (not_promoted(texts, code)) } } }
-                (more(visit, count))
+                ul { @for (source_id, code) in skipped.take(most) { li { (names.link(visit, dealer_code, source_id)) ": " (not_promoted(texts, code)) } } }
+                (more(visit, count, most))
             }
         }
     }
@@ -364,6 +367,8 @@ fn skipped_list<'a>(
 fn ran(visit: &Visit, dealer_code: &str, run: &PromotionRun, names: &NamedAds) -> Markup {
     let texts = visit.visitor.texts;
     let (promoted, skipped) = (run.promoted.len(), run.skipped.len());
+    // Once it has ended, the others by their ids: the page is not sent again and again then.
+    let most = if run.ended.is_some() { MOST_AT_ONCE as usize } else { ADS };
     let of_promoted = run.promoted.iter().map(|ad| (ad.source_id.as_str(), cost(visit, ad.cost, &run.currency)));
     html! {
         p {
@@ -371,9 +376,9 @@ fn ran(visit: &Visit, dealer_code: &str, run: &PromotionRun, names: &NamedAds) -
             @if run.ended.is_none() { " " span.badge.under-way { (texts.under_way) } }
         }
         @if promoted > 0 {
-            details { summary { (texts.promoted) ": " (number(promoted as u64)) } (listed(visit, dealer_code, of_promoted, promoted, names)) }
+            details { summary { (texts.promoted) ": " (number(promoted as u64)) } (listed(visit, dealer_code, of_promoted, promoted, names, most)) }
         }
-        (skipped_list(visit, dealer_code, run.skipped.iter().map(|ad| (ad.source_id.as_str(), ad.code)), skipped, names))
+        (skipped_list(visit, dealer_code, run.skipped.iter().map(|ad| (ad.source_id.as_str(), ad.code)), skipped, names, most))
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ad_core::{
     categories,
-    fields::FieldErrors,
+    fields::{FieldErrors, Kind},
     model::{AdOrder, AdQuery, AdStatus, ChannelStatus, Included, Market, QualitySummary, StatusWords},
-    ports::{ListedAd, PageOf},
-    service::Access,
+    ports::{ListedAd, PageOf, Scope},
+    service::{Access, ServiceError},
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
@@ -25,6 +25,7 @@ use super::{
     page::{self, NoticeKind, Section, Text, Total},
     plans, show,
     texts::{Texts, cookie_in},
+    views,
     visitor::{PageResult, Visit},
 };
 use ad_server_access::auth::Permission;
@@ -33,25 +34,44 @@ use ad_server_access::auth::Permission;
 const COMMON: u32 = 1000;
 
 /// Parameters of the page that are not those of a list.
-const OWN: [&str; 3] = ["view", "done", "days"];
+const OWN: [&str; 5] = ["view", "done", "days", "photos", "views"];
 
 /// Parameters that the form shows at once, or that it leaves out.
-const FILTERS: [&str; 5] = ["q", "status", "ordering", "offset", "done"];
+const FILTERS: [&str; 6] = ["q", "status", "ordering", "offset", "done", "views"];
 
 /// Parameters that the form shows on demand.
-const MORE: [&str; 4] = ["category_id", "quality_score__lt", "days", "dealer_code"];
+const MORE: [&str; 8] =
+    ["category_id", "brand", "price__gte", "price__lt", "photos", "quality_score__lt", "days", "dealer_code"];
+
+/// Choices about photos, each with the parameter of a list that it is.
+const PHOTOS: [(&str, (&str, &str)); 4] = [
+    ("none", ("image_count__lt", "1")),
+    ("5", ("image_count__lt", "5")),
+    ("10", ("image_count__lt", "10")),
+    ("failed", ("failed_images", "true")),
+];
+
+/// Of how many of the newest ads the brands are offered.
+const BRANDS_OF: u32 = 5000;
+
+/// Longest list that the heads of price and quality sort: these are no index's order.
+const SORTED: u64 = 5000;
 
 /// Days in stock to choose from.
 const DAYS: [&str; 4] = ["30", "60", "90", "180"];
 
 /// The orders of a list, by their value.
-const ORDERS: [(&str, Text); 6] = [
+const ORDERS: [(&str, Text); 10] = [
     ("-created", |texts| texts.newest_first),
     ("created", |texts| texts.oldest_first),
     ("-updated", |texts| texts.changed_first),
     ("updated", |texts| texts.changed_last),
     ("source_id", |texts| texts.by_source_id),
     ("-source_id", |texts| texts.by_source_id_reversed),
+    ("price", |texts| texts.by_price),
+    ("-price", |texts| texts.by_price_reversed),
+    ("quality_score", |texts| texts.by_quality),
+    ("-quality_score", |texts| texts.by_quality_reversed),
 ];
 
 /// `GET /console/stock`, with the parameters of `GET /v4/ad`.
@@ -69,6 +89,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         Some(query) => Some(list(&visit, query).await?),
         None => None,
     };
+    let brands = brands(&visit).await?;
     turn.has_read();
     let main = html! {
         div.heading {
@@ -82,7 +103,8 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         }
         (act::done(&visit))
         @if let Some(errors) = &errors { (wrong(errors)) }
-        (filters(&visit))
+        (views::section(&visit))
+        (filters(&visit, &brands))
         @if let Some(list) = &list { (results(&visit, &asked, list)) }
     };
     let mut response = page::page_with_status(&visit, status, Section::Stock, texts.stock, &main);
@@ -90,12 +112,55 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     Ok(response)
 }
 
-/// The parameters of the list. A form sends empty fields too, and days in stock in the place of a time.
+/// The parameters of the list. A form sends empty fields too, days in stock in the place of a time, a choice about photos, and amounts as
+/// people write them.
 pub(super) fn asked(visit: &Visit) -> Vec<(String, String)> {
+    let written = |(name, value): &(String, String)| match name.as_str() {
+        "price__gte" | "price__lt" => (name.clone(), whole_amount(value)),
+        _ => (name.clone(), value.clone()),
+    };
     let sent = visit.query.iter().filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()));
+    let photos = visit.parameter("photos").and_then(|chosen| PHOTOS.iter().find(|(choice, _)| *choice == chosen));
+    let photos = photos.map(|(_, (name, value))| ((*name).to_owned(), (*value).to_owned()));
     let days = visit.parameter("days").and_then(|days| days.parse().ok()).filter(|days| (1..=3650).contains(days));
     let since = days.map(|days| visit.visitor.console.clock.now() - Duration::from_hours(24) * days);
-    sent.cloned().chain(since.map(|since| ("created__lt".to_owned(), since.to_string()))).collect()
+    let since = since.map(|since| ("created__lt".to_owned(), since.to_string()));
+    sent.map(written).chain(since).chain(photos).collect()
+}
+
+/// An amount as a number: `189 900 kr` is 189900. What is none stays, and is refused.
+fn whole_amount(text: &str) -> String {
+    let plain = text.to_lowercase().replace("kr", "").replace("sek", "");
+    plain.chars().filter(|character| !character.is_whitespace()).collect()
+}
+
+/// The brands of the visitor's ads with their names, by name.
+async fn brands(visit: &Visit) -> Result<Vec<(String, String)>, ServiceError> {
+    let service = &visit.visitor.context.service;
+    let codes: Vec<_> = match &visit.caller.scope {
+        Access::Dealer(code) => vec![code.clone()],
+        scope => service.dealers_in(scope).iter().map(|dealer| dealer.code.clone()).collect(),
+    };
+    let most = BRANDS_OF / u32::try_from(codes.len()).unwrap_or(BRANDS_OF).clamp(1, BRANDS_OF);
+    let mut brands = visit.visitor.console.database.brands(Scope::Dealers(&codes), most).await?;
+    // One that is asked for stays to be seen.
+    let asked = visit.parameter("brand").filter(|asked| !asked.is_empty() && !brands.iter().any(|it| it == asked));
+    brands.extend(asked.map(str::to_owned));
+    let catalogue = &service.rulebook().catalogue;
+    let lists: Vec<_> = categories::typed()
+        .flat_map(|(_, category)| category.fields())
+        .filter_map(|field| match field.kind {
+            Kind::Slug { list } if field.path == "brand" => Some(catalogue.list(list)),
+            _ => None,
+        })
+        .collect();
+    let named = |id: String| {
+        let name = lists.iter().find_map(|list| list.name(&id)).unwrap_or(&id).to_owned();
+        (id, name)
+    };
+    let mut named: Vec<_> = brands.into_iter().map(named).collect();
+    named.sort_by_cached_key(|(_, name)| name.to_lowercase());
+    Ok(named)
 }
 
 /// A page of ads with their quality.
@@ -174,7 +239,7 @@ fn views(visit: &Visit) -> Markup {
 }
 
 /// The search and the filters that most need; the URL takes every parameter of a list.
-fn filters(visit: &Visit) -> Markup {
+fn filters(visit: &Visit, brands: &[(String, String)]) -> Markup {
     let texts = visit.visitor.texts;
     let value = |name: &str| visit.parameter(name).unwrap_or_default();
     let option =
@@ -236,6 +301,30 @@ fn filters(visit: &Visit) -> Markup {
                             }
                         }
                     }
+                    @if !brands.is_empty() {
+                        div {
+                            label for="brand" { (texts.brand) }
+                            select #brand name="brand" {
+                                (option("brand", "", texts.all))
+                                @for (id, name) in brands { (option("brand", id, name)) }
+                            }
+                        }
+                    }
+                    @for (name, text) in [("price__gte", texts.price_from), ("price__lt", texts.price_to)] {
+                        div {
+                            label for=(name) { (text) }
+                            input #(name) name=(name) value=(value(name)) inputmode="numeric" size="9" maxlength="20" autocomplete="off";
+                        }
+                    }
+                    div {
+                        label for="photos" { (texts.photos) }
+                        select #photos name="photos" {
+                            (option("photos", "", texts.all))
+                            (option("photos", "none", texts.without_photos))
+                            @for count in ["5", "10"] { option value=(count) selected[value("photos") == count] { (texts.fewer_than) " " (count) } }
+                            (option("photos", "failed", texts.some_failed))
+                        }
+                    }
                     div {
                         label for="quality_score__lt" { (texts.quality) }
                         select #quality_score__lt name="quality_score__lt" {
@@ -269,7 +358,7 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
                 } @else {
                     div.scrolls tabindex="0" role="region" aria-label=(texts.stock) {
                         table {
-                            (head(visit, query))
+                            (head(visit, query, *total))
                             tbody { @for (ad, quality) in ads.by_ref() { (row(visit, ad, *quality)) } }
                         }
                     }
@@ -289,12 +378,14 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
     let single = |action: &AdAction| visit.may(action.permission()) && !(has_plans && is_planned(*action));
     let permitted: Vec<_> = AdAction::OF_MANY.into_iter().filter(single).collect();
     let may_plan = has_plans && visit.may(Permission::Write);
+    // With those that match, by a plan or a schedule of their own.
+    let takes_matching = |action: AdAction| has_plans && matches!(action, AdAction::Bump | AdAction::Sold);
     html! {
         @if !permitted.is_empty() || may_plan {
             div.actions.bulk role="group" aria-label=(texts.with_selected) {
                 // Selecting all needs the script.
                 label.choose-all hidden { input type="checkbox" data-select-all; (texts.select_all) }
-                @if may_plan && let Total::Exactly(count) = total {
+                @if (may_plan || permitted.contains(&AdAction::Bump) && has_plans) && let Total::Exactly(count) = total {
                     label.choose-all { input type="checkbox" name="matching" value=(plans::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
                 }
                 span { (texts.with_selected) " (" span data-selected { "0" } "):" }
@@ -303,7 +394,10 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
                         button name="change" value=(change) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (text) "…" }
                     }
                 }
-                @for action in permitted {
+                @for action in permitted.iter().copied().filter(|action| takes_matching(*action)) {
+                    button class=(action.class()) name="change" value=(action.name()) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (action.label(texts)) "…" }
+                }
+                @for action in permitted.iter().copied().filter(|action| !takes_matching(*action)) {
                     button class=(action.class()) name="action" value=(action.name()) data-needs-selection data-only-ticked {
                         (action.label(texts)) @if action.needs_confirmation() { "…" }
                     }
@@ -318,8 +412,11 @@ fn can_select(visit: &Visit) -> bool {
 }
 
 /// The heads of the columns; those by which lists can be ordered say so.
-fn head(visit: &Visit, query: &AdQuery) -> Markup {
+fn head(visit: &Visit, query: &AdQuery, total: Total) -> Markup {
     let texts = visit.visitor.texts;
+    let is_short = matches!(total, Total::Exactly(count) if count <= SORTED);
+    let sorts_short =
+        |order: AdOrder, name: &str| html! { @if is_short { (sorts(visit, query, order, name)) } @else { (name) } };
     let sorted =
         |order: AdOrder| (query.order == order).then_some(if query.descending { "descending" } else { "ascending" });
     html! {
@@ -331,9 +428,9 @@ fn head(visit: &Visit, query: &AdQuery) -> Markup {
                 }
                 th scope="col" { span.unseen { (texts.photo) } }
                 th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (sorts(visit, query, AdOrder::SourceId, texts.ad)) }
-                th.number scope="col" { (texts.price) }
+                th.number scope="col" aria-sort=[sorted(AdOrder::Price)] { (sorts_short(AdOrder::Price, texts.price)) }
                 th scope="col" { (texts.status) }
-                th scope="col" { (texts.quality) }
+                th scope="col" aria-sort=[sorted(AdOrder::QualityScore)] { (sorts_short(AdOrder::QualityScore, texts.quality)) }
                 th scope="col" aria-sort=[sorted(AdOrder::Created)] { (sorts(visit, query, AdOrder::Created, texts.age)) }
             }
         }

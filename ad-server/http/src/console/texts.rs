@@ -944,6 +944,41 @@ texts! {
     level_basic: "Basic", "Enkel";
     level_good: "Good", "Bra";
     level_excellent: "Excellent", "Utmärkt";
+
+    // Photos of versions, and messages of requests.
+    photo_was_added: "Added", "Tillagt";
+    photo_was_removed: "Removed", "Borttaget";
+    message_as_json: "Message as JSON", "Meddelandet som JSON";
+
+    // Filters of the stock, and saved views.
+    brand: "Brand", "Märke";
+    price_from: "Price from", "Pris från";
+    price_to: "Price below", "Pris under";
+    without_photos: "None", "Inga";
+    fewer_than: "Fewer than", "Färre än";
+    some_failed: "Some failed", "Några misslyckades";
+    by_quality: "Quality, lowest first", "Kvalitet, lägst först";
+    by_quality_reversed: "Quality, highest first", "Kvalitet, högst först";
+    by_price: "Price, lowest first", "Pris, lägst först";
+    by_price_reversed: "Price, highest first", "Pris, högst först";
+    saved_views: "Saved views", "Sparade vyer";
+    save_view: "Save this view", "Spara vyn";
+    name_of_view: "Name", "Namn";
+    delete_view: "Delete the view", "Ta bort vyn";
+    views_are_kept: "With the filters and the order of now. Kept in this browser.", "Med filtren och ordningen som gäller nu. Sparas i den här webbläsaren.";
+    too_many_views: "There is no room for another view. Delete one first.", "Det finns inte plats för en vy till. Ta bort en först.";
+
+    // Bump and sold for all ads that match.
+    bump_all: "Bump all that match", "Förnya alla som matchar";
+    bump_all_does: "Each ad costs what stands here. The bumps are ordered one after the other, also when you leave the page, and never cost more than this sum.",
+        "Varje annons kostar det som står här. Förnyelserna beställs en efter en, även om du lämnar sidan, och kostar aldrig mer än den här summan.";
+    bump_all_most: "ads at once, those first that were not changed or bumped for longest. Bump the rest afterwards.",
+        "annonser på en gång, de först som inte har ändrats eller förnyats på längst. Förnya resten efteråt.";
+    once: "once", "en gång";
+    bump_all_now: "Bump them", "Förnya dem";
+    sold_all_does: "These ads are sold: they leave the marketplaces and are deleted after some days. Until then, each can be undone on its page. Ads that are hidden already stay as they are.",
+        "De här annonserna är sålda: de tas bort från marknadsplatserna och tas bort helt efter några dagar. Till dess går var och en att ångra på sin sida. Annonser som redan är dolda blir kvar som de är.";
+    mark_as_sold: "Mark as sold", "Markera som sålda";
 }
 
 impl Texts {

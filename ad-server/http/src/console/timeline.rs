@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ad_core::{
     model::{
         ActionState, Ad, ContentChange, LATEST_ENTRIES, LogEntry, Market, RequestState, RequestStatus, RevisionEntry,
-        short_address,
+        ValueChange, short_address,
     },
     violation::Code,
 };
@@ -58,6 +58,7 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                             }
                         }
                         @if let Some(change) = changes.get(&request) { (changed(visit, request, change)) }
+                        @if let Some(version) = made(request) { (photos_changed(visit, ad, version)) }
                         ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, entry)) } } }
                         (id(visit, request))
                         @if let Some(version) = made(request) { (versions::links(visit, ad, version, present == Some(version.revision))) }
@@ -101,6 +102,50 @@ fn changed(visit: &Visit, request: Uuid, ContentChange { fields, left_out }: &Co
     }
 }
 
+/// The photos before and after a version that changed them, each with its number; those that were added or removed say so.
+fn photos_changed(visit: &Visit, ad: &Ad, version: &RevisionEntry) -> Markup {
+    let texts = visit.visitor.texts;
+    let change = version.changes.iter().flatten().find(|change| change.pointer == "/image_urls");
+    let Some(ValueChange { from, to, .. }) = change else { return html! {} };
+    let [before, after] = [from, to].map(addresses);
+    let side = |title: &str, photos: &[&str], others: &[&str], mark: &str, class: &str| {
+        html! {
+            div {
+                h4 { (title) " (" (photos.len()) ")" }
+                ol.plain.small-photos {
+                    @for (place, address) in photos.iter().enumerate() {
+                        @let is_other = !others.contains(address);
+                        li class=[is_other.then_some(class)] title=(address) {
+                            @match picture(visit, ad, address) {
+                                Some(picture) => img src=(picture) alt="" width="80" height="60" loading="lazy";,
+                                None => span.no-photo {},
+                            }
+                            span { span.unseen { (texts.photo) " " } (place + 1) @if is_other { " " strong { (mark) } } }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        div.before-after {
+            (side(texts.before, &before, &after, texts.photo_was_removed, "removed"))
+            (side(texts.after, &after, &before, texts.photo_was_added, "added"))
+        }
+    }
+}
+
+/// The addresses of photos in a value of `image_urls`.
+fn addresses(value: &Value) -> Vec<&str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// The picture of a photo that is still stored.
+fn picture(visit: &Visit, ad: &Ad, address: &str) -> Option<String> {
+    let stored = ad.image_refs.iter().find(|image| image.url == address);
+    stored.map(|image| show::rendition(visit, image, 320))
+}
+
 fn waits(texts: &Texts, request: &RequestStatus) -> Markup {
     html! {
         @if let Some(what) = request.waiting_for.filter(|_| request.state == RequestState::Waiting) {
@@ -126,7 +171,7 @@ fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
         (badges::action_state(texts, entry.state)) " " (texts.action(entry.action))
         @if markets.is_empty() { " " (show::log_text(visit, entry.code, &entry.external_message)) }
         // The message has the same in one sentence.
-        ul { @for market in markets { li { (of_marketplace(visit, market)) } } }
+        (of_marketplaces(visit, &entry.external_message))
         ul { @for image in images { li { (of_photo(visit, ad, image)) } } }
         @if let Some(code) = entry.code { p.help { (show::code(visit, code)) } }
     }
@@ -134,6 +179,22 @@ fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
 
 fn text<'a>(part: &'a Value, name: &str) -> &'a str {
     part.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What came of an action on each marketplace.
+pub(super) fn of_marketplaces(visit: &Visit, message: &Value) -> Markup {
+    let markets = message.get("marketplaces").and_then(Value::as_array);
+    html! { @if let Some(markets) = markets { ul { @for market in markets { li { (of_marketplace(visit, market)) } } } } }
+}
+
+/// Why photos failed, by their addresses.
+pub(super) fn of_photos(message: &Value) -> Markup {
+    let photos = message.get("images").and_then(Value::as_array);
+    html! {
+        @if let Some(photos) = photos {
+            ul { @for photo in photos { li { span lang="en" { (text(photo, "error")) } " " small.faint { code { (text(photo, "url")) } } } } }
+        }
+    }
 }
 
 /// What came of an action on a marketplace.

@@ -1,6 +1,7 @@
 //! Ads that somebody has marked as sold.
 
 use ad_core::model::Timestamp;
+use uuid::Uuid;
 
 use crate::statement::statements;
 
@@ -22,4 +23,41 @@ statements! {
     /// Sold ads that are to be deleted, the longest due first.
     DueSales { now: Timestamp, limit: u32 }
     both "SELECT dealer_code, source_id FROM sales WHERE due <= :now ORDER BY due LIMIT :limit";
+
+    /// Notes that the ads which a stock plan hides are sold.
+    AddSoldPlan { plan: Uuid, now: Timestamp }
+    both "INSERT INTO sold_plans (plan, at, settled) VALUES (:plan, :now, false) ON CONFLICT (plan) DO NOTHING";
+
+    /// Whether the ads which a stock plan hides are sold.
+    IsSoldPlan { plan: Uuid }
+    both "SELECT EXISTS (SELECT 1 FROM sold_plans WHERE plan = :plan)";
+
+    /// Whether some plans have to be looked at.
+    AreSoldPlansOpen {}
+    both "SELECT EXISTS (SELECT 1 FROM sold_plans WHERE NOT settled)";
+
+    /// Notes the ads that such plans have hidden, unless somebody has shown them again.
+    AddSalesOfPlans { due: Timestamp }
+    both "
+        INSERT INTO sales (dealer_code, source_id, due)
+        SELECT change.dealer_code, change.source_id, :due
+        FROM sold_plans JOIN stock_plans ON stock_plans.id = sold_plans.plan
+            JOIN stock_changes AS change ON change.plan = stock_plans.seq
+            JOIN ads ON ads.dealer_code = change.dealer_code AND ads.source_id = change.source_id
+        WHERE NOT sold_plans.settled AND change.kind = 'hide' AND change.outcome = 'done' AND ads.status = 'hidden'
+        ON CONFLICT (dealer_code, source_id) DO NOTHING";
+
+    /// The plans that have ended, and whose requests have.
+    SettleSoldPlans { before: Timestamp }
+    both "
+        UPDATE sold_plans SET settled = true
+        WHERE NOT settled AND at <= :before AND NOT EXISTS (
+            SELECT 1 FROM stock_plans
+            WHERE stock_plans.id = sold_plans.plan AND (state IN ('computing', 'ready', 'applying') OR EXISTS (
+                SELECT 1 FROM stock_changes AS change
+                WHERE change.plan = stock_plans.seq AND change.kind = 'hide' AND change.outcome = 'accepted')))";
+
+    /// Removes what is known of plans that are gone.
+    ForgetSoldPlans {}
+    both "DELETE FROM sold_plans WHERE settled AND NOT EXISTS (SELECT 1 FROM stock_plans WHERE stock_plans.id = sold_plans.plan)";
 }

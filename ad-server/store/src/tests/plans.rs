@@ -109,6 +109,26 @@ async fn every_list_is_answered_from_an_index() {
 }
 
 #[tokio::test]
+async fn contents_are_read_of_the_ads_of_the_dealer_alone() {
+    let temporary = TestDatabase::open().await;
+    let contents = [
+        (vec![AdFilter::Brand("volvo".to_owned())], AdOrder::Created),
+        (vec![AdFilter::Price(Bound::Lt, 100_000), AdFilter::ImageCount(Bound::Lt, 1)], AdOrder::Updated),
+        (vec![AdFilter::FailedImages(true), AdFilter::Status(vec![AdStatus::Live])], AdOrder::SourceId),
+        (Vec::new(), AdOrder::Price),
+        (Vec::new(), AdOrder::QualityScore),
+    ];
+    for (filters, order) in contents {
+        let query = AdQuery { filters, order, ..AdQuery::default() };
+        let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
+        let of_ads = steps.iter().filter(|step| step.contains(" ads ") && !step.contains("(rowid=?)"));
+        let of_ads: Vec<_> = of_ads.collect();
+        let keeps = |step: &&String| step.starts_with("SEARCH ads USING") && step.contains("(dealer_code=?");
+        assert!(of_ads.len() == 1 && of_ads.iter().all(keeps), "read once: {query:?} {steps:#?}");
+    }
+}
+
+#[tokio::test]
 async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
     let temporary = TestDatabase::open().await;
     for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {

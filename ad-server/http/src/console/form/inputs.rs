@@ -11,7 +11,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    super::texts::{Language, Texts},
+    super::{
+        named::date_in_words,
+        texts::{Language, Texts},
+    },
     labels::{help, label, named},
     said::{meant, said, shortened},
     sections::sections,
@@ -359,7 +362,7 @@ impl AdForm<'_> {
             Kind::Integer { .. } => line("text", "numeric", None),
             Kind::Decimal { .. } => line("text", "decimal", None),
             Kind::Digits { plus, .. } => line(if *plus { "tel" } else { "text" }, "numeric", None),
-            Kind::Date => line("date", "", None),
+            Kind::Date => html! { div.measure { (line("date", "", None)) (date_in_words(self.language, value)) } },
             Kind::Url { .. } => line("url", "", None),
             Kind::List { .. } => lines(FEW_LINES, value),
             Kind::Text { .. } if is_long(path) || value.contains('\n') => {

@@ -17,6 +17,6 @@ mod values;
 pub(super) use self::{
     inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of},
     labels::{label, named},
-    said::by_code,
+    said::{by_code, warned},
     values::{Difference, FormValues, REVISION},
 };

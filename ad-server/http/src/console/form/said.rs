@@ -8,7 +8,7 @@ use ad_core::{
         rules::{LOCK, ONLINE, OWNERS_OF_USED, PLATE_OR_VIN, REMAINING_MILEAGE},
     },
     fields::Kind,
-    violation::{Choices, Code, Cure, TextFormat, Violation},
+    violation::{Choices, Code, Cure, TextFormat, Violation, Warning},
 };
 
 use super::{
@@ -133,6 +133,30 @@ fn stated(rule: Option<&str>, code: Code) -> Option<(&'static str, &'static str)
         ),
         _ => return None,
     })
+}
+
+/// A warning of a check; `None` if a finding about the quality of the ad says it already.
+pub(in crate::console) fn warned(warning: &Warning, language: Language) -> Option<Cow<'_, str>> {
+    if language == Language::English {
+        return Some(warning.message.as_str().into());
+    }
+    let swedish = match warning.code {
+        Code::TextDamaged | Code::ImageUnreachable | Code::DateUnlikely => return None,
+        Code::NoImages => "Annonsen har inga foton.",
+        Code::NoPrice => "Annonsen har inget pris.",
+        Code::ReducedWithoutList => "Annonsen har ett nedsatt pris, men inget ordinarie.",
+        Code::ReducedNotBelowList => "Det nedsatta priset är inte lägre än det ordinarie.",
+        Code::LeasingDetailsWithoutPrice => "Annonsen har uppgifter om leasing, men inget pris för leasing.",
+        Code::NoLongerCovered if warning.field.ends_with("salesperson") => {
+            "Säljaren finns inte längre hos handlaren. Välj en annan, eller lämna tomt."
+        }
+        Code::NoLongerCovered => "Köp på nätet är inte längre aktiverat för handlaren. Välj nej, eller lämna tomt.",
+        Code::SourceIdSpaces => "Numret börjar eller slutar med ett tecken som inte syns, och det hör till numret.",
+        Code::PriceDropped => "Ett pris som annonsen hade tas bort.",
+        Code::IgnoredField => "Det här bestämmer bara tjänsten.",
+        _ => "Det här är troligen fel. Kontrollera värdet.",
+    };
+    Some(swedish.into())
 }
 
 fn wrong_type(kind: Option<&Kind>, language: Language) -> String {
