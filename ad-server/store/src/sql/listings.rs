@@ -128,13 +128,15 @@ statements! {
         ), others AS (
             UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = found.now, changes = changes + 1
             FROM found
-            WHERE listings.market = found.market AND listings.reference = found.reference AND listing IS NOT NULL AND shows IS NULL
+            -- With ANY, the only plan is to look up each, also if it is made while there are few listings.
+            WHERE listings.market = ANY (ARRAY[found.market]) AND listings.reference = ANY (ARRAY[found.reference])
+                AND listing IS NOT NULL AND shows IS NULL
             RETURNING seq
         ), linked AS (
             UPDATE listings SET reference = found.reference, source_id = found.source_id, title = found.title,
                 content = found.content, changed = found.now, changes = changes + 1
             -- The others are counted so that they are removed first; an ad is the reference of one listing at any moment.
-            FROM found WHERE seq = listing AND shows IS NULL AND (SELECT count(*) FROM others) >= 0
+            FROM found WHERE seq = ANY (ARRAY[listing]) AND shows IS NULL AND (SELECT count(*) FROM others) >= 0
             RETURNING seq, found.market, found.key, input_number
         ), new AS (
             INSERT INTO listings (market, reference, source_id, dealer_code, registration_number, title, content, place, state,
