@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::{fields::FieldErrors, rulebook::versions::Refusal};
+use ad_core::{fields::FieldErrors, rulebook::versions::Refusal, violation::Code};
 use reqwest::Method;
 
 /// Why a request did not succeed.
@@ -19,6 +19,7 @@ struct Details {
     method: Method,
     path: String,
     status: Option<u16>,
+    code: Option<Code>,
     request_id: Option<String>,
     tries: u32,
     /// Whether an earlier try may have been accepted.
@@ -155,6 +156,7 @@ impl Error {
             method,
             path,
             status: None,
+            code: None,
             request_id: None,
             tries: 0,
             was_unclear: false,
@@ -176,6 +178,11 @@ impl Error {
     pub(super) fn answered(mut self, status: u16, request_id: Option<String>) -> Self {
         self.0.status = Some(status);
         self.0.request_id = request_id;
+        self
+    }
+
+    pub(super) fn with_code(mut self, code: Option<Code>) -> Self {
+        self.0.code = code;
         self
     }
 
@@ -202,6 +209,11 @@ impl Error {
     /// The status code of the answer, if there was one.
     pub fn status(&self) -> Option<u16> {
         self.0.status
+    }
+
+    /// The code of the answer, if it has one: answers of proxies have none.
+    pub fn code(&self) -> Option<Code> {
+        self.0.code
     }
 
     /// What the service calls this request (`X-Request-Id`): its support finds it by that.

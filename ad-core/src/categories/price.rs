@@ -36,7 +36,7 @@ pub(crate) const MOST: usize = 5;
 /// Rows of one price object.
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = &[
-    choice("type", TYPES, "`list`; `reduced` on PUT and PATCH only; `leasing` for registered vehicles only; `monthly`; `call` with amount 0").required(),
+    choice("type", TYPES, "`list`; `reduced` in updates only; `leasing` for registered vehicles only; `monthly`; `call` with amount 0").required(),
     Field::new("amount", Kind::Decimal { min: 0.0, max: 1e12, decimals: Some(2), numeric_text: false }, "Amount in whole currency units, at most two decimals; more than 0, and 0 for `call`").required(),
     Field::new("currency", Kind::Currency, "ISO 4217 code; the dealer's currency if absent"),
 ];
@@ -44,7 +44,7 @@ pub const FIELDS: &[Field] = &[
 /// The rule over the prices of an ad ('Price object').
 pub const RULES: &[Rule] = &[Rule {
     name: "price",
-    doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",
+    doc: "`reduced` is not allowed for new ads, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",
     check,
 }];
 
@@ -70,7 +70,7 @@ fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
                 wrong(
                     "type",
                     Code::NotAllowed,
-                    "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.",
+                    "\"reduced\" is not allowed for a new ad; send \"list\", and \"reduced\" with a later update.",
                 );
             }
             LEASING if !facts.category.registered => {

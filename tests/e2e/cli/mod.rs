@@ -27,6 +27,7 @@ mod status;
 mod sync;
 mod sync_interrupted;
 pub(crate) mod terminal;
+mod terms;
 mod trouble;
 
 use ad_tests::{Cli, Server};
