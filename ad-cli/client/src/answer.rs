@@ -6,7 +6,6 @@ use ad_core::{
     fields::FieldErrors,
     model::{self, Timestamp},
     rulebook::versions::Refusal,
-    violation::Code,
 };
 use reqwest::{
     Method, Response, StatusCode,
@@ -87,8 +86,9 @@ async fn read_as<T: DeserializeOwned>(
             return Err(failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error));
         }
         _ => {
-            let (kind, code) = refusal(status.as_u16(), &headers, &bytes);
-            return Err(failed(kind).with_code(code));
+            let (kind, problem) = refusal(status.as_u16(), &headers, &bytes);
+            let (code, suggestion) = problem.map(|problem| (problem.code, problem.suggestion)).unzip();
+            return Err(failed(kind).of_problem(code, suggestion.flatten()));
         }
     };
     let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
@@ -112,12 +112,12 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<&str> {
     text(headers, "x-request-id")
 }
 
-/// What a refusal says, and its code.
-fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> (ErrorKind, Option<Code>) {
+/// What a refusal says, with its problem details.
+fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> (ErrorKind, Option<Problem>) {
     let Some(problem) = Problem::of(headers, bytes) else { return (in_contract(status, headers, bytes), None) };
     // What has a detail in both shapes is read alike.
     let kind = problem.kind(status).unwrap_or_else(|| in_contract(status, headers, bytes));
-    (kind, Some(problem.code))
+    (kind, Some(problem))
 }
 
 /// What a refusal in the shape of the contract says ('Errors').

@@ -20,6 +20,7 @@ struct Details {
     path: String,
     status: Option<u16>,
     code: Option<Code>,
+    suggestion: Option<String>,
     request_id: Option<String>,
     tries: u32,
     /// Whether an earlier try may have been accepted.
@@ -157,6 +158,7 @@ impl Error {
             path,
             status: None,
             code: None,
+            suggestion: None,
             request_id: None,
             tries: 0,
             was_unclear: false,
@@ -181,8 +183,8 @@ impl Error {
         self
     }
 
-    pub(super) fn with_code(mut self, code: Option<Code>) -> Self {
-        self.0.code = code;
+    pub(super) fn of_problem(mut self, code: Option<Code>, suggestion: Option<String>) -> Self {
+        (self.0.code, self.0.suggestion) = (code, suggestion);
         self
     }
 
@@ -214,6 +216,11 @@ impl Error {
     /// The code of the answer, if it has one: answers of proxies have none.
     pub fn code(&self) -> Option<Code> {
         self.0.code
+    }
+
+    /// The source id that was probably meant, of an ad that was not found.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.0.suggestion.as_deref()
     }
 
     /// What the service calls this request (`X-Request-Id`): its support finds it by that.

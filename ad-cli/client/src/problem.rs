@@ -18,6 +18,7 @@ const MEDIA_TYPE: &str = "application/problem+json";
 pub(super) struct Problem {
     pub(super) code: Code,
     detail: String,
+    pub(super) suggestion: Option<String>,
     #[serde(default)]
     migration_options: Vec<MigrationOption>,
     #[serde(default)]

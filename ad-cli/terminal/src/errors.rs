@@ -58,7 +58,8 @@ impl From<Error> for Failure {
                     Some(source_id) => format!("no ad in the token's scope has the source_id {source_id}"),
                     None => detail.clone(),
                 };
-                Self::failed(detail).hint(hint)
+                let meant = error.suggestion().map(|meant| format!("did you mean {meant}?"));
+                meant.into_iter().fold(Self::failed(detail), Self::hint).hint(hint)
             }
             ErrorKind::Body(reason) => {
                 Self::rejected(reason).hint("nothing was changed, because the file cannot be read to its end")

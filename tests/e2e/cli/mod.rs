@@ -29,6 +29,7 @@ mod sync_interrupted;
 pub(crate) mod terminal;
 mod terms;
 mod trouble;
+mod widths;
 
 use ad_tests::{Cli, Server};
 

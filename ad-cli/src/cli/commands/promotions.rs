@@ -249,7 +249,12 @@ const PREVIEW: &[&str] = &["due", "promoted", "skipped", "cost", "currency"];
 const COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("KIND", "kind"),
-    Column::new("SELECT", "select").wrapped(),
+    Column::new("SELECT", "select")
+        .shown(|select| {
+            let filter = |(name, value): (&String, &Value)| format!("{name}={}", plain(value));
+            select.as_object().into_iter().flatten().map(filter).collect::<Vec<_>>().join(" ").into()
+        })
+        .wrapped(),
     Column::new("AT", "at"),
     Column::new("DAYS", "weekdays").shown(|days| match days.as_array() {
         Some(days) => days.iter().map(plain).collect::<Vec<_>>().join(" ").into(),

@@ -186,12 +186,12 @@ impl From<FieldErrors> for ApiError {
 impl ApiError {
     /// The path, or what it names, does not exist.
     pub fn not_found(text: impl Into<String>) -> Self {
-        Self::NotFound(Advised { text: text.into(), request: None })
+        Self::NotFound(Advised::new(text))
     }
 
     /// The same, with the request that helps.
     pub fn not_found_but(text: impl Into<String>, request: impl Into<String>) -> Self {
-        Self::NotFound(Advised { text: text.into(), request: Some(request.into()) })
+        Self::NotFound(Advised::new(text).but(request))
     }
 
     pub fn unknown_path() -> Self {
@@ -310,7 +310,7 @@ impl ApiError {
 
     /// Its text in the contract's shape: what happened, and the request that helps.
     fn whole(&self) -> String {
-        Advised { text: self.detail(), request: self.request() }.to_string()
+        Advised { request: self.request(), ..Advised::new(self.detail()) }.to_string()
     }
 
     /// The request that helps, in a sentence for those who send requests themselves. Problem details have it beside the detail.
@@ -336,6 +336,12 @@ impl ApiError {
             Self::TooManyWaiting(_) => Some("Or send it without the preference (Prefer: wait).".to_owned()),
             _ => None,
         }
+    }
+
+    /// What was probably meant in the place of what was not found.
+    pub fn suggestion(&self) -> Option<String> {
+        let Self::NotFound(advised) = self else { return None };
+        advised.suggestion.clone()
     }
 
     /// The ways from V3 to V4, if the ad has to take one first.
@@ -384,6 +390,20 @@ impl ApiError {
 pub struct Advised {
     pub text: String,
     pub request: Option<String>,
+    /// What was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl Advised {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), request: None, suggestion: None }
+    }
+
+    /// The same, with the request that helps.
+    #[must_use]
+    pub fn but(self, request: impl Into<String>) -> Self {
+        Self { request: Some(request.into()), ..self }
+    }
 }
 
 impl std::fmt::Display for Advised {

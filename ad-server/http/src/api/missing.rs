@@ -46,14 +46,14 @@ const WORDS: &[(&[&str], &str)] = &[
 pub(super) fn path(path: &str) -> Advised {
     let text = "Not found.".to_owned();
     if path.len() > LONGEST {
-        return Advised { text, request: None };
+        return Advised::new(text);
     }
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
     let hint = word(&parts).unwrap_or_else(|| match existing(&parts).as_slice() {
         [] => "The paths are in /openapi.json and at /docs/swagger-ui/.".to_owned(),
         meant => format!("Did you mean {}?", meant.join(" or ")),
     });
-    Advised { text, request: Some(format!("There is no path {path}. {hint}")) }
+    Advised::new(text).but(format!("There is no path {path}. {hint}"))
 }
 
 /// What there is instead of a name behind an ad.
@@ -239,7 +239,7 @@ pub(super) async fn ad(call: &Call<'_>) -> Advised {
         BasePath::Generic | BasePath::Service => "To create one, send POST /v4/{vehicle_type}.".to_owned(),
         BasePath::V3 => "To create it, send POST /v3/ad.".to_owned(),
     };
-    Advised { text: "Not found. No ad in the token's scope has this source_id.".to_owned(), request: Some(create) }
+    Advised::new("Not found. No ad in the token's scope has this source_id.").but(create)
 }
 
 /// The text about an ad with nearly this source id, or with this id.
@@ -266,7 +266,7 @@ async fn nearly(call: &Call<'_>) -> Option<Advised> {
     } else {
         format!("Not found. An ad has nearly this source_id, \"{}\".", ad.source_id)
     };
-    Some(Advised { text, request: Some(format!("See {path}.")) })
+    Some(Advised { suggestion: Some(ad.source_id.clone()), ..Advised::new(text).but(format!("See {path}.")) })
 }
 
 /// What was probably meant by a source id: itself under another type, other spaces or case, an encoding or ending too many.

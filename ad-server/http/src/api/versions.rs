@@ -27,19 +27,19 @@ pub(super) fn refusal(error: &VersionError) -> Result<Refusal, Advised> {
             refusal.suggestion = Some(format!("Update the ad with PUT or PATCH {}.", own_path(ad)));
         }
         VersionError::NotThroughV3(ad) => {
-            let text = "Ad is V4, cannot update through V3.".to_owned();
-            return Err(Advised { text, request: Some(format!("Use PUT or PATCH {}.", own_path(ad))) });
+            let text = "Ad is V4, cannot update through V3.";
+            return Err(Advised::new(text).but(format!("Use PUT or PATCH {}.", own_path(ad))));
         }
         VersionError::ConvertsByUpdate(ad) => {
-            let text = "Ad is converted to V4 by an update, and needs no migration.".to_owned();
-            return Err(Advised { text, request: Some(format!("Use PUT or PATCH {}.", own_path(ad))) });
+            let text = "Ad is converted to V4 by an update, and needs no migration.";
+            return Err(Advised::new(text).but(format!("Use PUT or PATCH {}.", own_path(ad))));
         }
         VersionError::NoTarget(ad) => {
             let text = format!(
                 "V4 has no category that {} can migrate to; keep the ad in V3, or delete it and create one in a category of V4.",
                 ad.category
             );
-            return Err(Advised { text, request: None });
+            return Err(Advised::new(text));
         }
     }
     Ok(refusal)
