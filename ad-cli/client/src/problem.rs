@@ -18,6 +18,7 @@ const MEDIA_TYPE: &str = "application/problem+json";
 pub(super) struct Problem {
     pub(super) code: Code,
     detail: String,
+    request: Option<String>,
     pub(super) suggestion: Option<String>,
     #[serde(default)]
     migration_options: Vec<MigrationOption>,
@@ -52,7 +53,7 @@ impl Problem {
                     error: self.code,
                     message: Some(detail()),
                     migration_options: self.migration_options.clone(),
-                    suggestion: None,
+                    suggestion: self.request.clone(),
                 })
             }
             (400, Code::NotJson | Code::BadRequest | Code::NotRecorded | Code::Unknown) => return None,

@@ -62,27 +62,29 @@ pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
     for (index, price) in facts.ad.price.iter().take(MOST).enumerate() {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
-        let mut wrong = |name: &str, code: Code, text: &'static str| {
-            errors.at("price").at(&index.to_string()).push(name, Violation::stated(code, text));
+        let mut wrong = |name: &str, violation: Violation| {
+            errors.at("price").at(&index.to_string()).push(name, violation);
         };
         match kind {
             REDUCED if facts.mode == Mode::Create => {
-                wrong(
-                    "type",
-                    Code::NotAllowed,
-                    "\"reduced\" is not allowed for a new ad; send \"list\", and \"reduced\" with a later update.",
-                );
+                let text =
+                    "\"reduced\" is not allowed for a new ad; send \"list\", and \"reduced\" with a later update.";
+                let stated = Violation::stated(Code::NotAllowed, text);
+                wrong("type", stated.with_request("Updates are PUT and PATCH."));
             }
             LEASING if !facts.category.registered => {
-                wrong("type", Code::NotAllowed, "\"leasing\" is allowed for registered vehicles only.");
+                let text = "\"leasing\" is allowed for registered vehicles only.";
+                wrong("type", Violation::stated(Code::NotAllowed, text));
             }
             _ => {}
         }
         match price.get("amount").and_then(Value::as_f64) {
             Some(amount) if kind == "call" && amount > 0.0 => {
-                wrong("amount", Code::OutOfRange, "Must be 0 for a price of type \"call\".");
+                wrong("amount", Violation::stated(Code::OutOfRange, "Must be 0 for a price of type \"call\"."));
             }
-            Some(0.0) if kind != "call" => wrong("amount", Code::OutOfRange, "Must be more than 0."),
+            Some(0.0) if kind != "call" => {
+                wrong("amount", Violation::stated(Code::OutOfRange, "Must be more than 0."));
+            }
             _ => {}
         }
     }

@@ -27,7 +27,6 @@ const RUN: &[&str] = &[
     "lst",
     "list",
     "list nothing",
-    "list -o wide",
     "get car-1",
     "get nothing",
     "status",
@@ -77,8 +76,8 @@ fn first_words(screen: &str) -> BTreeSet<&str> {
     lines.filter_map(|line| line.split_whitespace().next()).collect()
 }
 
-/// What is wrong with what a command shows at a width; `known` are the words that lines begin with.
-fn mistakes(columns: u16, shown: &str, known: &BTreeSet<String>) -> Vec<String> {
+/// What is wrong with what a command shows at a width; `known` are the words that lines begin with, unless it is prose.
+fn mistakes(columns: u16, shown: &str, known: &BTreeSet<String>, is_prose: bool) -> Vec<String> {
     let (screen, wrapped) = emulated(columns, shown);
     // A word that is longer than the screen, such as an address, has to be broken; so has JSON, which people redirect.
     let is_one = |line: &&String| !line.trim().contains(' ') || line.trim_start().starts_with(['"', '{']);
@@ -86,7 +85,7 @@ fn mistakes(columns: u16, shown: &str, known: &BTreeSet<String>) -> Vec<String> 
     let continued = first_words(&screen)
         .into_iter()
         .filter(|word| !known.contains(*word) && !word.contains('…') && *word != "REVISION");
-    let continued: Vec<_> = if wrapped.is_empty() {
+    let continued: Vec<_> = if wrapped.is_empty() && !is_prose {
         continued.map(|word| format!("falls to the left: {word}")).collect()
     } else {
         Vec::new()
@@ -120,7 +119,9 @@ async fn nothing_is_longer_than_the_screen_or_falls_to_its_left() {
         let known: BTreeSet<String> = first_words(&wide).into_iter().map(str::to_owned).collect();
         for columns in WIDTHS {
             let shown = at_terminal_of(columns, &cli, &line, "").await.stdout;
-            let found = mistakes(columns, &shown, &known);
+            // The explanations of helps are paragraphs.
+            let is_prose = line.contains("help");
+            let found = mistakes(columns, &shown, &known, is_prose);
             all.extend(found.into_iter().map(|mistake| format!("ad-cli {line}, {columns} columns: {mistake}")));
         }
     }

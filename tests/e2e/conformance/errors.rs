@@ -80,7 +80,7 @@ fn shapes() -> Vec<Rule> {
         "category_fields": {"model_year": "x", "powertrain": {"transmission": "cvt",
             "power": {"unit": "hp", "value": "x"}}}});
     let errors = json!({"title": ["Must not be sent for …"], "contact": ["Must not be sent for …"],
-        "price": {"0": {"type": ["\"reduced\" is not allowed on POST; …"]}},
+        "price": {"0": {"type": ["\"reduced\" is not allowed for a new ad; …"]}},
         "category_fields": {"model_year": [says::NO_INTEGER], "powertrain": {
             "transmission": [says::no_choice("cvt"), MORE], "power": {"value": [says::NO_NUMBER]}}}});
     vec![

@@ -75,7 +75,7 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     explain(context, category, &payload, &rows);
     if !args.visible {
         let show = context.out.command(&Invocation::new("show").with("source_id", source_id));
-        context.out.note(&format!("The ad is hidden. To publish it: {show}"));
+        context.out.note(&format!("the ad is hidden; to publish it: {show}"));
     }
     Ok(())
 }
@@ -170,7 +170,8 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
     let name = category.vehicle_type.unwrap_or_default();
     let is_shown = |row: &&ReferenceRow| !row.place.contains("[]") && at(payload, &row.place).is_some();
     let shown: Vec<_> = rows.iter().filter(is_shown).collect();
-    context.out.note("\nFields (* required):");
+    context.out.note("");
+    context.out.note("Fields (* required):");
     let named = |row: &&ReferenceRow| {
         let mark = if row.field.required { '*' } else { ' ' };
         (format!("{mark} {}", row.place), row.field.doc.replace('`', "").into())
@@ -187,5 +188,8 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
         Surface::Tools => Invocation::new("validate").with_some("payload", "PAYLOAD"),
     };
     let validate = out.command(&validate);
-    out.note(&format!("\nAll fields: {fields}. Allowed values: {values}. To validate: {validate}"));
+    out.note("");
+    for (what, command) in [("all fields", fields), ("allowed values", values), ("to validate", validate)] {
+        out.note(&format!("{what}: {command}"));
+    }
 }

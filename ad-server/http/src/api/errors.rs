@@ -321,10 +321,16 @@ impl ApiError {
                 Ok(refusal) => refusal.suggestion,
                 Err(advised) => advised.request,
             },
+            Self::Service(ServiceError::Duplicate { .. }) => Some(UPDATES.to_owned()),
+            Self::Service(ServiceError::Refused(denials))
+                if denials.iter().any(|it| it.code == Code::WebhookDisabled) =>
+            {
+                Some("Send PATCH with \"enabled\": true.".to_owned())
+            }
             Self::Service(ServiceError::Elsewhere { found, .. }) => Some(versions::own_paths(found)),
-            Self::Service(ServiceError::NoRevisionNamed(_)) => Some(
-                "A weak tag never matches in If-Match: send it without W/, and as the header ETag has it.".to_owned(),
-            ),
+            Self::Service(ServiceError::NoRevisionNamed(_)) => {
+                Some("In If-Match, a weak tag never does, so send it without W/, as the header ETag has it.".to_owned())
+            }
             Self::Service(ServiceError::NotRecorded(
                 WhyNotRecorded::NoSuchRevision { .. } | WhyNotRecorded::Revision(_),
             )) => Some("List those that are with GET …/revisions.".to_owned()),
@@ -459,6 +465,9 @@ const DUPLICATE: [&str; 2] = [
     "Update the ad, or choose another source_id.",
 ];
 
+/// The request for that.
+const UPDATES: &str = "Updates are PUT and PATCH.";
+
 /// The same, with what helps about the ad that has it.
 fn duplicate_texts(used_by: &UsedBy) -> Vec<String> {
     let about = match used_by {
@@ -479,7 +488,8 @@ fn duplicate_texts(used_by: &UsedBy) -> Vec<String> {
 
 /// The same in the contract's shape.
 pub(super) fn duplicate(used_by: &UsedBy) -> Value {
-    json!({"source_id": duplicate_texts(used_by)})
+    let texts: Vec<_> = duplicate_texts(used_by).into_iter().chain([UPDATES.to_owned()]).collect();
+    json!({"source_id": texts})
 }
 
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
