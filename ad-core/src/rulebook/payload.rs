@@ -50,13 +50,11 @@ fn not_in_v4(category: &Category) -> (String, String) {
 pub(super) fn of_another_path(path: &Category, sent: u16) -> (String, Option<String>) {
     let own = format!("The category of {path} is {}.", path.id);
     let Some(category) = categories::by_id(sent) else { return (own, None) };
-    match category.vehicle_type {
-        Some(vehicle_type) => (own, Some(format!("Send ads of category {sent} to /v4/{vehicle_type}."))),
-        None => {
-            let (note, request) = not_in_v4(category);
-            (format!("{own} {note}"), Some(request))
-        }
+    if let Some(vehicle_type) = category.vehicle_type {
+        return (own, Some(format!("Send ads of category {sent} to /v4/{vehicle_type}.")));
     }
+    let (note, request) = not_in_v4(category);
+    (format!("{own} {note}"), Some(request))
 }
 
 /// Why a payload is refused.
