@@ -73,7 +73,7 @@ pub(in crate::cli) fn template() -> String {
     for (line, what) in [
         ("ad-cli login", "to begin: save the address of the service and your token"),
         ("ad-cli COMMAND --help", "how to use a command, with examples"),
-        ("ad-cli help commands", "what each command does; also: help options, help exit-codes"),
+        ("ad-cli help commands", "what each command does; also: options, exit-codes"),
     ] {
         let what = wrapped(what, width.saturating_sub(BEFORE_MORE)).join(&format!("\n{:BEFORE_MORE$}", ""));
         let _ = write!(text, "\n{line:0$}{what}", BEFORE_MORE);

@@ -322,11 +322,6 @@ impl ApiError {
                 Err(advised) => advised.request,
             },
             Self::Service(ServiceError::Duplicate { .. }) => Some(UPDATES.to_owned()),
-            Self::Service(ServiceError::Refused(denials))
-                if denials.iter().any(|it| it.code == Code::WebhookDisabled) =>
-            {
-                Some("Send PATCH with \"enabled\": true.".to_owned())
-            }
             Self::Service(ServiceError::Elsewhere { found, .. }) => Some(versions::own_paths(found)),
             Self::Service(ServiceError::NoRevisionNamed(_)) => {
                 Some("In If-Match, a weak tag never does, so send it without W/, as the header ETag has it.".to_owned())

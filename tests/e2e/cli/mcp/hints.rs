@@ -79,7 +79,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "update",
         r#"{"source_id": "car-1", "payload": {"visible": true}}"#,
-        "car-1: every field has this value already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id",
+        "car-1: every field has this value already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id \"car-1\"",
     ),
     (
         "update",

@@ -217,7 +217,7 @@ impl ScopedWebhooks<'_> {
     async fn find_enabled(&self, id: &str) -> Result<Webhook, ApiError> {
         let WebhookState { webhook, .. } = self.find(id).await?;
         if webhook.disabled.is_some() {
-            let text = "This webhook is disabled, so nothing is sent to it. Enable it first: set enabled to true.";
+            let text = "This webhook is disabled, so nothing is sent to it. Enable it first, with \"enabled\": true.";
             return Err(denied(Code::WebhookDisabled, text.to_owned()));
         }
         Ok(webhook)
