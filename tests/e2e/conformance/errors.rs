@@ -234,7 +234,7 @@ fn versioning() -> Vec<Rule> {
                     .accepts(patch(format!("/v4/motorcycle/{id}"), &json!({})), 200, json!({"api_version": "v4"}))
                     .await;
                 trial
-                    .refuses(patch(&path, &json!({"body": "y"})), 400, json!(["Ad is V4, cannot update through V3; …"]))
+                    .refuses(patch(&path, &json!({"body": "y"})), 400, json!(["Ad is V4, cannot update through V3. …"]))
                     .await;
             })
         }),

@@ -22,9 +22,10 @@ pub(crate) struct HelpArgs {
     command: Vec<String>,
 }
 
+type Topic = (&'static str, fn(usize) -> String);
+
 /// What `help` explains beside the commands: its name, and the text for so many columns.
-const TOPICS: &[(&str, fn(usize) -> String)] =
-    &[("commands", all_commands), ("options", options), ("exit-codes", exit_codes)];
+const TOPICS: &[Topic] = &[("commands", all_commands), ("options", options), ("exit-codes", exit_codes)];
 
 /// The commands by what one wants to do, each group with an example.
 const GROUPS: &[(&str, &str, &[&str])] = &[
@@ -76,7 +77,7 @@ pub(in crate::cli) fn template() -> String {
         ("ad-cli help commands", "what each command does; also: options, exit-codes"),
     ] {
         let what = wrapped(what, width.saturating_sub(BEFORE_MORE)).join(&format!("\n{:BEFORE_MORE$}", ""));
-        let _ = write!(text, "\n{line:0$}{what}", BEFORE_MORE);
+        let _ = write!(text, "\n{line:BEFORE_MORE$}{what}");
     }
     text + "\n"
 }
