@@ -297,6 +297,50 @@ async fn ad_cli_creates_what_a_sandbox_accepts() {
     assert!(format!("{}{}", refused.stdout, refused.stderr).contains("image_urls"), "{refused:?}");
 }
 
+#[tokio::test]
+async fn http_photos_of_a_sandbox_mean_the_same_in_every_command() {
+    let sandbox = sandbox().await;
+    let production = Server::with(Options { strict_images: true, ..Options::default() }).await;
+    let images = format!("{}/sandbox/images", sandbox.client.base);
+    let first = Value::from(sandbox::first_ad(&images));
+    let mut second = first.clone();
+    second["source_id"] = json!("car-1002");
+    second["category_fields"]["registration_number"] = json!("XYZ123");
+    if second["category_fields"]["vin"].is_string() {
+        second["category_fields"].as_object_mut().unwrap().remove("vin");
+    }
+    for (server, is_sandbox) in [(&sandbox, true), (&production, false)] {
+        let cli = Cli::of(server);
+        cli.file("first.json", first.to_string());
+        cli.file("second.json", second.to_string());
+        cli.file("both.ndjson", format!("{first}\n{second}\n"));
+        for line in [
+            "validate both.ndjson",
+            "validate both.ndjson --online",
+            "import both.ndjson --dry-run",
+            "photos check both.ndjson",
+            "sync plan both.ndjson",
+            "create first.json --dry-run",
+            "create first.json --wait",
+            "import second.json",
+        ] {
+            let ended = cli.run(line).await;
+            assert_eq!(ended.code == 0, is_sandbox, "{line}: {ended:?}");
+            let shown = format!("{}{}", ended.stdout, ended.stderr);
+            assert_eq!(shown.contains("https"), !is_sandbox, "{line}: {shown}");
+        }
+        if !is_sandbox {
+            continue;
+        }
+        let exported = cli.run("export --payloads").await;
+        assert!(exported.done().contains(&images), "{exported:?}");
+        let plan = cli.piped("sync plan - --output json", exported.done()).await;
+        assert_eq!(plan.code, 0, "{plan:?}");
+        let acts: Vec<_> = plan.json().as_array().unwrap().iter().map(|ad| ad["act"].clone()).collect();
+        assert_eq!(acts, ["unchanged", "unchanged"], "what was exported is what is there: {plan:?}");
+    }
+}
+
 /// A running demo, with what it has printed. It ends with the value.
 struct Demo {
     _process: tokio::process::Child,

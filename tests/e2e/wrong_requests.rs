@@ -129,9 +129,10 @@ async fn each_wrong_request_is_answered_with_field_cause_and_cure() {
         let text = response.text().await.unwrap();
         let answer: Value = serde_json::from_str(&text).unwrap();
         // Texts are compared as people read them.
-        let mut read = vec![text.clone(), answer["detail"].as_str().unwrap_or_default().to_owned()];
+        let said = |of: &Value| ["detail", "request"].map(|name| of[name].as_str().unwrap_or_default()).join(" ");
+        let mut read = vec![text.clone(), said(&answer)];
         let errors = answer["errors"].as_array().cloned().unwrap_or_default();
-        read.extend(errors.iter().filter_map(|error| error["detail"].as_str().map(str::to_owned)));
+        read.extend(errors.iter().map(said));
         let has = |wanted: &String| read.iter().any(|text| text.contains(wanted));
         let has_field = |(place, code): (&String, &String)| {
             errors

@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Error, ErrorKind};
+use super::{Error, ErrorKind, problem::Problem};
 
 /// An answer with the id of its request.
 #[derive(Debug, Clone, derive_more::Deref)]
@@ -85,7 +85,11 @@ async fn read_as<T: DeserializeOwned>(
         Some(Err(error)) if status.is_success() => {
             return Err(failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error));
         }
-        _ => return Err(failed(refusal(status.as_u16(), &headers, &bytes))),
+        _ => {
+            let (kind, problem) = refusal(status.as_u16(), &headers, &bytes);
+            let (code, suggestion) = problem.map(|problem| (problem.code, problem.suggestion)).unzip();
+            return Err(failed(kind).of_problem(code, suggestion.flatten()));
+        }
     };
     let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
     Ok(Answer { body, request_id, status: status.as_u16(), etag, time: date(&headers) })
@@ -108,8 +112,16 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<&str> {
     text(headers, "x-request-id")
 }
 
-/// What a refusal says ('Errors').
-fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
+/// What a refusal says, with its problem details.
+fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> (ErrorKind, Option<Problem>) {
+    let Some(problem) = Problem::of(headers, bytes) else { return (in_contract(status, headers, bytes), None) };
+    // What has a detail in both shapes is read alike.
+    let kind = problem.kind(status).unwrap_or_else(|| in_contract(status, headers, bytes));
+    (kind, Some(problem))
+}
+
+/// What a refusal in the shape of the contract says ('Errors').
+fn in_contract(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
     let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return unexpected(status, headers, bytes, None) };
     let detail = body.get("detail").and_then(Value::as_str).map(str::to_owned);
     let retry_after = retry_after(headers);
@@ -190,7 +202,7 @@ mod tests {
     }
 
     fn kind(status: u16, body: &str) -> String {
-        format!("{:?}", refusal(status, &HeaderMap::new(), body.as_bytes()))
+        format!("{:?}", refusal(status, &HeaderMap::new(), body.as_bytes()).0)
     }
 
     #[test]

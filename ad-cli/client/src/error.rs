@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::{fields::FieldErrors, rulebook::versions::Refusal};
+use ad_core::{fields::FieldErrors, rulebook::versions::Refusal, violation::Code};
 use reqwest::Method;
 
 /// Why a request did not succeed.
@@ -19,6 +19,8 @@ struct Details {
     method: Method,
     path: String,
     status: Option<u16>,
+    code: Option<Code>,
+    suggestion: Option<String>,
     request_id: Option<String>,
     tries: u32,
     /// Whether an earlier try may have been accepted.
@@ -155,6 +157,8 @@ impl Error {
             method,
             path,
             status: None,
+            code: None,
+            suggestion: None,
             request_id: None,
             tries: 0,
             was_unclear: false,
@@ -176,6 +180,11 @@ impl Error {
     pub(super) fn answered(mut self, status: u16, request_id: Option<String>) -> Self {
         self.0.status = Some(status);
         self.0.request_id = request_id;
+        self
+    }
+
+    pub(super) fn of_problem(mut self, code: Option<Code>, suggestion: Option<String>) -> Self {
+        (self.0.code, self.0.suggestion) = (code, suggestion);
         self
     }
 
@@ -202,6 +211,16 @@ impl Error {
     /// The status code of the answer, if there was one.
     pub fn status(&self) -> Option<u16> {
         self.0.status
+    }
+
+    /// The code of the answer, if it has one: answers of proxies have none.
+    pub fn code(&self) -> Option<Code> {
+        self.0.code
+    }
+
+    /// The source id that was probably meant, of an ad that was not found.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.0.suggestion.as_deref()
     }
 
     /// What the service calls this request (`X-Request-Id`): its support finds it by that.

@@ -240,7 +240,7 @@ impl Reading {
             self.query.after = After::Cursor(self.client.events(&now).await?.body.cursor);
         }
         let mut call = Call::new(Method::GET, format!("{PATH}{}", query_string(self.query.filters())), None);
-        call.headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        call.headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/problem+json;q=0.9"));
         if let After::Cursor(cursor) = &self.query.after {
             let value = HeaderValue::from_str(cursor).map_err(|error| unexpected(&error))?;
             call.headers.insert(LAST_EVENT_ID, value);

@@ -19,6 +19,7 @@ mod outcome;
 mod pace;
 mod pages;
 mod plans;
+mod problem;
 mod promotions;
 mod record;
 mod sse;

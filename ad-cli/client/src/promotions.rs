@@ -36,6 +36,8 @@ pub struct PromotionFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_per_run: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_age_days: Option<Option<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weekdays: Option<Vec<Weekday>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<TimeOfDay>,

@@ -8,7 +8,7 @@ use std::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{
     Body, Method, RequestBuilder, Response,
-    header::{CONTENT_TYPE, HeaderMap},
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -26,6 +26,9 @@ const ENDLESS: Duration = Duration::from_hours(24 * 365);
 
 /// Further time for a stock: the network holds parts of it that have been sent, and the service compares them one by one.
 const UNDER_WAY: Duration = Duration::from_mins(1);
+
+/// Errors are wanted as problem details, which have codes, and texts without terms of the API.
+const ACCEPTED: HeaderValue = HeaderValue::from_static("application/problem+json, application/json;q=0.9");
 
 /// When requests are tried again.
 #[derive(Debug, Clone, Copy)]
@@ -199,7 +202,9 @@ impl Transport {
 
     fn request(&self, call: &Call, timeout: Duration) -> RequestBuilder {
         let address = format!("{}{}", self.base, call.path);
-        self.http.request(call.method.clone(), address).headers(call.headers.clone()).timeout(timeout)
+        let mut headers = call.headers.clone();
+        headers.entry(ACCEPT).or_insert(ACCEPTED);
+        self.http.request(call.method.clone(), address).headers(headers).timeout(timeout)
     }
 
     /// Streams a stock, and reads the answer. The time limit is for each part of the stock and for the answer, because a stock of any length

@@ -198,18 +198,21 @@ pub(crate) struct Done<'a> {
     wait: &'a WaitOptions,
     rows: Rows,
     failed: bool,
+    /// The ads whose requests were accepted.
+    accepted: Vec<String>,
 }
 
 impl<'a> Done<'a> {
     /// Before anything is done: unknown fields are an error.
     pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitOptions) -> Result<Self, Failure> {
         context.out.check_fields(COLUMNS, &[])?;
-        Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false })
+        Ok(Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false, accepted: Vec::new() })
     }
 
     /// Shows an accepted request, after waiting for its outcome if requested.
     pub(crate) async fn accepted(&mut self, answer: &Answer<Ad>) -> Result<(), Failure> {
         let ad = &answer.body;
+        self.accepted.push(ad.source_id.clone());
         let mut row = json!({
             "source_id": ad.source_id, "request_id": answer.request_id, "outcome": "accepted", "message": null, "ad": ad,
         });
@@ -257,7 +260,11 @@ impl<'a> Done<'a> {
         }
         if !self.wait.wait {
             let out = self.context.out;
-            let wait = out.command(&Invocation::new("wait").with_some("source_id", "SOURCE_ID"));
+            let wait = match self.accepted.as_slice() {
+                [source_id] => Invocation::new("wait").with("source_id", source_id.as_str()),
+                _ => Invocation::new("wait").with_some("source_id", "SOURCE_ID"),
+            };
+            let wait = out.command(&wait);
             out.note(&format!("accepted and processed in the background; to wait for the outcome: {wait}"));
         }
         Ok(())

@@ -98,7 +98,7 @@ enum Command {
     Create(commands::create::CreateArgs),
     /// Show an ad
     Get(commands::get::GetArgs),
-    /// List ads, with all filters of the API
+    /// List ads, or find some by words and filters
     List(commands::list::ListArgs),
     /// Show whether ads are live, and if not, why and what to do
     Status(commands::status::StatusArgs),

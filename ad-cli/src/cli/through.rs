@@ -51,7 +51,7 @@ pub(crate) struct ApiOptions {
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
         value_parser = VehicleType)]
     of_type: Option<&'static Category>,
-    /// Use API V3 (/v3/ad)
+    /// Of the older version V3 of the service
     #[arg(long)]
     v3: bool,
 }

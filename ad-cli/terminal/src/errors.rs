@@ -1,6 +1,6 @@
 //! Errors of the service and the network for people: the exit code, one clear message, and what to do.
 
-use ad_bulk::{Invocation, import::JournalError, payloads::NotPayloads};
+use ad_bulk::{Invocation, Surface, import::JournalError, payloads::NotPayloads};
 use ad_client::{Error, ErrorKind};
 use ad_core::{fields::FieldErrors, printable, violation::Code};
 
@@ -19,7 +19,7 @@ impl From<Error> for Failure {
                         "CODE".to_owned(),
                     ))
                 } else if error.request().starts_with("GET ") {
-                    Self::usage(message)
+                    Self::usage(format!("the service rejected the request:{}", lines_of_options(errors)))
                 } else {
                     Self::rejected(message)
                 }
@@ -36,10 +36,7 @@ impl From<Error> for Failure {
                 Invocation::new("get").with_some("source_id", "SOURCE_ID"),
             )),
             ErrorKind::Identified(refusal) => {
-                let failure = Self::rejected(refusal.message.as_deref().unwrap_or(known(refusal.error)));
-                let ways =
-                    refusal.migration_options.iter().map(|way| format!("{}: {}", way.method, way.steps.join(" ")));
-                ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
+                Self::rejected(refusal.message.as_deref().unwrap_or(refusal.error.about().explanation))
             }
             ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
                 .hint(("to show the token's scope", Invocation::new("whoami")))
@@ -49,6 +46,8 @@ impl From<Error> for Failure {
             ErrorKind::NotFound(detail) => {
                 let hint = if error.request().contains(" /v4/webhooks/") {
                     ("to list the webhooks", Invocation::of_user("webhooks list"))
+                } else if error.request().contains(" /v4/promotions/") {
+                    ("to list the schedules", list_of_promotions())
                 } else if is_of_plans(&error) {
                     ("to list the stock plans", list_of_plans())
                 } else {
@@ -59,12 +58,13 @@ impl From<Error> for Failure {
                     Some(source_id) => format!("no ad in the token's scope has the source_id {source_id}"),
                     None => detail.clone(),
                 };
-                Self::failed(format!("{detail} ({})", error.request())).hint(hint)
+                let meant = error.suggestion().map(|meant| format!("did you mean {meant}?"));
+                meant.into_iter().fold(Self::failed(detail), Self::hint).hint(hint)
             }
             ErrorKind::Body(reason) => {
                 Self::rejected(reason).hint("nothing was changed, because the file cannot be read to its end")
             }
-            ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
+            ErrorKind::Other(detail) => Self::failed(detail),
             ErrorKind::TooMany { .. } => {
                 let lower = "the service limits the request rate; lower yours".to_owned();
                 Self::unreachable(error.to_string()).hint(Hint::Setting(lower, "rate", "5".to_owned()))
@@ -83,6 +83,10 @@ impl From<Error> for Failure {
                 Self::unreachable(error.to_string()).hint(longer)
             }
             _ => Self::unreachable(error.to_string()),
+        };
+        let failure = match error.code() {
+            Some(code) => advised(failure, code),
+            None => failure,
         };
         let failure = match error.request_id() {
             Some(id) if matches!(failure.exit(), Exit::Unreachable | Exit::Unauthorised) => {
@@ -162,12 +166,16 @@ impl From<ad_bulk::BulkError> for Failure {
     }
 }
 
-/// The source id in a request about a whole ad, as it is in the path.
+/// The source id in a request about an ad, as it is in the path; not one about an earlier content of it.
 fn ad_of(request: &str) -> Option<&str> {
+    const OF_THE_AD: &[&str] = &["log", "prices", "calls", "revisions", "bump", "pole_position", "retry", "migrate"];
     let (_, path) = request.split_once(" /v4/")?;
-    let (kind, source_id) = path.split_once('/')?;
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let (kind, ad) = path.split_once('/')?;
     let is_of_ads = kind == "ad" || ad_core::categories::by_vehicle_type(kind).is_some();
-    (is_of_ads && !source_id.contains('/')).then_some(source_id)
+    let (source_id, part) = ad.split_once('/').unwrap_or((ad, "log"));
+    let is_of_now = !["at=", "revision="].iter().any(|name| query.contains(name));
+    (is_of_ads && is_of_now && OF_THE_AD.contains(&part)).then_some(source_id)
 }
 
 fn is_of_plans(error: &Error) -> bool {
@@ -205,10 +213,63 @@ fn lines(errors: &FieldErrors) -> String {
     text
 }
 
-/// What an identifier without a message means.
-fn known(identifier: Code) -> &'static str {
-    match identifier {
-        Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted (trailer_create_disabled)",
-        other => other.name(),
+/// The same of the parameters of a read, which are options here.
+fn lines_of_options(errors: &FieldErrors) -> String {
+    let mut text = String::new();
+    for (name, message) in errors.flatten() {
+        text.extend([
+            "\n  ",
+            &*Surface::CommandLine.argument(&printable::line(&name)),
+            ": ",
+            &*printable::line(&message),
+        ]);
+    }
+    text
+}
+
+/// What a command says about a code of the service in the place of its text, which is about the protocol.
+const TEXTS: &[(Code, &str)] = &[
+    (Code::TooLarge, "the service does not take so much at once; shorten the longest texts, or split the file"),
+    (Code::RequestTimeout, "the data did not reach the service in time; try again over a faster connection"),
+    (Code::MethodNotAllowed, "the service does not have what this command needs; it is probably older than ad-cli"),
+    (Code::IdempotencyKeyReused, "the key of this command was used with other data before; nothing was done"),
+    (Code::UnsupportedContentEncoding, "the service does not take compressed data"),
+    (Code::TokenMissing, "the service got no token"),
+];
+
+/// The next step after a code of the service: what for, and the command.
+type NextStep = (Code, &'static str, fn() -> Invocation);
+
+const NEXT_STEPS: &[NextStep] = &[
+    (Code::AdHidden, "to publish it first", || of_ad("show")),
+    (Code::AdNotPublished, "to see why it is not live", || {
+        Invocation::new("status").with_some("source_ids", "SOURCE_ID")
+    }),
+    (Code::AdAlreadyV4, "to change it", || of_ad("update")),
+    (Code::NotRecorded, "to list what is recorded", || of_ad("history")),
+    (Code::TooManyRequestsOfAd, "to wait until they are finished", || of_ad("wait")),
+    (Code::HeldByImages, "to check the photos", || Invocation::of_user("photos check")),
+    (Code::BudgetExceeded, "to show the budget and what is left of it", || Invocation::new("account")),
+    (Code::TooManyPromotions, "to list the schedules", list_of_promotions),
+    (Code::WebhookDisabled, "to enable it", || Invocation::of_user("webhooks update ID --enable")),
+];
+
+fn of_ad(command: &'static str) -> Invocation {
+    Invocation::new(command).with_some("source_id", "SOURCE_ID")
+}
+
+fn list_of_promotions() -> Invocation {
+    Invocation::new("promotions list").as_tool("promotions")
+}
+
+/// A failure in the terms of commands.
+fn advised(failure: Failure, code: Code) -> Failure {
+    let failure = match TEXTS.iter().find(|(known, _)| *known == code) {
+        Some((_, text)) => failure.with_message(*text),
+        None => failure,
+    };
+    match NEXT_STEPS.iter().find(|(known, ..)| *known == code) {
+        Some((_, purpose, command)) => failure.hint((*purpose, command())),
+        None => failure,
     }
 }

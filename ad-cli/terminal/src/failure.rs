@@ -107,6 +107,15 @@ impl Failure {
         self
     }
 
+    /// The same with another message.
+    #[must_use]
+    pub fn with_message(mut self, text: impl Into<String>) -> Self {
+        if let Self::Explained { message, .. } = &mut self {
+            *message = text.into();
+        }
+        self
+    }
+
     /// The same without the message, which the answer has; the hints are shown now.
     #[must_use]
     pub fn shown(self, out: Output) -> Self {

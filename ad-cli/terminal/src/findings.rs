@@ -1,12 +1,19 @@
 //! Findings as people read them, and as rows for programs.
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    collections::HashMap,
+    io::{self, BufWriter, Write},
+};
 
-use ad_bulk::check::{Finding, Verdict};
+use ad_bulk::{
+    Surface,
+    check::{Finding, Verdict},
+};
 use ad_core::printable;
 use ad_files::{
     Place, Severity,
-    text::{counted, shortened},
+    json::attribute,
+    text::{counted, grouped, shortened},
 };
 use serde::Serialize;
 
@@ -31,8 +38,57 @@ struct PrintedFinding<'a> {
 
 const LONGEST_SHOWN: usize = 60;
 
+/// What the further lines of a finding's first line begin with, in spaces.
+const HANGING: usize = 4;
+
 /// Most findings of a command that people see. Nobody reads more, and a short file can have a million.
-const MOST_SHOWN: u64 = 1000;
+const MOST_SHOWN: usize = 1000;
+
+/// Most source ids that people see of a cause.
+const MOST_IDS: usize = 3;
+
+/// What is the same in several ads: whether it is an error, the field without indices, and why.
+type Cause = (bool, Option<String>, Vec<String>);
+
+/// Findings with the same cause: the first of them, and the ads.
+#[derive(Debug)]
+struct Group {
+    first: Finding,
+    /// Whether all have the value of the first.
+    is_same_value: bool,
+    count: u64,
+    source_ids: Vec<String>,
+}
+
+impl Group {
+    fn of(source_id: Option<&str>, finding: &Finding) -> Self {
+        let source_ids = source_id.map(str::to_owned).into_iter().collect();
+        Self { first: finding.clone(), is_same_value: true, count: 1, source_ids }
+    }
+
+    fn add(&mut self, source_id: Option<&str>, finding: &Finding) {
+        self.count += 1;
+        self.is_same_value &= self.first.value == finding.value;
+        if self.source_ids.len() < MOST_IDS
+            && let Some(source_id) = source_id.filter(|it| self.source_ids.iter().all(|known| known != it))
+        {
+            self.source_ids.push(source_id.to_owned());
+        }
+    }
+
+    /// Whose finding it is: `car-3`, or `car-3, car-7, car-9 …: 240 times`.
+    fn whose(&self) -> Option<String> {
+        let ids: Vec<_> = self.source_ids.iter().map(|it| shortened(it, LONGEST_SHOWN)).collect();
+        let ids = ids.join(", ");
+        Some(match (self.count, ids.as_str()) {
+            (1, "") => return None,
+            (1, ids) => ids.to_owned(),
+            (count, "") => format!("{} times", grouped(count)),
+            (count, ids) if self.source_ids.len() as u64 == count => ids.to_owned(),
+            (count, ids) => format!("{ids} …, {} times", grouped(count)),
+        })
+    }
+}
 
 /// Writes findings, and shows the number of validated payloads on a terminal.
 #[derive(Debug)]
@@ -43,9 +99,14 @@ pub struct Findings {
     text: BufWriter<Stream>,
     /// What programs get, unless that is something else.
     rows: Option<Rows>,
-    /// Findings that people saw, and those that they did not.
-    shown: u64,
+    /// What people see of the file: the same cause of many ads once.
+    groups: Vec<Group>,
+    /// The places of the groups, by what is the same.
+    known: HashMap<Cause, usize>,
+    /// Findings that people do not see, not even counted.
     more: u64,
+    /// Whether a cause was shown in the place of several findings.
+    is_grouped: bool,
     progress: BlockingCounter,
 }
 
@@ -54,7 +115,18 @@ impl Findings {
     pub fn new(file: &str, out: Output) -> Self {
         let (file, text) = (file.to_owned(), BufWriter::new(out.stdout()));
         let rows = (!out.is_for_people()).then(|| out.rows(COLUMNS));
-        Self { file, out, text, rows, shown: 0, more: 0, progress: BlockingCounter::new(out, "payload") }
+        let (groups, known) = (Vec::new(), HashMap::new());
+        Self {
+            file,
+            out,
+            text,
+            rows,
+            groups,
+            known,
+            more: 0,
+            is_grouped: false,
+            progress: BlockingCounter::new(out, "payload"),
+        }
     }
 
     /// The same for people only: programs get something else.
@@ -68,8 +140,8 @@ impl Findings {
     /// When stdout cannot be written.
     pub fn validated(&mut self, payloads: u64) -> io::Result<()> {
         if self.progress.is_due() {
-            // A line that is not printed to its end would be overwritten.
-            self.flush()?;
+            // A row that is not printed to its end would be overwritten.
+            self.rows.as_mut().map_or(Ok(()), Rows::flush)?;
         }
         self.progress.show(payloads);
         Ok(())
@@ -92,12 +164,34 @@ impl Findings {
                     vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
                     finding,
                 })?;
-            } else if self.out.is_for_people() && self.shown >= MOST_SHOWN {
-                self.more += 1;
             } else if self.out.is_for_people() {
-                self.shown += 1;
-                self.text.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
+                self.group(verdict, finding);
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a finding to those with the same cause.
+    fn group(&mut self, verdict: &Verdict, finding: &Finding) {
+        let source_id = verdict.source_id.as_deref();
+        let cause: Cause =
+            (finding.severity == Severity::Error, finding.field.as_deref().map(attribute), finding.messages.clone());
+        if let Some(place) = self.known.get(&cause) {
+            self.groups[*place].add(source_id, finding);
+            self.is_grouped = true;
+        } else if self.groups.len() < MOST_SHOWN {
+            self.known.insert(cause, self.groups.len());
+            self.groups.push(Group::of(source_id, finding));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Writes what people see of the file.
+    fn write_groups(&mut self) -> io::Result<()> {
+        self.known.clear();
+        for group in std::mem::take(&mut self.groups) {
+            self.text.write_all(for_people(self.out, &self.file, &group).as_str().as_bytes())?;
         }
         Ok(())
     }
@@ -113,6 +207,7 @@ impl Findings {
     /// When stdout cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.progress.hide();
+        self.write_groups()?;
         self.text.flush()?;
         self.rows.as_mut().map_or(Ok(()), Rows::flush)
     }
@@ -123,10 +218,13 @@ impl Findings {
     /// When stdout cannot be written.
     pub fn end(mut self) -> io::Result<()> {
         self.progress.hide();
+        self.write_groups()?;
         self.text.flush()?;
         if self.more > 0 {
             let more = counted(self.more, "more finding");
             self.out.note(&format!("… and {more}; ad-cli validate --output csv lists all"));
+        } else if self.is_grouped && self.out.surface() == Surface::CommandLine {
+            self.out.note("each cause is shown once; to list every line: ad-cli validate --output csv");
         }
         self.rows.map_or(Ok(()), Rows::end)
     }
@@ -139,7 +237,8 @@ impl Findings {
 ///   "wolvo" is not a valid choice. Did you mean "volvo"?
 ///   see: ad-cli values car brand
 /// ```
-fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> Styled {
+fn for_people(out: Output, file: &str, group: &Group) -> Styled {
+    let finding = &group.first;
     let (tone, severity) = match finding.severity {
         Severity::Error => (Tone::Bad, "error:"),
         Severity::Warning => (Tone::Warning, "warning:"),
@@ -149,29 +248,33 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         Place { line, column: 0 } => format!("{file}:{line}:"),
         Place { line, column } => format!("{file}:{line}:{column}:"),
     };
-    text.toned(Tone::Strong, &place).push(" ").toned(tone, severity);
-    if let Some(field) = &finding.field {
-        text.push(" ").toned(Tone::Strong, field);
-    }
-    if let Some(value) = &finding.value {
-        text.push(" is ").push(&shortened(&value.to_string(), LONGEST_SHOWN));
-    }
-    if let Some(source_id) = &verdict.source_id {
-        text.toned(Tone::Faint, &format!(" ({})", shortened(source_id, LONGEST_SHOWN)));
-    }
+    let value = finding.value.as_ref().filter(|_| group.is_same_value);
+    let value = value.map(|value| format!("is {}", shortened(&value.to_string(), LONGEST_SHOWN))).unwrap_or_default();
+    let whose = group.whose().map(|whose| format!("({whose})")).unwrap_or_default();
     let why = finding.messages.join(" ");
-    if finding.field.is_none() {
-        // The line has no other text.
-        text.push(" ").push(&why).end_line();
+    let field = finding.field.as_deref();
+    text.flow(
+        HANGING,
+        &[
+            (Some(Tone::Strong), &place),
+            (Some(tone), severity),
+            (Some(Tone::Strong), field.unwrap_or_default()),
+            (None, &value),
+            (Some(Tone::Faint), &whose),
+            // Without a field, the line has no other text.
+            (None, if field.is_none() { &why } else { "" }),
+        ],
+    );
+    text.end_line();
+    if field.is_none() {
         return text;
     }
-    text.end_line();
     let is_new = |suggestion: &&String| !finding.messages.iter().any(|it| it.contains(&format!("\"{suggestion}\"")));
     let more: Vec<_> = finding.suggestions.iter().filter(is_new).map(|it| format!("\"{it}\"")).collect();
     let meant = if more.is_empty() { String::new() } else { format!(" Did you mean {}?", more.join(" or ")) };
     text.block(2, &printable::line(&format!("{why}{meant}")));
     if let Some(command) = &finding.command {
-        text.push("  ").toned(Tone::Faint, "see:").push(" ").push(command).end_line();
+        text.push("  ").flow(HANGING, &[(Some(Tone::Faint), "see:"), (None, command)]).end_line();
     }
     text
 }

@@ -22,9 +22,10 @@ pub mod progress;
 pub mod quality;
 mod reference;
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{io::Write as _, path::PathBuf, process::ExitCode, time::Duration};
 
 use ad_bulk::Surface;
+use ad_core::violation::nearest;
 use clap::{
     Arg, Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -102,7 +103,21 @@ pub fn name_in_tools(argument: &Arg) -> String {
 
 /// Prints an error of the command line, and returns its exit code. It quotes arguments, so it is escaped like any text from outside.
 fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definition: Command) -> u8 {
-    let text = error.render().to_string();
+    let text = match error.kind() {
+        // A command that needs another one behind it shows them.
+        ErrorKind::MissingSubcommand if streams == Streams::Process => {
+            let typed: Vec<_> = std::env::args().collect();
+            let _ = write!(std::io::stderr().lock(), "{}", command_of(&typed, definition).render_help());
+            return u8::try_from(error.exit_code()).unwrap_or(1);
+        }
+        ErrorKind::InvalidSubcommand if streams == Streams::Process => {
+            let (problem, hint) = no_command(error);
+            let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
+            out.error(&problem, &[hint]);
+            return u8::try_from(error.exit_code()).unwrap_or(1);
+        }
+        _ => error.render().to_string(),
+    };
     let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
     let exit_code = u8::try_from(error.exit_code()).unwrap_or(1);
     if out.surface() == Surface::Tools {
@@ -117,6 +132,19 @@ fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definiti
         None => drop(out.text(&text)),
     }
     exit_code
+}
+
+/// What to say about a command that does not exist.
+fn no_command(error: &clap::Error) -> (String, Hint) {
+    let texts = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.as_str()],
+        Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let name = texts(ContextKind::InvalidSubcommand).join(" ");
+    let meant = nearest::did_you_mean_one_of(texts(ContextKind::SuggestedSubcommand).into_iter());
+    let meant = meant.map(|meant| format!(". {meant}")).unwrap_or_default();
+    (format!("there is no command {name}{meant}"), "to list the commands: run it with --help".into())
 }
 
 /// The command that these words run.

@@ -74,7 +74,7 @@ const VEHICLE_RATINGS: &[Field] = &[
 const BODY: &[Field] = &[
     slug("body_type", "car.body_type", "Body type"),
     slug("brand", "car.brand", "Brand"),
-    Field::new("model", Kind::Model { list: "car-models" }, "Model of the brand; its values: `GET /v4/vehicles/car/models?brand=`"),
+    Field::new("model", Kind::Model { list: "car-models" }, "Model of the brand"),
 ];
 
 #[rustfmt::skip]

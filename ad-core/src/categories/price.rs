@@ -36,7 +36,7 @@ pub(crate) const MOST: usize = 5;
 /// Rows of one price object.
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = &[
-    choice("type", TYPES, "`list`; `reduced` on PUT and PATCH only; `leasing` for registered vehicles only; `monthly`; `call` with amount 0").required(),
+    choice("type", TYPES, "`list`; `reduced` in updates only; `leasing` for registered vehicles only; `monthly`; `call` with amount 0").required(),
     Field::new("amount", Kind::Decimal { min: 0.0, max: 1e12, decimals: Some(2), numeric_text: false }, "Amount in whole currency units, at most two decimals; more than 0, and 0 for `call`").required(),
     Field::new("currency", Kind::Currency, "ISO 4217 code; the dealer's currency if absent"),
 ];
@@ -44,7 +44,7 @@ pub const FIELDS: &[Field] = &[
 /// The rule over the prices of an ad ('Price object').
 pub const RULES: &[Rule] = &[Rule {
     name: "price",
-    doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",
+    doc: "`reduced` is not allowed for new ads, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",
     check,
 }];
 
@@ -62,27 +62,29 @@ pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
     for (index, price) in facts.ad.price.iter().take(MOST).enumerate() {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
-        let mut wrong = |name: &str, code: Code, text: &'static str| {
-            errors.at("price").at(&index.to_string()).push(name, Violation::stated(code, text));
+        let mut wrong = |name: &str, violation: Violation| {
+            errors.at("price").at(&index.to_string()).push(name, violation);
         };
         match kind {
             REDUCED if facts.mode == Mode::Create => {
-                wrong(
-                    "type",
-                    Code::NotAllowed,
-                    "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.",
-                );
+                let text =
+                    "\"reduced\" is not allowed for a new ad; send \"list\", and \"reduced\" with a later update.";
+                let stated = Violation::stated(Code::NotAllowed, text);
+                wrong("type", stated.with_request("Updates are PUT and PATCH."));
             }
             LEASING if !facts.category.registered => {
-                wrong("type", Code::NotAllowed, "\"leasing\" is allowed for registered vehicles only.");
+                let text = "\"leasing\" is allowed for registered vehicles only.";
+                wrong("type", Violation::stated(Code::NotAllowed, text));
             }
             _ => {}
         }
         match price.get("amount").and_then(Value::as_f64) {
             Some(amount) if kind == "call" && amount > 0.0 => {
-                wrong("amount", Code::OutOfRange, "Must be 0 for a price of type \"call\".");
+                wrong("amount", Violation::stated(Code::OutOfRange, "Must be 0 for a price of type \"call\"."));
             }
-            Some(0.0) if kind != "call" => wrong("amount", Code::OutOfRange, "Must be more than 0."),
+            Some(0.0) if kind != "call" => {
+                wrong("amount", Violation::stated(Code::OutOfRange, "Must be more than 0."));
+            }
             _ => {}
         }
     }

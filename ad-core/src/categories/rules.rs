@@ -137,8 +137,8 @@ fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
     // An unknown brand is already an error of its own.
     if !models.is_empty() && !models.contains(id) {
         let vehicle_type = facts.category.vehicle_type.unwrap_or_default();
-        let note = format!("The models of this brand: GET /v4/vehicles/{vehicle_type}/models?brand={brand}");
-        let wrong = not_a_choice(model, models.ids()).with_note(Some(note));
+        let request = format!("The models of this brand: GET /v4/vehicles/{vehicle_type}/models?brand={brand}");
+        let wrong = not_a_choice(model, models.ids()).with_request(request);
         errors.at("category_fields").push("model", wrong);
     }
 }

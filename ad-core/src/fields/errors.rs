@@ -191,6 +191,18 @@ impl FieldErrors {
     }
 }
 
+impl FieldErrors {
+    /// The same as [`flatten`](Self::flatten), for those who send no requests themselves.
+    pub fn flatten_for_people(&self) -> Vec<(String, Cow<'_, str>)> {
+        let violations = self.violations().into_iter();
+        violations
+            .flat_map(|(path, violation)| {
+                violation.texts_for_people().into_iter().map(move |text| (path.clone(), text))
+            })
+            .collect()
+    }
+}
+
 impl Serialize for FieldErrors {
     /// A place with errors of its own becomes a list of texts. The contract has no shape for errors both at and below a place, so
     /// those below it follow in the list as texts.

@@ -72,6 +72,7 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
                 sent: format!("\"{text}\""),
                 choices: Choices::Omitted,
                 note: Some("Send an ISO 4217 code such as \"SEK\".".to_owned()),
+                request: None,
             });
         }
         _ => {}
@@ -269,7 +270,7 @@ fn unit(units: &[&'static str], value: &mut Value, errors: &mut FieldErrors) {
 
 /// The violation of a value that is none of the valid ones, with suggestions (decision 4).
 pub fn not_a_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone) -> Violation {
-    Violation::NotAChoice { sent: shown(value), choices: Choices::of(value.as_str(), valid), note: None }
+    Violation::NotAChoice { sent: shown(value), choices: Choices::of(value.as_str(), valid), note: None, request: None }
 }
 
 /// A value for a message: in quotes, and truncated to 80 characters.

@@ -20,8 +20,9 @@ impl ReferenceRow {
     pub fn words(&self, category: &Category, catalogue: &Catalogue) -> String {
         let kind = self.field.kind;
         match (values_of(&kind, category, catalogue), category.vehicle_type) {
-            // The description of a model names its lookup.
-            (Some(values), _) if matches!(kind, Kind::Model { .. }) => format!("{kind}, {values} values"),
+            (Some(values), Some(vehicle_type)) if matches!(kind, Kind::Model { .. }) => {
+                format!("{kind}, {values} values: `/v4/vehicles/{vehicle_type}/models?brand=`")
+            }
             (Some(values), Some(vehicle_type)) => {
                 format!("{kind}, {values} values: `/v4/vehicles/{vehicle_type}/{}`", self.place.replace("[]", ""))
             }

@@ -121,9 +121,10 @@ impl Rulebook {
         if let Some(sent) = category_id.as_ref().and_then(Value::as_u64)
             && sent != u64::from(id)
         {
-            let note = u16::try_from(sent).ok().map(|sent| payload::of_another_path(write.category, sent));
+            let advice = u16::try_from(sent).ok().map(|sent| payload::of_another_path(write.category, sent));
+            let (note, request) = advice.map_or((None, None), |(note, request)| (Some(note), request));
             let (sent, choices) = (format!("\"{sent}\""), Choices::Omitted);
-            errors.push("category_id", Violation::NotAChoice { sent, choices, note });
+            errors.push("category_id", Violation::NotAChoice { sent, choices, note, request });
         }
         let mut checked = self.finish(write, mode, &check, payload, WriteBasis::default(), errors)?;
         if let Some(Value::String(source_id)) = sent_source_id {
@@ -303,12 +304,14 @@ fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErro
     if let Some(sent) = patch.get("state").filter(|sent| !sent.is_null() && sent.as_str() != Some(stored.state.name()))
     {
         let instead = match (sent.as_str().and_then(AdState::from_name), stored.state) {
-            (Some(AdState::Deleted), _) => "To delete the ad, send DELETE.",
-            (_, AdState::Deleted) => "Any update without it revives the ad.",
-            _ => "Only the service sets it; to delete the ad, send DELETE.",
+            (Some(AdState::Deleted), _) => None,
+            (_, AdState::Deleted) => Some("Any update without it revives the ad."),
+            _ => Some("Only the service sets it."),
         };
         let text = format!("Cannot be set (it is \"{}\").", stored.state);
-        errors.push("state", Violation::stated(Code::NotAllowed, text).with_note(Some(instead.to_owned())));
+        let wrong = Violation::stated(Code::NotAllowed, text).with_note(instead.map(str::to_owned));
+        let is_deleted = stored.state == AdState::Deleted;
+        errors.push("state", if is_deleted { wrong } else { wrong.with_request("To delete the ad, send DELETE.") });
     }
 }
 

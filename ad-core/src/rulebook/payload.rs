@@ -26,32 +26,35 @@ pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Ca
         wrong.here(not_a_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str)));
         return Err(wrong);
     };
-    let note = match category.vehicle_type {
-        Some(vehicle_type) => format!("V3 does not have this category; send it to /v4/{vehicle_type}."),
+    let (note, request) = match category.vehicle_type {
+        Some(vehicle_type) => ("V3 does not have this category.".to_owned(), format!("Send it to /v4/{vehicle_type}.")),
         None => not_in_v4(category),
     };
     let (sent, choices) = (format!("\"{id}\""), Choices::Omitted);
-    wrong.here(Violation::NotAChoice { sent, choices, note: Some(note) });
+    wrong.here(Violation::NotAChoice { sent, choices, note: Some(note), request: Some(request) });
     Err(wrong)
 }
 
-/// The advice for a category that V4 does not have.
-fn not_in_v4(category: &Category) -> String {
+/// The advice for a category that V4 does not have, and the request that helps.
+fn not_in_v4(category: &Category) -> (String, String) {
     let types: Vec<_> = category.targets().map(|(name, target)| format!("{} ({name})", target.id)).collect();
     match types.as_slice() {
-        [] => "V4 does not have this category; send it to /v3/ad.".to_owned(),
-        types => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
+        [] => ("V4 does not have this category.".to_owned(), "Send it to /v3/ad.".to_owned()),
+        types => {
+            (format!("V4 does not have this category; use {}.", types.join(" or ")), "Or send it to /v3/ad.".to_owned())
+        }
     }
 }
 
 /// The advice for a payload that is sent to the path of one category and names another.
-pub(super) fn of_another_path(path: &Category, sent: u16) -> String {
+pub(super) fn of_another_path(path: &Category, sent: u16) -> (String, Option<String>) {
     let own = format!("The category of {path} is {}.", path.id);
-    let Some(category) = categories::by_id(sent) else { return own };
-    match category.vehicle_type {
-        Some(vehicle_type) => format!("{own} Send ads of category {sent} to /v4/{vehicle_type}."),
-        None => format!("{own} {}", not_in_v4(category)),
+    let Some(category) = categories::by_id(sent) else { return (own, None) };
+    if let Some(vehicle_type) = category.vehicle_type {
+        return (own, Some(format!("Send ads of category {sent} to /v4/{vehicle_type}.")));
     }
+    let (note, request) = not_in_v4(category);
+    (format!("{own} {note}"), Some(request))
 }
 
 /// Why a payload is refused.
@@ -126,13 +129,13 @@ mod tests {
         assert_eq!(refused(ApiVersion::V4, &json!("car")), json!({}));
         assert_eq!(
             refused(ApiVersion::V3, &json!(1060)),
-            json!(["\"1060\" is not a valid choice.", "V3 does not have this category; send it to /v4/boat."])
+            json!(["\"1060\" is not a valid choice.", "V3 does not have this category.", "Send it to /v4/boat."])
         );
         assert_eq!(
             refused(ApiVersion::V4, &json!(1221))[1],
-            "V4 does not have this category; use 1321 (bus) or 1322 (truck), or send it to /v3/ad."
+            "V4 does not have this category; use 1321 (bus) or 1322 (truck)."
         );
-        assert_eq!(refused(ApiVersion::V4, &json!(1122))[1], "V4 does not have this category; send it to /v3/ad.");
+        assert_eq!(refused(ApiVersion::V4, &json!(1122))[1], "V4 does not have this category.");
         assert_eq!(refused(ApiVersion::V4, &json!(1324))[1], "Did you mean \"1321\" or \"1322\" or \"1323\"?");
     }
 

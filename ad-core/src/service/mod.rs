@@ -280,7 +280,7 @@ pub enum TooManyRequests {
     /// The ad has too many unfinished requests.
     #[error(
         "This ad has {unfinished} unfinished requests, and at most {MOST_UNFINISHED} are accepted. Wait until some of them are \
-         finished (their entries in the ad's log end in \"done\" or \"error\"), then send this one again. DELETE is still accepted."
+         finished (their entries in the ad's log end in \"done\" or \"error\"), then send this one again. A deletion is still accepted."
     )]
     OfAd {
         /// Number of unfinished requests of the ad.

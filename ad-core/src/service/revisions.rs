@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotRecorded {
     /// The ad never had such a revision.
-    #[error("The ad has no revision {revision}; its present one is {present}. List them with GET …/revisions.")]
+    #[error("The ad has no revision {revision}; its present one is {present}.")]
     NoSuchRevision {
         /// The number that was asked for.
         revision: i64,
@@ -32,10 +32,7 @@ pub enum NotRecorded {
         present: i64,
     },
     /// The revision was before the record began, or has been removed.
-    #[error(
-        "Revision {0} of the ad is not recorded: it was removed, or is from before the service recorded changes. List those that are \
-         with GET …/revisions."
-    )]
+    #[error("Revision {0} of the ad is not recorded: it was removed, or is from before the service recorded changes.")]
     Revision(i64),
     /// The ad did not exist at that time.
     #[error("The ad did not exist at {at}; it was created at {created}.")]

@@ -160,6 +160,8 @@ pub enum Violation {
         choices: Choices,
         /// A sentence with more information.
         note: Option<String>,
+        /// A sentence for those who send requests themselves: which one helps.
+        request: Option<String>,
     },
     /// It has the wrong format.
     WrongFormat(TextFormat),
@@ -188,6 +190,8 @@ pub enum Violation {
         text: Cow<'static, str>,
         /// A sentence with more information.
         note: Option<String>,
+        /// A sentence for those who send requests themselves: which one helps.
+        request: Option<String>,
     },
     /// An error from an answer without codes.
     Answered(String),
@@ -196,12 +200,12 @@ pub enum Violation {
 impl Violation {
     /// An error with a text of its own.
     pub fn stated(code: Code, text: impl Into<Cow<'static, str>>) -> Self {
-        Self::Stated { code, rule: None, text: text.into(), note: None }
+        Self::Stated { code, rule: None, text: text.into(), note: None, request: None }
     }
 
     /// An error of a rule over several fields.
     pub fn of_rule(rule: &'static str, code: Code, text: impl Into<Cow<'static, str>>) -> Self {
-        Self::Stated { code, rule: Some(rule), text: text.into(), note: None }
+        Self::Stated { code, rule: Some(rule), text: text.into(), note: None, request: None }
     }
 
     /// The same, with what to send instead.
@@ -217,6 +221,23 @@ impl Violation {
             *note = sentence;
         }
         self
+    }
+
+    /// The same, with a sentence about the request that helps: only [`texts`](Self::texts) have it.
+    #[must_use]
+    pub fn with_request(mut self, sentence: impl Into<String>) -> Self {
+        if let Self::Stated { request, .. } | Self::NotAChoice { request, .. } = &mut self {
+            *request = Some(sentence.into());
+        }
+        self
+    }
+
+    /// The sentence about the request that helps, if there is one.
+    pub fn request(&self) -> Option<&str> {
+        match self.uncured() {
+            Self::Stated { request, .. } | Self::NotAChoice { request, .. } => request.as_deref(),
+            _ => None,
+        }
     }
 
     /// The error without what to send instead.
@@ -292,8 +313,14 @@ impl Violation {
         }
     }
 
-    /// Its text: the error, followed by help.
+    /// Its text: the error, followed by help, at the end of which is the [request](Self::with_request) that helps.
     pub fn texts(&self) -> Vec<Cow<'_, str>> {
+        let request = self.request().map(Cow::Borrowed);
+        self.texts_for_people().into_iter().chain(request).collect()
+    }
+
+    /// The same for those who send no requests themselves.
+    pub fn texts_for_people(&self) -> Vec<Cow<'_, str>> {
         let one = |text: &'static str| vec![Cow::Borrowed(text)];
         match self {
             Self::Required => one("This field is required."),
@@ -315,7 +342,7 @@ impl Violation {
             }
             Self::WrongType(expected) => vec![expected.text()],
             Self::Cured { error, cure } => {
-                let mut texts = error.texts();
+                let mut texts = error.texts_for_people();
                 texts.push(cure.text());
                 texts
             }
@@ -332,7 +359,7 @@ impl Violation {
                     format!("Objects are nested, not joined by dots: send {nested}{level}.").into(),
                 ]
             }
-            Self::NotAChoice { sent, choices, note } => {
+            Self::NotAChoice { sent, choices, note, .. } => {
                 let first = format!("{sent} is not a valid choice.");
                 let all = [Some(first), choices.text(), note.clone()];
                 all.into_iter().flatten().map(Cow::Owned).collect()

@@ -93,7 +93,12 @@ mod tests {
 
     #[test]
     fn rows_with_the_same_error_share_a_reason() {
-        let choice = Violation::NotAChoice { sent: "\"wolvo\"".to_owned(), choices: Choices::Omitted, note: None };
+        let choice = Violation::NotAChoice {
+            sent: "\"wolvo\"".to_owned(),
+            choices: Choices::Omitted,
+            note: None,
+            request: None,
+        };
         for (path, violation, value, says) in [
             (
                 "category_fields.vin",

@@ -155,7 +155,10 @@ async fn a_failure_ends_a_wait_with_its_reason() {
     cli.file("hidden.json", hidden.to_string());
     assert_eq!(cli.run("create hidden.json --wait --output json").await.json()[0]["outcome"], "hidden");
     let bump = cli.run("bump hidden --yes").await;
-    assert_eq!((bump.code, bump.stderr.as_str()), (3, "error: Ad is not visible, cannot bump\n"));
+    assert_eq!(
+        (bump.code, bump.stderr.as_str()),
+        (3, "error: Ad is not visible, cannot bump\n  help: to publish it first: ad-cli show SOURCE_ID\n")
+    );
 }
 
 #[tokio::test]
@@ -192,7 +195,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
         (patch.code, patch.stderr.as_str()),
         (
             1,
-            "error: no ad in the token's scope has the source_id car-1 (GET /v4/ad/car-1)\n  help: to search the ads visible to the token: ad-cli list --q WORDS\n"
+            "error: no ad in the token's scope has the source_id car-1\n  help: to search the ads visible to the token: ad-cli list --q WORDS\n"
         )
     );
     server.client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);

@@ -165,7 +165,10 @@ async fn a_refusal_has_its_kind_its_status_and_its_request_id() {
 
     let error = cars.create(&wrong).await.unwrap_err();
     let ErrorKind::Invalid(errors) = error.kind() else { panic!("{error:?}") };
-    assert_eq!(errors.flatten()[0], ("price.0.type".to_owned(), "\"lst\" is not a valid choice.".into()));
+    assert_eq!(
+        errors.flatten()[0],
+        ("price.0.type".to_owned(), "\"lst\" is not a valid choice. Did you mean \"list\"?".into())
+    );
     let seen = |error: Error, status: u16, kind: &str| {
         assert_eq!(error.status(), Some(status), "{error:?}");
         assert!(format!("{:?}", error.kind()).starts_with(kind), "{error:?}");

@@ -38,6 +38,34 @@ async fn a_list_is_a_table_for_people() {
 }
 
 #[tokio::test]
+async fn a_list_as_csv_has_the_columns_of_the_table_with_amount_and_currency_apart() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    stock(&server, 1).await;
+    server.client.published("car-0").await;
+    server.client.published("boat-1").await;
+    let listed = cli.run("list -o csv --ordering -source_id").await;
+    let ad = server.client.ad("car-0").await;
+    let text = |name: &str| ad[name].as_str().unwrap().to_owned();
+    let header = "source_id,status,plate,title,price,currency,price_type,photos,type,category_id,state,dealer_code,\
+                  marketplace_ad_id,offer_id,created,updated";
+    let car = format!(
+        "car-0,live,ABC100,Volvo 2019,100000,SEK,list,0,car,1020,created,north-cars,{},{},{},{}",
+        text("marketplace_ad_id"),
+        ad["offer_id"].as_str().unwrap_or_default(),
+        text("created"),
+        text("updated")
+    );
+    let lines: Vec<_> = listed.done().lines().collect();
+    assert_eq!(lines[..2], [header, &car]);
+    assert!(lines[2].starts_with("boat-1,live,,"), "a boat has no plate: {}", lines[2]);
+    assert_eq!(lines.len(), 3);
+    // Fields that are asked for are columns of their paths, as always.
+    let chosen = cli.run("list --source-id car-0 -o csv --fields source_id,price.0.amount,price.0.currency").await;
+    assert_eq!(chosen.done(), "source_id,price.0.amount,price.0.currency\ncar-0,100000,SEK\n");
+}
+
+#[tokio::test]
 async fn every_filter_is_an_option_and_is_sent_as_it_is() {
     let server = Server::start().await;
     let cli = Cli::of(&server);

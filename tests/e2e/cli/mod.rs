@@ -27,7 +27,9 @@ mod status;
 mod sync;
 mod sync_interrupted;
 pub(crate) mod terminal;
+mod terms;
 mod trouble;
+mod widths;
 
 use ad_tests::{Cli, Server};
 

@@ -237,7 +237,7 @@ async fn a_bad_ad_is_left_as_it_is_and_stops_no_other() {
         "stock.ndjson:8:",
         "error: category_fields.brand is \"wolvo\" (car-7)",
         "error: category_fields.registration_number is \"XYZ789\" (car-8)",
-        "\"reduced\" is not allowed on POST",
+        "\"reduced\" is not allowed for a new ad",
         "1 to update, 1 to delete, 26 unchanged, 3 skipped",
     ] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);

@@ -80,7 +80,7 @@ fn shapes() -> Vec<Rule> {
         "category_fields": {"model_year": "x", "powertrain": {"transmission": "cvt",
             "power": {"unit": "hp", "value": "x"}}}});
     let errors = json!({"title": ["Must not be sent for …"], "contact": ["Must not be sent for …"],
-        "price": {"0": {"type": ["\"reduced\" is not allowed on POST; …"]}},
+        "price": {"0": {"type": ["\"reduced\" is not allowed for a new ad; …"]}},
         "category_fields": {"model_year": [says::NO_INTEGER], "powertrain": {
             "transmission": [says::no_choice("cvt"), MORE], "power": {"value": [says::NO_NUMBER]}}}});
     vec![
@@ -234,7 +234,7 @@ fn versioning() -> Vec<Rule> {
                     .accepts(patch(format!("/v4/motorcycle/{id}"), &json!({})), 200, json!({"api_version": "v4"}))
                     .await;
                 trial
-                    .refuses(patch(&path, &json!({"body": "y"})), 400, json!(["Ad is V4, cannot update through V3; …"]))
+                    .refuses(patch(&path, &json!({"body": "y"})), 400, json!(["Ad is V4, cannot update through V3. …"]))
                     .await;
             })
         }),

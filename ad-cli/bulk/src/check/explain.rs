@@ -85,7 +85,7 @@ impl Explainer<'_> {
         let of_fields = violations.chunk_by(|(one, _), (other, _)| one == other);
         let mut findings: Vec<_> = of_fields
             .map(|of_field| {
-                let texts = of_field.iter().flat_map(|(_, violation)| violation.texts());
+                let texts = of_field.iter().flat_map(|(_, violation)| violation.texts_for_people());
                 let meant = of_field.iter().flat_map(|(_, violation)| violation.suggestions());
                 self.error(&of_field[0].0, texts.map(Cow::into_owned).collect(), meant.map(str::to_owned).collect())
             })

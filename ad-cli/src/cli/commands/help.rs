@@ -1,4 +1,4 @@
-//! `ad-cli help`: the commands in groups, or the help of one.
+//! `ad-cli help`: the commands in groups, the help of one, and what there is to say about all of them.
 
 use std::fmt::Write as _;
 
@@ -14,11 +14,18 @@ use crate::{
 #[command(after_help = "\
 Examples:
   ad-cli help
+  ad-cli help commands
   ad-cli help sync apply")]
 pub(crate) struct HelpArgs {
-    /// The command
+    /// The command, or a topic: `commands`, `options`, `exit-codes`
+    #[arg(value_name = "COMMAND|TOPIC")]
     command: Vec<String>,
 }
+
+type Topic = (&'static str, fn(usize) -> String);
+
+/// What `help` explains beside the commands: its name, and the text for so many columns.
+const TOPICS: &[Topic] = &[("commands", all_commands), ("options", options), ("exit-codes", exit_codes)];
 
 /// The commands by what one wants to do, each group with an example.
 const GROUPS: &[(&str, &str, &[&str])] = &[
@@ -46,21 +53,47 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
 
 /// What stands before the description of a command.
 const BEFORE: usize = 17;
+/// What stands before the explanation of where to read more.
+const BEFORE_MORE: usize = 23;
 /// What stands before the meaning of an exit code.
 const BEFORE_CODE: usize = 7;
 
-/// The help of all commands, for clap.
+/// The help of `ad-cli`, for clap: what fits on the screen of a terminal.
 pub(in crate::cli) fn template() -> String {
+    let mut text = "{about-with-newline}\nUsage: ad-cli COMMAND [OPTIONS]\n\n".to_owned();
+    let width = columns_of_terminal().unwrap_or(80);
+    let title_width = GROUPS.iter().map(|(title, ..)| title.len()).max().unwrap_or(0);
+    for (title, _, names) in GROUPS {
+        let lines = wrapped(&names.join(", "), width.saturating_sub(title_width + 4));
+        for (index, line) in lines.iter().enumerate() {
+            let title = if index == 0 { title } else { "" };
+            // Writing to a text cannot fail.
+            let _ = writeln!(text, "  {title:title_width$}  {line}");
+        }
+    }
+    for (line, what) in [
+        ("ad-cli login", "to begin: save the address of the service and your token"),
+        ("ad-cli COMMAND --help", "how to use a command, with examples"),
+        ("ad-cli help commands", "what each command does; also: options, exit-codes"),
+    ] {
+        let what = wrapped(what, width.saturating_sub(BEFORE_MORE)).join(&format!("\n{:BEFORE_MORE$}", ""));
+        let _ = write!(text, "\n{line:BEFORE_MORE$}{what}");
+    }
+    text + "\n"
+}
+
+/// Each command in a line, by what one wants to do.
+fn all_commands(width: usize) -> String {
     let commands = Command::augment_subcommands(clap::Command::new("ad-cli"));
     let about = |name: &str| {
         let command = commands.get_subcommands().find(|command| command.get_name() == name);
         command.and_then(clap::Command::get_about).map(ToString::to_string).unwrap_or_default()
     };
-    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
-    let width = columns_of_terminal().unwrap_or(usize::MAX);
+    let mut text = String::new();
     for (title, example, names) in GROUPS {
+        let gap = if text.is_empty() { "" } else { "\n" };
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "\n{}", wrapped(&format!("{title}, such as: {example}"), width).join("\n"));
+        let _ = writeln!(text, "{gap}{}", wrapped(&format!("{title}, such as: {example}"), width).join("\n"));
         for &name in *names {
             let lines = wrapped(&about(name), width.saturating_sub(BEFORE));
             for (index, line) in lines.iter().enumerate() {
@@ -69,7 +102,13 @@ pub(in crate::cli) fn template() -> String {
             }
         }
     }
-    text + "\nOptions of every command:\n{options}\n\n" + &exit_codes(width)
+    text
+}
+
+/// The options of every command.
+fn options(_: usize) -> String {
+    let mut command = definition().help_template("Options of every command:\n{options}\n");
+    command.render_help().to_string()
 }
 
 /// The exit codes, with the lines of each meaning below each other.
@@ -81,16 +120,23 @@ fn exit_codes(width: usize) -> String {
     };
     let mut lines = AFTER_HELP.lines();
     let title = lines.next().unwrap_or_default().to_owned();
-    [title].into_iter().chain(lines.map(line)).collect::<Vec<_>>().join("\n")
+    [title].into_iter().chain(lines.map(line)).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {
+    if let [name] = args.command.as_slice()
+        && let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name)
+    {
+        return Ok(context.out.text(&text(columns_of_terminal().unwrap_or(usize::MAX)))?);
+    }
     let mut command = definition();
     for name in &args.command {
         let Some(next) = command.find_subcommand(name) else {
-            let meant = nearest::did_you_mean(name, command.get_subcommands().map(clap::Command::get_name));
+            let topics = TOPICS.iter().map(|(topic, _)| *topic).filter(|_| args.command.len() == 1);
+            let meant =
+                nearest::did_you_mean(name, command.get_subcommands().map(clap::Command::get_name).chain(topics));
             return Err(Failure::usage(format!("no command {name}"))
-                .hint(meant.unwrap_or_else(|| "to list the commands: ad-cli help".to_owned())));
+                .hint(meant.unwrap_or_else(|| "to list the commands: ad-cli help commands".to_owned())));
         };
         command = next.clone();
     }
@@ -111,6 +157,18 @@ mod tests {
         let mut names: Vec<_> = definition.get_subcommands().map(clap::Command::get_name).collect();
         names.sort_unstable();
         assert_eq!(grouped, names);
+    }
+
+    #[test]
+    fn the_help_fits_a_screen_and_names_every_command() {
+        let help = definition().render_help().to_string();
+        assert!(help.lines().count() <= 24, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        for command in definition().get_subcommands() {
+            let name = command.get_name();
+            let is_there = help.split([' ', ',', '\n']).any(|word| word == name);
+            assert!(is_there, "{name}: {help}");
+        }
     }
 
     #[test]

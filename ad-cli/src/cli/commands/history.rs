@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
     Column::new("REVISION", "revision"),
     Column::new("CREATED", "created").shown(ad_table::second),
     Column::new("ACTION", "action"),
-    Column::new("BY", "asked_by").shown(by),
+    Column::new("BY", "asked_by").shown(by).shortened(),
     Column::new("THROUGH", "via"),
     Column::new("CHANGED", "changes").shown(changed).wrapped(),
     Column::new("REQUEST", "request_id").for_programs(),

@@ -39,13 +39,16 @@ pub(crate) struct NewArgs {
     /// Source id of the ad [default: a random one]
     #[arg(long, value_name = "TEXT")]
     source_id: Option<String>,
-    /// Use API V3 (/v3/ad)
+    /// Of the older version V3 of the service
     #[arg(long)]
     v3: bool,
 }
 
 /// What a short example keeps though nothing demands it: buyers do.
 const WANTED: &[&str] = &["price", "body", "category_fields.brand", "category_fields.model"];
+
+/// The text of a short payload: JSON cannot be wrapped, and it has to fit a narrow terminal.
+const SHORT_BODY: &str = "Well kept, serviced regularly.";
 
 pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
@@ -61,6 +64,9 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     payload.insert("source_id".to_owned(), Value::from(source_id.as_str()));
     if !args.full {
         payload = shorten(category, version, &rulebook, &rows, &payload);
+        if let Some(body) = payload.get_mut("body") {
+            *body = Value::from(SHORT_BODY);
+        }
     }
     if !args.visible {
         payload.insert("visible".to_owned(), Value::Bool(false));
@@ -69,7 +75,7 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     explain(context, category, &payload, &rows);
     if !args.visible {
         let show = context.out.command(&Invocation::new("show").with("source_id", source_id));
-        context.out.note(&format!("The ad is hidden. To publish it: {show}"));
+        context.out.note(&format!("the ad is hidden; to publish it: {show}"));
     }
     Ok(())
 }
@@ -164,12 +170,13 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
     let name = category.vehicle_type.unwrap_or_default();
     let is_shown = |row: &&ReferenceRow| !row.place.contains("[]") && at(payload, &row.place).is_some();
     let shown: Vec<_> = rows.iter().filter(is_shown).collect();
-    let width = shown.iter().map(|row| row.place.len()).max().unwrap_or(0);
-    context.out.note("\nFields (* required):");
-    for row in shown {
+    context.out.note("");
+    context.out.note("Fields (* required):");
+    let named = |row: &&ReferenceRow| {
         let mark = if row.field.required { '*' } else { ' ' };
-        context.out.note(&format!("{mark} {:width$}  {}", row.place, row.field.doc.replace('`', "")));
-    }
+        (format!("{mark} {}", row.place), row.field.doc.replace('`', "").into())
+    };
+    context.out.note_named(&shown.iter().map(named).collect::<Vec<_>>());
     if category.id == TRAILER {
         context.out.warning("trailers cannot be created; this payload is for updates and migrations");
     }
@@ -181,5 +188,8 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
         Surface::Tools => Invocation::new("validate").with_some("payload", "PAYLOAD"),
     };
     let validate = out.command(&validate);
-    out.note(&format!("\nAll fields: {fields}. Allowed values: {values}. To validate: {validate}"));
+    out.note("");
+    for (what, command) in [("all fields", fields), ("allowed values", values), ("to validate", validate)] {
+        out.note(&format!("{what}: {command}"));
+    }
 }

@@ -1,7 +1,8 @@
 //! `ad-cli promotions`: promotions by the clock.
 
 use ad_core::model::{
-    AdsOrder, Amount, DEFAULT_LIMIT, LastDay, MAX_LIMIT, MOST_PER_RUN, Page, PromotionKind, TimeOfDay, Weekday,
+    AdsOrder, Amount, DEFAULT_LIMIT, LastDay, MAX_LIMIT, MOST_AGE_DAYS, MOST_PER_RUN, Page, PromotionKind, TimeOfDay,
+    Weekday,
 };
 use ad_parameters::{FromParameters, SELECT_PARAMETERS};
 use clap::{
@@ -82,6 +83,7 @@ On a terminal, the schedule has to be confirmed; elsewhere, --yes is required.
 Examples:
   ad-cli promotions add bump --select source_id=car-1 --at 08:00 --weekdays mon,thu
   ad-cli promotions add bump --select status=live --at 18:30 --most-per-run 5 --budget 1500
+  ad-cli promotions add bump --select status=live --at 08:00 --min-age-days 30
   ad-cli promotions add pole_position --select category_id=1020 --at 07:00 --weekdays fri --until 2026-12-31 --yes"
 )]
 struct AddArgs {
@@ -100,6 +102,9 @@ struct AddArgs {
     /// Most that the runs may cost in a calendar month
     #[arg(long, value_name = "AMOUNT")]
     budget: Option<Amount>,
+    /// Only ads that are at least so many days old at the time of the run
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    min_age_days: Option<u32>,
     /// Dealer of the ads, with a token of a group
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
@@ -169,6 +174,9 @@ struct ChangeScheduleArgs {
     /// Most that the runs may cost in a calendar month, or none
     #[arg(long, value_name = "AMOUNT|none")]
     budget: Option<OrNone<Amount>>,
+    /// Only ads that are at least so many days old at the time of the run, or none
+    #[arg(long, value_name = "DAYS|none", value_parser = days_or_none)]
+    min_age_days: Option<OrNone<u32>>,
     #[command(flatten)]
     rules: RuleArgs,
 }
@@ -195,6 +203,16 @@ impl SchedulePageArgs {
     }
 }
 
+/// Parses an age of ads, in days.
+fn days(text: &str) -> Result<u32, String> {
+    let days = text.parse().ok().filter(|days| (1..=MOST_AGE_DAYS).contains(days));
+    days.ok_or_else(|| format!("expected a number of days from 1 to {MOST_AGE_DAYS}"))
+}
+
+fn days_or_none(text: &str) -> Result<OrNone<u32>, String> {
+    if text == "none" { Ok(OrNone(None)) } else { days(text).map(|days| OrNone(Some(days))) }
+}
+
 /// Parses one of these names.
 fn names<T: Clone + Send + Sync + 'static>(
     names: &'static [&'static str],
@@ -210,6 +228,7 @@ const MEMBERS: &[&str] = &[
     "select",
     "order",
     "most_per_run",
+    "min_age_days",
     "weekdays",
     "at",
     "zone",
@@ -230,7 +249,12 @@ const PREVIEW: &[&str] = &["due", "promoted", "skipped", "cost", "currency"];
 const COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("KIND", "kind"),
-    Column::new("SELECT", "select").wrapped(),
+    Column::new("SELECT", "select")
+        .shown(|select| {
+            let filter = |(name, value): (&String, &Value)| format!("{name}={}", plain(value));
+            select.as_object().into_iter().flatten().map(filter).collect::<Vec<_>>().join(" ").into()
+        })
+        .wrapped(),
     Column::new("AT", "at"),
     Column::new("DAYS", "weekdays").shown(|days| match days.as_array() {
         Some(days) => days.iter().map(plain).collect::<Vec<_>>().join(" ").into(),
@@ -332,6 +356,7 @@ async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
         at: Some(args.at),
         until: args.until.map(Some),
         budget: args.budget.map(Some),
+        min_age_days: args.min_age_days.map(Some),
         dealer_code: args.dealer_code.clone(),
         ..args.rules.fields()
     };
@@ -356,6 +381,7 @@ async fn update(context: &Context, args: &ChangeScheduleArgs) -> Result<(), Fail
         at: args.at,
         until: args.until.map(|until| until.0),
         budget: args.budget.map(|budget| budget.0),
+        min_age_days: args.min_age_days.map(|days| days.0),
         ..args.rules.fields()
     };
     if fields == PromotionFields::default() {

@@ -39,7 +39,7 @@ pub(crate) struct UpdateArgs {
     /// Clear a field
     #[arg(long, value_name = "PATH", value_parser = setting::unset)]
     unset: Vec<Setting>,
-    /// Update through V3 (/v3/ad)
+    /// Update through the older version V3 of the service
     #[arg(long)]
     v3: bool,
     /// Update only this revision of the ad: its `ETag`, as `get -o wide` shows it

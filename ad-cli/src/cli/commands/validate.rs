@@ -82,7 +82,8 @@ pub(crate) async fn run(context: &Context, args: &ValidateArgs) -> Result<(), Fa
         }
     }
     report.end()?;
-    if all.iter().map(|(_, totals, _)| totals.payloads).sum::<u64>() > 1 {
+    // People have seen each cause once, with its count.
+    if !context.out.is_for_people() && all.iter().map(|(_, totals, _)| totals.payloads).sum::<u64>() > 1 {
         causes.note(context.out);
     }
     if all.iter().any(|(_, totals, _)| totals.rejected > 0) {

@@ -17,7 +17,7 @@ mod table;
 use std::{
     borrow::Cow,
     collections::BTreeSet,
-    io::{self, BufRead, Write},
+    io::{self, BufRead, IsTerminal, Write},
     sync::Mutex,
 };
 
@@ -353,6 +353,14 @@ impl Output {
         }
     }
 
+    /// The same with texts behind names, in lines that fit the terminal.
+    pub fn note_named(self, fields: &[(String, Cell)]) {
+        if self.talk > Verbosity::Quiet {
+            let width = self.columns().filter(|_| self.streams.stderr().is_terminal());
+            self.say(table::named(fields, 0, width, self.colors_err).trim_end());
+        }
+    }
+
     /// The same, under a heading.
     pub fn headed_note(self, heading: &str, text: &str) {
         if self.talk > Verbosity::Quiet {
@@ -415,7 +423,13 @@ pub fn columns_of_terminal() -> Option<usize> {
 pub fn ask(question: &str) -> io::Result<String> {
     // If stderr is closed, the question is asked nevertheless.
     let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{}", printable::line(question)).and_then(|()| stderr.flush());
+    let question = printable::line(question);
+    let asked = match columns_of_terminal().filter(|_| stderr.is_terminal()) {
+        // The space behind the question stays.
+        Some(width) => format!("{} ", table::message(question.trim_end(), 0, width)),
+        None => question.into_owned(),
+    };
+    let _ = write!(stderr, "{asked}").and_then(|()| stderr.flush());
     drop(stderr);
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

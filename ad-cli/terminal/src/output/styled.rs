@@ -45,10 +45,31 @@ impl Styled {
         self
     }
 
+    /// Adds the words of texts in their colours, with a space between two of them, in lines that fit the terminal. The first word stands
+    /// behind what the line has; further lines are indented.
+    pub fn flow(&mut self, indent: usize, parts: &[(Option<Tone>, &str)]) -> &mut Self {
+        let mut begins = true;
+        for (tone, text) in parts {
+            for word in printable::line(text).split(' ').filter(|word| !word.is_empty()) {
+                let length = textwrap::core::display_width(word);
+                if begins {
+                    begins = false;
+                } else if self.has_room(length + 1) {
+                    self.text.push(' ');
+                } else {
+                    self.end_line();
+                    self.text += &" ".repeat(indent);
+                }
+                self.text += &painted(word, *tone, self.colors);
+            }
+        }
+        self
+    }
+
     /// Whether this number of further characters fits into the line.
     pub fn has_room(&self, length: usize) -> bool {
         let line = self.text.rsplit('\n').next().unwrap_or_default();
-        textwrap::core::display_width(line) + length <= self.width
+        textwrap::core::display_width(line).saturating_add(length) <= self.width
     }
 
     /// Ends the line with a line feed.

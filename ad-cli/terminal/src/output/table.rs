@@ -65,7 +65,10 @@ pub(super) fn message(text: &str, before: usize, width: usize) -> String {
         let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
         let taken = if index == 0 { " ".repeat(before) } else { String::new() };
         let first = format!("{taken}{indent}");
-        let below = if taken.is_empty() { indent } else { HANGING.to_owned() };
+        let below = match (index, indent.as_str()) {
+            (0, "") => HANGING.to_owned(),
+            _ => indent,
+        };
         let options = Options::new(width.max(1))
             .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation)
@@ -245,7 +248,12 @@ fn records(columns: &[Column], rows: &[Vec<Cell>], width: usize, colors: bool, o
             out.push('\n');
         }
         let mut cells = columns.iter().zip(row);
-        for line in cells.next().map(|(_, first)| wrapped(&first.text, width)).unwrap_or_default() {
+        // A number says nothing without what it counts.
+        let heading = cells.next().map(|(column, first)| match first.text.parse::<u64>() {
+            Ok(_) => format!("{} {}", column.heading(), first.text),
+            Err(_) => first.text.clone(),
+        });
+        for line in heading.map(|heading| wrapped(&heading, width)).unwrap_or_default() {
             *out += &painted(&line, Some(Tone::Strong), colors);
             out.push('\n');
         }

@@ -209,7 +209,7 @@ fn checked_patch(sent: &Value) -> Result<Map<String, Value>, FieldErrors> {
         return Err(errors);
     };
     if patch.is_empty() {
-        let note = format!("Send the fields as in a PATCH, such as {}.", example());
+        let note = format!("Send the fields as in an update, such as {}.", example());
         errors.here(Violation::stated(Code::Required, "There is no field to change.").with_note(Some(note)));
     }
     for name in ad_fields::IDENTITY.iter().map(|field| field.path).filter(|name| patch.contains_key(*name)) {

@@ -57,7 +57,7 @@ pub(super) fn change_errors(errors: &FieldErrors) -> Vec<ChangeError> {
     let error = |(path, violation): (Vec<String>, &Violation)| ChangeError {
         pointer: pointer(&path),
         code: violation.code().unwrap_or(Code::Unknown),
-        detail: violation.texts().join(" "),
+        detail: violation.texts_for_people().join(" "),
         suggestion: violation.suggestions().first().map(|text| (*text).to_owned()),
         rule: violation.rule().map(str::to_owned),
     };

@@ -281,5 +281,5 @@ fn quoted(text: &str) -> String {
 
 fn not_one_of(text: &str, names: &'static [&'static str]) -> Violation {
     let choices = Choices::All(names.iter().map(|name| (*name).to_owned()).collect());
-    Violation::NotAChoice { sent: quoted(text), choices, note: None }
+    Violation::NotAChoice { sent: quoted(text), choices, note: None, request: None }
 }

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     fields::FieldErrors,
     ports::StoreError,
-    rulebook::versions::Refusal,
+    rulebook::versions::{MigrationOption, Refusal},
     service::{
         NotRecorded as WhyNotRecorded, PromotionError, ServiceError, StockPlanError,
         TooManyRequests as UnfinishedLimit, UsedBy,
@@ -59,9 +59,7 @@ pub enum ApiError {
     /// The body is not a JSON object.
     #[error("{0}")]
     BadBody(String),
-    #[error(
-        "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
-    )]
+    #[error("The tag of a revision is malformed: send *, or tags in double quotes, such as \"5.12\".")]
     BadTags(HeaderName),
     #[error("Content-Encoding \"{0}\" is not supported; send the body in gzip, or without a coding.")]
     UnsupportedCoding(String),
@@ -86,10 +84,7 @@ pub enum ApiError {
          done. Try again, with fewer requests at the same time."
     )]
     Crowded(usize),
-    #[error(
-        "Authentication credentials were not provided. Send the token in the header X-Auth-Token{}.",
-        if *in_authorization { ", alone; the header Authorization is not read" } else { "" }
-    )]
+    #[error("Authentication credentials were not provided.")]
     NoToken { in_authorization: bool },
     #[error("Invalid token: {0}")]
     InvalidToken(TokenError),
@@ -118,8 +113,7 @@ pub enum ApiError {
     )]
     BadIdempotencyKey,
     #[error(
-        "{0} requests at most can wait until they are finished (Prefer: wait), and dealers share them. Nothing was done. Send \
-         this one again later, or without the preference."
+        "{0} requests at most can wait until they are finished, and dealers share them. Nothing was done. Send this one again later."
     )]
     TooManyWaiting(usize),
     #[error(
@@ -138,7 +132,7 @@ pub enum ApiError {
     ForeignOrigin,
     /// The path, or what it names, does not exist.
     #[error("{0}")]
-    NotFound(String),
+    NotFound(Advised),
     #[error("{detail}")]
     MethodNotAllowed { allow: String, detail: String },
     /// poem refused the request before it was routed.
@@ -155,9 +149,8 @@ impl From<StockPlanError> for ApiError {
     fn from(error: StockPlanError) -> Self {
         match error {
             StockPlanError::Service(error) => Self::Service(error),
-            StockPlanError::NotFound => Self::NotFound(
-                "No stock plan in the token's scope has this id. Plans are kept for some time after their end."
-                    .to_owned(),
+            StockPlanError::NotFound => Self::not_found(
+                "No stock plan in the token's scope has this id. Plans are kept for some time after their end.",
             ),
             error => Self::Plan(error),
         }
@@ -169,8 +162,8 @@ impl From<PromotionError> for ApiError {
         match error {
             PromotionError::Service(error) => Self::Service(error),
             PromotionError::NotFound => {
-                let text = "No promotion schedule in the token's scope has this id. GET /v4/promotions lists them.";
-                Self::NotFound(text.to_owned())
+                let text = "No promotion schedule in the token's scope has this id.";
+                Self::not_found_but(text, "GET /v4/promotions lists them.")
             }
             error @ PromotionError::TooMany { .. } => Self::Promotion(error),
         }
@@ -191,8 +184,18 @@ impl From<FieldErrors> for ApiError {
 }
 
 impl ApiError {
+    /// The path, or what it names, does not exist.
+    pub fn not_found(text: impl Into<String>) -> Self {
+        Self::NotFound(Advised::new(text))
+    }
+
+    /// The same, with the request that helps.
+    pub fn not_found_but(text: impl Into<String>, request: impl Into<String>) -> Self {
+        Self::NotFound(Advised::new(text).but(request))
+    }
+
     pub fn unknown_path() -> Self {
-        Self::NotFound("Not found.".to_owned())
+        Self::not_found("Not found.")
     }
 
     /// Another method of a path that can only be read; `None` if it is not known here.
@@ -228,11 +231,11 @@ impl ApiError {
             Self::Service(ServiceError::Refused(denials)) => json_response(status, denials),
             Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
                 Ok(refusal) => json_response(status, &refusal),
-                Err(text) => json_response(status, &[text]),
+                Err(advised) => json_response(status, &[advised.to_string()]),
             },
             Self::Service(ServiceError::Duplicate { used_by, .. }) => json_response(status, &duplicate(used_by)),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => detail(status, error),
-            _ => detail(status, &self.detail()),
+            _ => detail(status, &self.whole()),
         };
         response.headers_mut().extend(headers);
         response
@@ -305,21 +308,62 @@ impl ApiError {
         }
     }
 
+    /// Its text in the contract's shape: what happened, and the request that helps.
+    fn whole(&self) -> String {
+        Advised { request: self.request(), ..Advised::new(self.detail()) }.to_string()
+    }
+
+    /// The request that helps, in a sentence for those who send requests themselves. Problem details have it beside the detail.
+    pub fn request(&self) -> Option<String> {
+        match self {
+            Self::NotFound(advised) => advised.request.clone(),
+            Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
+                Ok(refusal) => refusal.suggestion,
+                Err(advised) => advised.request,
+            },
+            Self::Service(ServiceError::Duplicate { .. }) => Some(UPDATES.to_owned()),
+            Self::Service(ServiceError::Elsewhere { found, .. }) => Some(versions::own_paths(found)),
+            Self::Service(ServiceError::NoRevisionNamed(_)) => {
+                Some("In If-Match, a weak tag never does, so send it without W/, as the header ETag has it.".to_owned())
+            }
+            Self::Service(ServiceError::NotRecorded(
+                WhyNotRecorded::NoSuchRevision { .. } | WhyNotRecorded::Revision(_),
+            )) => Some("List those that are with GET …/revisions.".to_owned()),
+            Self::NoToken { in_authorization } => Some(format!(
+                "Send the token in the header X-Auth-Token{}.",
+                if *in_authorization { ", alone; the header Authorization is not read" } else { "" }
+            )),
+            Self::BadTags(name) => Some(format!("The header {name} has what the header ETag of an answer had.")),
+            Self::TooManyWaiting(_) => Some("Or send it without the preference (Prefer: wait).".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// What was probably meant in the place of what was not found.
+    pub fn suggestion(&self) -> Option<String> {
+        let Self::NotFound(advised) = self else { return None };
+        advised.suggestion.clone()
+    }
+
+    /// The ways from V3 to V4, if the ad has to take one first.
+    pub fn migration_options(&self) -> Option<Vec<MigrationOption>> {
+        let Self::Service(ServiceError::Version(error)) = self else { return None };
+        versions::refusal(error).ok().map(|refusal| refusal.migration_options).filter(|ways| !ways.is_empty())
+    }
+
     /// Its text for problem details, which also has what the contract's shape has no place for.
     pub fn detail(&self) -> String {
         match self {
+            Self::NotFound(advised) => advised.text.clone(),
             Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
-                Ok(Refusal { message: Some(message), suggestion, .. }) => {
-                    [Some(message), suggestion].into_iter().flatten().collect::<Vec<_>>().join(" ")
-                }
+                Ok(Refusal { message: Some(message), .. }) => message,
                 Ok(_) => self.code().about().explanation.to_owned(),
-                Err(text) => text,
+                Err(advised) => advised.text,
             },
             Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
             Self::Service(ServiceError::Duplicate { used_by, .. }) => duplicate_texts(used_by).join(" "),
             Self::Service(ServiceError::NoRevisionNamed(tag)) => format!(
-                "If-Match has no tag that can match: a weak tag never does, so send it without W/, and a tag is as the header ETag has \
-                 it, such as \"{tag}\". Nothing was done."
+                "The tag of a revision can match none of this ad; the present one is \"{tag}\". Nothing was done."
             ),
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
@@ -338,6 +382,36 @@ impl ApiError {
             Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),
             Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, RequestPart::Query)),
             _ => None,
+        }
+    }
+}
+
+/// What happened, for everybody, and the request that helps, for those who send requests themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advised {
+    pub text: String,
+    pub request: Option<String>,
+    /// What was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl Advised {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), request: None, suggestion: None }
+    }
+
+    /// The same, with the request that helps.
+    #[must_use]
+    pub fn but(self, request: impl Into<String>) -> Self {
+        Self { request: Some(request.into()), ..self }
+    }
+}
+
+impl std::fmt::Display for Advised {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.request {
+            Some(request) => write!(formatter, "{} {request}", self.text),
+            None => formatter.write_str(&self.text),
         }
     }
 }
@@ -383,8 +457,11 @@ fn timed_out(limit: Duration) -> String {
 /// The message about a source id that is in use.
 const DUPLICATE: [&str; 2] = [
     "This source_id has been used for this dealer and cannot be used again, even after deletion.",
-    "Update the ad with PUT or PATCH, or choose another source_id.",
+    "Update the ad, or choose another source_id.",
 ];
+
+/// The request for that.
+const UPDATES: &str = "Updates are PUT and PATCH.";
 
 /// The same, with what helps about the ad that has it.
 fn duplicate_texts(used_by: &UsedBy) -> Vec<String> {
@@ -406,7 +483,8 @@ fn duplicate_texts(used_by: &UsedBy) -> Vec<String> {
 
 /// The same in the contract's shape.
 pub(super) fn duplicate(used_by: &UsedBy) -> Value {
-    json!({"source_id": duplicate_texts(used_by)})
+    let texts: Vec<_> = duplicate_texts(used_by).into_iter().chain([UPDATES.to_owned()]).collect();
+    json!({"source_id": texts})
 }
 
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
@@ -449,5 +527,86 @@ pub fn from_poem(error: &poem::Error) -> Response {
             tracing::error!(%error, "a request failed");
             ApiError::Internal.response()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::{
+        categories,
+        model::AdTag,
+        rulebook::versions::{AdRef, VersionError},
+        service::Denial,
+    };
+
+    use super::*;
+
+    /// Words of those who send requests themselves; the others get the rest of the text.
+    const OF_THE_API: &[&str] = &[
+        "/v4/",
+        "/v3/",
+        "GET",
+        "POST",
+        "PUT",
+        "PATCH",
+        "DELETE",
+        "header",
+        "X-Auth-Token",
+        "If-Match",
+        "W/",
+        "Prefer:",
+    ];
+
+    /// An error of each kind whose text says which request helps.
+    fn advised() -> Vec<ApiError> {
+        let ad = |id| {
+            let category = categories::by_id(id).expect("it is a category");
+            AdRef { source_id: "car-1".to_owned(), category }
+        };
+        let tag = AdTag::default();
+        let version = |error: VersionError| ApiError::Service(error.into());
+        let boat = categories::by_id(1060).expect("it is a category");
+        vec![
+            PromotionError::NotFound.into(),
+            StockPlanError::NotFound.into(),
+            ApiError::NoToken { in_authorization: true },
+            ApiError::BadTags(header::IF_MATCH),
+            ApiError::TooManyWaiting(1),
+            ApiError::Service(ServiceError::NoRevisionNamed(tag)),
+            ApiError::Service(ServiceError::PreconditionFailed(tag)),
+            ApiError::Service(ServiceError::Elsewhere { found: ad(1020), asked: boat }),
+            ApiError::Service(WhyNotRecorded::NoSuchRevision { revision: 9, present: 1 }.into()),
+            ApiError::Service(WhyNotRecorded::Revision(1).into()),
+            ApiError::Service(UnfinishedLimit::OfAd { unfinished: 9 }.into()),
+            ApiError::Service(ServiceError::Duplicate {
+                source_id: "car-1".to_owned(),
+                dealer_code: "north".to_owned(),
+                used_by: UsedBy::Deleted { registered: false },
+            }),
+            ApiError::Service(
+                Denial { code: Code::AdHidden, text: "Ad is not visible, cannot bump".to_owned() }.into(),
+            ),
+            version(VersionError::TrailerCreateDisabled),
+            version(VersionError::IncompatibleApiVersion(ad(1060))),
+            version(VersionError::AlreadyV4(ad(1020))),
+            version(VersionError::NotThroughV3(ad(1020))),
+            version(VersionError::ConvertsByUpdate(ad(1020))),
+            version(VersionError::NoTarget(ad(1224))),
+        ]
+    }
+
+    #[test]
+    fn a_detail_says_what_happened_and_the_request_beside_it_what_to_send() {
+        for error in advised() {
+            let detail = error.detail();
+            let found: Vec<_> = OF_THE_API.iter().filter(|word| detail.contains(**word)).collect();
+            assert!(found.is_empty(), "{detail}: {found:?}");
+            let whole = error.whole();
+            assert!(error.request().is_none_or(|request| whole == format!("{detail} {request}")), "{whole}");
+        }
+        assert_eq!(
+            ApiError::from(PromotionError::NotFound).whole(),
+            "No promotion schedule in the token's scope has this id. GET /v4/promotions lists them."
+        );
     }
 }

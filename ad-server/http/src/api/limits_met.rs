@@ -71,7 +71,7 @@ mod tests {
             met.note(&dealer(number), &refusal(), start + Duration::from_secs(number as u64));
         }
         met.note(&dealer(MOST), &refusal(), start + Duration::from_secs(1000));
-        met.note(&dealer(MOST), &ApiError::NotFound("none".to_owned()), start);
+        met.note(&dealer(MOST), &ApiError::not_found("none".to_owned()), start);
         let latest = met.latest();
         assert_eq!(latest.len(), MOST);
         let (scope, code, first) = &latest[0];

@@ -107,7 +107,7 @@ fn models<'a>(
             };
             let choices = Choices::Meant(meant.into_iter().map(str::to_owned).collect());
             let sent = format!("\"{brand}\"");
-            errors.push("brand", Violation::NotAChoice { sent, choices, note: None });
+            errors.push("brand", Violation::NotAChoice { sent, choices, note: None, request: None });
         }
         (None, _) => errors.push("brand", Violation::Required),
     }
@@ -127,20 +127,22 @@ pub(super) fn unknown_vehicle_type(vehicle_type: &str) -> ApiError {
     let meant = missing::bases(vehicle_type);
     let hint = nearest::did_you_mean_one_of(meant.iter().map(String::as_str).filter(|name| *name != "ad"));
     let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
-    ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}.{hint}"))
+    ApiError::not_found(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}.{hint}"))
 }
 
 fn unknown_attribute(vehicle_type: &str, category: &Category, attribute: &str) -> ApiError {
     let known = category.attributes();
-    let hint = match (attribute, models_file(category)) {
-        ("model", Some(_)) => {
-            format!("The models depend on the brand: GET /v4/vehicles/{vehicle_type}/models?brand=volvo.")
-        }
-        ("model" | "models", None) => "Models of this vehicle type are free text.".to_owned(),
-        _ => {
-            let hint = Names::builtin().did_you_mean(attribute, known.iter().map(|entry| entry.id.as_str()));
-            hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{vehicle_type}/attributes."))
-        }
-    };
-    ApiError::NotFound(format!("Vehicle type \"{vehicle_type}\" has no attribute \"{attribute}\". {hint}"))
+    let text = format!("Vehicle type \"{vehicle_type}\" has no attribute \"{attribute}\".");
+    let meant = || Names::builtin().did_you_mean(attribute, known.iter().map(|entry| entry.id.as_str()));
+    match (attribute, models_file(category)) {
+        ("model", Some(_)) => ApiError::not_found_but(
+            format!("{text} The models depend on the brand."),
+            format!("GET /v4/vehicles/{vehicle_type}/models?brand=volvo."),
+        ),
+        ("model" | "models", None) => ApiError::not_found(format!("{text} Models of this vehicle type are free text.")),
+        _ => match meant() {
+            Some(meant) => ApiError::not_found(format!("{text} {meant}")),
+            None => ApiError::not_found_but(text, format!("See GET /v4/vehicles/{vehicle_type}/attributes.")),
+        },
+    }
 }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     call::Call,
+    errors::Advised,
     operations::{BasePath, OPERATIONS, bases as bases_of_ads},
     versions::SEGMENT,
 };
@@ -42,16 +43,17 @@ const WORDS: &[(&[&str], &str)] = &[
 ];
 
 /// The text about a path that does not exist.
-pub(super) fn path(path: &str) -> String {
+pub(super) fn path(path: &str) -> Advised {
+    let text = "Not found.".to_owned();
     if path.len() > LONGEST {
-        return "Not found.".to_owned();
+        return Advised::new(text);
     }
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
     let hint = word(&parts).unwrap_or_else(|| match existing(&parts).as_slice() {
         [] => "The paths are in /openapi.json and at /docs/swagger-ui/.".to_owned(),
         meant => format!("Did you mean {}?", meant.join(" or ")),
     });
-    format!("Not found: there is no path {path}. {hint}")
+    Advised::new(text).but(format!("There is no path {path}. {hint}"))
 }
 
 /// What there is instead of a name behind an ad.
@@ -228,7 +230,7 @@ pub(super) fn bases(name: &str) -> Vec<String> {
 }
 
 /// The text about an ad that does not exist.
-pub(super) async fn ad(call: &Call<'_>) -> String {
+pub(super) async fn ad(call: &Call<'_>) -> Advised {
     if let Some(found) = nearly(call).await {
         return found;
     }
@@ -237,11 +239,11 @@ pub(super) async fn ad(call: &Call<'_>) -> String {
         BasePath::Generic | BasePath::Service => "To create one, send POST /v4/{vehicle_type}.".to_owned(),
         BasePath::V3 => "To create it, send POST /v3/ad.".to_owned(),
     };
-    format!("Not found. No ad in the token's scope has this source_id. {create}")
+    Advised::new("Not found. No ad in the token's scope has this source_id.").but(create)
 }
 
 /// The text about an ad with nearly this source id, or with this id.
-async fn nearly(call: &Call<'_>) -> Option<String> {
+async fn nearly(call: &Call<'_>) -> Option<Advised> {
     let sent = call.source_id.as_str();
     let filter = match sent.parse::<Uuid>() {
         Ok(id) => AdFilter::Id(id),
@@ -257,13 +259,14 @@ async fn nearly(call: &Call<'_>) -> Option<String> {
     let path = format!("/v4/{base}/{}", utf8_percent_encode(&ad.source_id, SEGMENT));
     let path =
         if matches!(call.path.base, BasePath::V3) { path.replacen(&format!("/v4/{base}"), "/v3/ad", 1) } else { path };
-    Some(if ad.id.to_string().eq_ignore_ascii_case(sent) {
-        format!("Not found. The path has the id of an ad; use its source_id: {path}.")
+    let text = if ad.id.to_string().eq_ignore_ascii_case(sent) {
+        format!("Not found. This is the id of an ad; use its source_id, \"{}\".", ad.source_id)
     } else if ad.source_id == sent {
-        format!("Not found. The ad with this source_id is of another vehicle type: {path}.")
+        format!("Not found. The ad with this source_id is of another vehicle type, \"{base}\".")
     } else {
-        format!("Not found. An ad has nearly this source_id, \"{}\": {path}.", ad.source_id)
-    })
+        format!("Not found. An ad has nearly this source_id, \"{}\".", ad.source_id)
+    };
+    Some(Advised { suggestion: Some(ad.source_id.clone()), ..Advised::new(text).but(format!("See {path}.")) })
 }
 
 /// What was probably meant by a source id: itself under another type, other spaces or case, an encoding or ending too many.
@@ -335,9 +338,9 @@ mod tests {
             ("/v4/car/m61/images", "send image_urls with PATCH /v4/car/m61."),
             ("/v4/car/m61/renew", "Did you mean /v4/car/m61/bump?"),
         ] {
-            assert!(path(sent).contains(right), "{sent}: {}", path(sent));
+            assert!(path(sent).to_string().contains(right), "{sent}: {}", path(sent));
         }
-        assert_eq!(path(&"/x".repeat(1000)), "Not found.");
+        assert_eq!(path(&"/x".repeat(1000)).to_string(), "Not found.");
     }
 
     #[test]

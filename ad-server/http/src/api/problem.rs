@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ad_core::{fields::FieldErrors, violation::Code};
+use ad_core::{fields::FieldErrors, rulebook::versions::MigrationOption, violation::Code};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::{
     Request, Response,
@@ -50,9 +50,19 @@ answers! {
         title: String,
         #[oai(validator(minimum(value = "400"), maximum(value = "599")))] status: u16,
         detail: String,
+        #[serde(skip_serializing_if = "Option::is_none")] request: Option<String> => "The request that helps, in a sentence",
+        #[serde(skip_serializing_if = "Option::is_none")] suggestion: Option<String> => "The source id that was probably meant, if the code is `not_found`",
+        #[serde(skip_serializing_if = "Option::is_none")] #[oai(validator(min_items = 1))] migration_options: Option<Vec<WayToV4>> => "The ways from V3 to V4, if the code is `incompatible_api_version`",
         instance: String => "`urn:uuid:` followed by the id of the request",
         code: Of<Code> => "See `/docs/errors/`",
         #[serde(skip_serializing_if = "Option::is_none")] #[oai(validator(min_items = 1))] errors: Option<Vec<FieldProblem>> => "All invalid fields and parameters, if the code is `validation_failed`",
+    }
+
+    /// One way from V3 to V4
+    #[derive(Serialize)]
+    WayToV4 {
+        method: String => "`migrate` or `delete_and_create`",
+        #[oai(validator(min_items = 1))] steps: Vec<String> => "The requests, one after the other",
     }
 
     #[derive(Serialize)]
@@ -61,6 +71,7 @@ answers! {
         #[serde(skip_serializing_if = "Option::is_none")] parameter: Option<String> => "Query parameter, instead of `pointer`",
         code: Of<Code> => "See `/docs/errors/`",
         detail: String,
+        #[serde(skip_serializing_if = "Option::is_none")] request: Option<String> => "The request that helps, in a sentence",
         #[serde(skip_serializing_if = "Option::is_none")] suggestion: Option<String> => "Nearest valid value or name",
         #[serde(skip_serializing_if = "Option::is_none")] allowed: Option<Vec<String>> => "All allowed values, if there are few",
         #[serde(skip_serializing_if = "Option::is_none")] rule: Option<String> => "The violated rule over several fields",
@@ -119,6 +130,12 @@ pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> 
     response
 }
 
+impl From<MigrationOption> for WayToV4 {
+    fn from(way: MigrationOption) -> Self {
+        Self { method: way.method.into_owned(), steps: way.steps }
+    }
+}
+
 pub(super) fn details(error: &ApiError, status: StatusCode, asked: &ProblemRequest) -> Problem {
     let code = error.code();
     Problem {
@@ -126,6 +143,9 @@ pub(super) fn details(error: &ApiError, status: StatusCode, asked: &ProblemReque
         title: code.about().title.to_owned(),
         status: status.as_u16(),
         detail: error.detail(),
+        request: error.request(),
+        suggestion: error.suggestion(),
+        migration_options: error.migration_options().map(|ways| ways.into_iter().map(WayToV4::from).collect()),
         instance: format!("urn:uuid:{}", asked.request_id),
         code: Of(code),
         errors: error.fields().map(|(errors, part)| fields(errors, part)),
@@ -139,7 +159,8 @@ fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem> {
             pointer: (part == RequestPart::Payload).then(|| pointer(&path)),
             parameter: (part == RequestPart::Query).then(|| path.join(".")),
             code: Of(violation.code().unwrap_or(Code::Unknown)),
-            detail: violation.texts().join(" "),
+            detail: violation.texts_for_people().join(" "),
+            request: violation.request().map(str::to_owned),
             suggestion: violation.suggestions().first().map(|text| (*text).to_owned()),
             allowed: violation.allowed().map(<[String]>::to_vec),
             rule: violation.rule().map(str::to_owned),

@@ -19,7 +19,8 @@ pub(super) async fn read(call: &Call<'_>, _: AdParameters, _: Payload) -> ApiRes
 }
 
 pub fn unknown(id: impl std::fmt::Display) -> ApiError {
-    ApiError::NotFound(format!(
-        "No accepted request in the token's scope has the id \"{id}\". The id of a request is the X-Request-Id of its answer."
-    ))
+    ApiError::not_found_but(
+        format!("No accepted request in the token's scope has the id \"{id}\"."),
+        "The id of a request is the X-Request-Id of its answer.",
+    )
 }

@@ -7,11 +7,13 @@ use ad_core::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::errors::Advised;
+
 /// Characters of a path segment that are percent-encoded: all but the unreserved ones (RFC 3986).
 pub const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The body of a refusal that has an identifier ('Errors', body shape 5), or the text of one that has none (body shape 2).
-pub(super) fn refusal(error: &VersionError) -> Result<Refusal, String> {
+pub(super) fn refusal(error: &VersionError) -> Result<Refusal, Advised> {
     let mut refusal = Refusal { error: error.code(), message: None, migration_options: Vec::new(), suggestion: None };
     match error {
         VersionError::TrailerCreateDisabled => {}
@@ -25,17 +27,19 @@ pub(super) fn refusal(error: &VersionError) -> Result<Refusal, String> {
             refusal.suggestion = Some(format!("Update the ad with PUT or PATCH {}.", own_path(ad)));
         }
         VersionError::NotThroughV3(ad) => {
-            return Err(format!("Ad is V4, cannot update through V3; use PUT or PATCH {}", own_path(ad)));
+            let text = "Ad is V4, cannot update through V3.";
+            return Err(Advised::new(text).but(format!("Use PUT or PATCH {}.", own_path(ad))));
         }
         VersionError::ConvertsByUpdate(ad) => {
-            return Err(format!("Ad is converted to V4 by PUT or PATCH {}, and needs no migration", own_path(ad)));
+            let text = "Ad is converted to V4 by an update, and needs no migration.";
+            return Err(Advised::new(text).but(format!("Use PUT or PATCH {}.", own_path(ad))));
         }
         VersionError::NoTarget(ad) => {
-            return Err(format!(
-                "V4 has no category that {} can migrate to; keep the ad on /v3/ad, or delete it and create one in a category \
-                 of V4",
+            let text = format!(
+                "V4 has no category that {} can migrate to; keep the ad in V3, or delete it and create one in a category of V4.",
                 ad.category
-            ));
+            );
+            return Err(Advised::new(text));
         }
     }
     Ok(refusal)
@@ -71,17 +75,23 @@ fn migration_options(ad: &AdRef) -> Vec<MigrationOption> {
 
 /// The text about an ad that exists, but not under the vehicle type of a path.
 pub(super) fn found_elsewhere(ad: &AdRef, asked: &Category) -> String {
+    format!("Not found as {asked}: this source_id is an ad of {}.", ad.category)
+}
+
+/// The paths of an ad under the vehicle types of its category, in a sentence.
+pub(super) fn own_paths(ad: &AdRef) -> String {
     let types: Vec<_> = match ad.category.vehicle_type {
         Some(vehicle_type) => vec![vehicle_type],
         None => ad.category.targets().map(|(vehicle_type, _)| vehicle_type).collect(),
     };
-    let place = if types.is_empty() {
-        format!("V4 has no vehicle type for it. Read and delete it at {}, update it at /v3/ad", path(ad, "ad"))
-    } else {
-        let paths: Vec<_> = types.iter().map(|vehicle_type| path(ad, vehicle_type)).collect();
-        format!("see {}", paths.join(" or "))
-    };
-    format!("Not found as {asked}: this source_id is an ad of {}; {place}.", ad.category)
+    if types.is_empty() {
+        return format!(
+            "V4 has no vehicle type for it: read and delete it at {}, update it at /v3/ad.",
+            path(ad, "ad")
+        );
+    }
+    let paths: Vec<_> = types.iter().map(|vehicle_type| path(ad, vehicle_type)).collect();
+    format!("See {}.", paths.join(" or "))
 }
 
 /// The path of an ad under its own vehicle type.
@@ -118,14 +128,14 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_path_to_use_instead() {
-        let text = |error| refusal(&error).unwrap_err();
+        let text = |error| refusal(&error).unwrap_err().to_string();
         assert_eq!(
             text(VersionError::NotThroughV3(ad(1020))),
-            "Ad is V4, cannot update through V3; use PUT or PATCH /v4/car/stock%2F17"
+            "Ad is V4, cannot update through V3. Use PUT or PATCH /v4/car/stock%2F17."
         );
         assert_eq!(
             text(VersionError::ConvertsByUpdate(ad(1020))),
-            "Ad is converted to V4 by PUT or PATCH /v4/car/stock%2F17, and needs no migration"
+            "Ad is converted to V4 by an update, and needs no migration. Use PUT or PATCH /v4/car/stock%2F17."
         );
         assert!(
             text(VersionError::NoTarget(ad(1224)))
@@ -133,9 +143,9 @@ mod tests {
         );
         let boat = by_id(1060).unwrap();
         assert_eq!(
-            found_elsewhere(&ad(1020), boat),
-            "Not found as vehicle type \"boat\": this source_id is an ad of vehicle type \"car\"; see /v4/car/stock%2F17."
+            format!("{} {}", found_elsewhere(&ad(1020), boat), own_paths(&ad(1020))),
+            "Not found as vehicle type \"boat\": this source_id is an ad of vehicle type \"car\". See /v4/car/stock%2F17."
         );
-        assert!(found_elsewhere(&ad(1224), boat).contains("V4 has no vehicle type for it"));
+        assert!(own_paths(&ad(1224)).contains("V4 has no vehicle type for it"));
     }
 }

@@ -293,7 +293,7 @@ pub(super) fn link(visit: &Visit, ad: &Ad) -> Markup {
 pub(super) fn creatable(vehicle_type: &str) -> Result<&'static Category, ApiError> {
     let category = categories::by_vehicle_type(vehicle_type);
     let category =
-        category.ok_or_else(|| ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\".")))?;
+        category.ok_or_else(|| ApiError::not_found(format!("There is no vehicle type \"{vehicle_type}\".")))?;
     if category.id == TRAILER {
         return Err(ServiceError::from(VersionError::TrailerCreateDisabled).into());
     }

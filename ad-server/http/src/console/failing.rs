@@ -86,7 +86,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
     let (context, console, scope) = (&visit.visitor.context, &visit.visitor.console, &visit.caller.scope);
     let which = Which::of(&visit);
-    let which = which.ok_or_else(|| ApiError::NotFound("There is no such status or failure of ads.".to_owned()))?;
+    let which = which.ok_or_else(|| ApiError::not_found("There is no such status or failure of ads.".to_owned()))?;
     let dealers = context.service.dealers_of_events(scope, None);
     let dealers = Scope::Dealers(&dealers);
     let counts = console.database.count_by_status(dealers).await?;

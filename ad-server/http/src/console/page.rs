@@ -129,7 +129,7 @@ pub(super) fn reasons(error: &ApiError) -> Vec<String> {
     let located =
         |(path, text): (String, _)| if path.is_empty() { String::from(text) } else { format!("{path}: {text}") };
     match (error, error.fields()) {
-        (_, Some((fields, _))) => fields.flatten().into_iter().map(located).collect(),
+        (_, Some((fields, _))) => fields.flatten_for_people().into_iter().map(located).collect(),
         (ApiError::Service(ServiceError::Refused(denials)), _) => {
             denials.iter().map(|denial| denial.text.clone()).collect()
         }

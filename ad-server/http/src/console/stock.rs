@@ -194,7 +194,7 @@ async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiErr
 }
 
 fn wrong(errors: &FieldErrors) -> Markup {
-    let errors = errors.flatten();
+    let errors = errors.flatten_for_people();
     page::notice(
         NoticeKind::Error,
         &html! {

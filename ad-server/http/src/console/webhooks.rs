@@ -105,7 +105,7 @@ pub(super) async fn change(visit: Visit) -> PageResult {
 fn of_scope(visit: &Visit) -> Result<ScopedWebhooks<'_>, ApiError> {
     let context = &*visit.visitor.context;
     let webhooks =
-        context.webhooks.as_ref().ok_or_else(|| ApiError::NotFound("This service has no webhooks.".to_owned()))?;
+        context.webhooks.as_ref().ok_or_else(|| ApiError::not_found("This service has no webhooks.".to_owned()))?;
     Ok(ScopedWebhooks { context, webhooks, access: &visit.caller.scope })
 }
 

@@ -7,7 +7,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "get",
         r#"{"source_id": "nope"}"#,
-        "error: no ad in the token's scope has the source_id nope (GET /v4/ad/nope)\n  help: to search the ads visible to the token: tool `list` with q",
+        "error: no ad in the token's scope has the source_id nope\n  help: to search the ads visible to the token: tool `list` with q",
     ),
     // Errors of arguments have the names of the schema.
     ("request", r#"{"id": "x"}"#, "error: id: \"x\": invalid character: found `x` at 0"),
@@ -79,7 +79,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "update",
         r#"{"source_id": "car-1", "payload": {"visible": true}}"#,
-        "car-1: every field has this value already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id",
+        "car-1: every field has this value already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id \"car-1\"",
     ),
     (
         "update",

@@ -121,7 +121,7 @@ fn price_details() -> Vec<Rule> {
 }
 
 async fn reduced(trial: &Trial) {
-    let not_on_post = "\"reduced\" is not allowed on POST; …";
+    let not_on_post = "\"reduced\" is not allowed for a new ad; …";
     let reduced = json!({"price": [{"type": "reduced", "amount": 4000}]});
     let both = json!({"price": [{"type": "list", "amount": 5000}, {"type": "reduced", "amount": 4000}]});
     for vehicle_type in registered_and_created().chain(unregistered()) {

@@ -70,7 +70,7 @@ pub(super) fn rules() -> Vec<Rule> {
                 )
                 .refuses(
                     validate_v3(*id, &json!({})),
-                    json!({"category_id": [says::no_choice(&id.to_string()), "V3 does not have this category; …"]}),
+                    json!({"category_id": [says::no_choice(&id.to_string()), "V3 does not have this category.", "Send it to …"]}),
                 ),
         );
     }

@@ -294,7 +294,7 @@ fn v3() -> Vec<Rule> {
                     for method in [put, patch] {
                         let update = method(path.clone(), &json!({"body": "x"}));
                         let says =
-                            format!("Ad is V4, cannot update through V3; use PUT or PATCH /v4/{vehicle_type}/{id}");
+                            format!("Ad is V4, cannot update through V3. Use PUT or PATCH /v4/{vehicle_type}/{id}.");
                         trial.refuses(update, 400, json!([says])).await;
                     }
                     trial.accepts(delete(&path), 200, json!({"api_version": "v4"})).await;
@@ -313,7 +313,7 @@ fn v3() -> Vec<Rule> {
                 {
                     let id = trial.created_v3(category, &json!({"visible": false})).await;
                     let says = format!(
-                        "Ad is converted to V4 by PUT or PATCH /v4/{vehicle_type}/{id}, and needs no migration"
+                        "Ad is converted to V4 by an update, and needs no migration. Use PUT or PATCH /v4/{vehicle_type}/{id}."
                     );
                     for base in [vehicle_type, "ad"] {
                         trial.refuses(post(format!("/v4/{base}/{id}/migrate"), &json!({})), 400, json!([says])).await;

@@ -161,7 +161,7 @@ async fn trailers_that_exist(trial: &Trial) {
     let v4 = trial.world.trailer("v4");
     trial.accepts(patch(format!("/v4/trailer/{v4}"), &update), 200, update.clone()).await;
     trial.accepts(put(format!("/v3/ad/{}", trial.world.trailer("v3")), &update), 200, update.clone()).await;
-    trial.refuses(patch(format!("/v3/ad/{v4}"), &update), 400, json!(["Ad is V4, cannot update through V3; …"])).await;
+    trial.refuses(patch(format!("/v3/ad/{v4}"), &update), 400, json!(["Ad is V4, cannot update through V3. …"])).await;
 }
 
 async fn v3_of_every_category(trial: &Trial) {

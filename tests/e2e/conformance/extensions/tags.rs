@@ -209,7 +209,8 @@ async fn order(trial: &Trial) {
 fn malformed(rule: Rule) -> Rule {
     let text = |name: &str| {
         format!(
-            "The header {name} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
+            "The tag of a revision is malformed: send *, or tags in double quotes, such as \"5.12\". The header {name} has what \
+             the header ETag of an answer had."
         )
     };
     let lists =

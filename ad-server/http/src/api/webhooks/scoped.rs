@@ -207,8 +207,8 @@ impl ScopedWebhooks<'_> {
     /// The webhook with this id.
     pub async fn find(&self, id: &str) -> Result<WebhookState, ApiError> {
         let unknown = || {
-            let text = format!("No webhook in the token's scope has the id \"{id}\". GET /v4/webhooks lists them.");
-            ApiError::NotFound(text)
+            let text = format!("No webhook in the token's scope has the id \"{id}\".");
+            ApiError::not_found_but(text, "GET /v4/webhooks lists them.")
         };
         let parsed: Uuid = id.parse().map_err(|_| unknown())?;
         self.all().await?.into_iter().find(|state| state.webhook.id == parsed).ok_or_else(unknown)
@@ -217,8 +217,7 @@ impl ScopedWebhooks<'_> {
     async fn find_enabled(&self, id: &str) -> Result<Webhook, ApiError> {
         let WebhookState { webhook, .. } = self.find(id).await?;
         if webhook.disabled.is_some() {
-            let text =
-                "This webhook is disabled, so nothing is sent to it. Enable it first: PATCH with \"enabled\": true.";
+            let text = "This webhook is disabled, so nothing is sent to it. Enable it first, with \"enabled\": true.";
             return Err(denied(Code::WebhookDisabled, text.to_owned()));
         }
         Ok(webhook)
@@ -245,7 +244,7 @@ fn internal(error: &std::io::Error) -> ApiError {
 }
 
 fn unknown_delivery(event_id: &str) -> ApiError {
-    ApiError::NotFound(format!(
+    ApiError::not_found(format!(
         "No delivery of an event with the id \"{event_id}\" to this webhook is stored. To send older events again, use replay."
     ))
 }

@@ -33,7 +33,7 @@ const MOST_RETRIES: u32 = 500;
 /// The filter of a query or form.
 fn filter(pairs: &[(String, String)]) -> Result<StatusFilter, ApiError> {
     let text = |name: &str| value(pairs, name).filter(|value| !value.is_empty());
-    let wrong = |name: &str| ApiError::NotFound(format!("There is no {name} \"{}\".", text(name).unwrap_or_default()));
+    let wrong = |name: &str| ApiError::not_found(format!("There is no {name} \"{}\".", text(name).unwrap_or_default()));
     let statuses = match text("status") {
         Some(name) => vec![AdStatus::from_name(name).ok_or_else(|| wrong("status"))?],
         // By default, the ads that need attention.
