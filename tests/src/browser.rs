@@ -58,17 +58,14 @@ pub enum Engine {
     WebKit,
 }
 
-/// What a browser is driven through.
+/// What a browser is driven through; it ends with the value.
 #[derive(Debug)]
 enum Driver {
     /// Connected to Chromium by a pipe.
-    Chromium(Child),
-    Firefox(Firefox),
-    WebKit {
-        _driver: Child,
-        /// It has no mode without a display.
-        _display: Child,
-    },
+    Chromium { _driver: Child },
+    Firefox { _bridge: Firefox },
+    /// It has no mode without a display.
+    WebKit { _driver: Child, _display: Child },
 }
 
 impl Drop for Browser {
@@ -116,7 +113,7 @@ impl Browser {
             "goog:loggingPrefs": {"browser": "SEVERE"},
         });
         let address = format!("127.0.0.1:{port}");
-        let browser = Self::drive(Engine::Chromium, Driver::Chromium(driver), address, capabilities, profile).await;
+        let browser = Self::drive(Engine::Chromium, Driver::Chromium { _driver: driver }, address, capabilities, profile).await;
         browser.devtools("Performance.enable", json!({})).await;
         Some(browser)
     }
@@ -132,7 +129,7 @@ impl Browser {
             Engine::Firefox => {
                 let firefox = Firefox::start(&tools::find(Tool::Program("firefox-esr"))?, profile.path()).await;
                 let address = firefox.address.clone();
-                (Driver::Firefox(firefox), address)
+                (Driver::Firefox { _bridge: firefox }, address)
             }
             Engine::WebKit => {
                 let driver = tools::find(Tool::Program("WebKitWebDriver"))?;

@@ -53,7 +53,7 @@ const COMMANDS: [(Method, &str, &str); 16] = [
 /// Firefox, and the server before it. Both end with the value.
 #[derive(Debug)]
 pub(crate) struct Firefox {
-    pub(crate) process: Child,
+    _process: Child,
     /// Address of the server.
     pub(crate) address: String,
     server: JoinHandle<()>,
@@ -96,7 +96,7 @@ impl Firefox {
         let server = tokio::spawn(async move {
             Server::new_with_acceptor(acceptor).run(app).await.expect("it serves");
         });
-        Self { process, address, server }
+        Self { _process: process, address, server }
     }
 }
 

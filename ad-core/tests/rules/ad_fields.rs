@@ -65,7 +65,7 @@ fn a_reduced_price_comes_with_an_update_only() {
     let reduced = json!([{"type": "list", "amount": 200, "currency": "SEK"}, {"type": "reduced", "amount": 100, "currency": "SEK"}]);
     assert_eq!(
         refused("car", priced(&reduced)),
-        json!({"price": {"1": {"type": ["\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH."]}}})
+        json!({"price": {"1": {"type": ["\"reduced\" is not allowed for a new ad; send \"list\", and \"reduced\" with a later update.", "Updates are PUT and PATCH."]}}})
     );
     let desk = Desk(dealer());
     let ad = desk.stored("car", car());

@@ -61,7 +61,7 @@ fn a_change_that_is_wrong_is_told_where_and_what_to_send() {
         ),
         (
             json!({"set": {}}),
-            json!({"set": ["There is no field to change.", "Send the fields as in a PATCH, such as {\"visible\":false}."]}),
+            json!({"set": ["There is no field to change.", "Send the fields as in an update, such as {\"visible\":false}."]}),
         ),
         (json!({"set": [1]}), json!({"set": ["Expected an object.", "Send an object such as {\"visible\":false}."]})),
         (

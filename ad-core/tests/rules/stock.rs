@@ -230,7 +230,7 @@ fn an_existing_ad_may_have_what_an_update_may_have_and_a_new_one_what_a_create_m
     let prices = json!([{"type": "list", "amount": 349_900, "currency": "SEK"}, {"type": "reduced", "amount": 299_900, "currency": "SEK"}]);
     assert_eq!(update(&change), json!({"fields": ["price"], "patch": {"price": prices}}));
     let refused = errors(&new(&reduced));
-    assert!(refused["price"]["1"]["type"][0].as_str().unwrap().contains("not allowed on POST"), "{refused}");
+    assert!(refused["price"]["1"]["type"][0].as_str().unwrap().contains("not allowed for a new ad"), "{refused}");
 
     let created = new(&car());
     assert_eq!((created.kind, json!(created.body)), (ChangeKind::Create, car()), "the payload as it came");

@@ -264,7 +264,7 @@ fn names_and_values_of_other_systems_are_known() {
     ad["location"] = json!({"city": "Umeå"});
     ad["titel"] = json!("BMW");
     let of_ad = "Did you mean \"image_urls\" at the level of the ad, outside category_fields?";
-    let model = "Send \"320d\" as model_type. The models of this brand: GET /v4/vehicles/car/models?brand=bmw";
+    let model = ["Send \"320d\" as model_type.", "The models of this brand: GET /v4/vehicles/car/models?brand=bmw"];
     assert_eq!(
         refused("car", ad),
         json!({
@@ -280,7 +280,7 @@ fn names_and_values_of_other_systems_are_known() {
                 "hp": meant("powertrain.power"),
                 "images": ["Unknown field.", of_ad],
                 "color_group": choice("svart", "Did you mean \"black\"?"),
-                "model": ["\"320d\" is not a valid choice.", "Did you mean \"3-series\"?", model],
+                "model": ["\"320d\" is not a valid choice.", "Did you mean \"3-series\"?", model[0], model[1]],
                 "powertrain": {"fuels": {"0": choice("Bensin", "Did you mean \"gasoline\"?")},
                     "gearbox": meant("powertrain.transmission")}}})
     );

@@ -154,7 +154,7 @@ fn what_identifies_an_ad_may_be_sent_unchanged_only() {
 fn a_car_is_created_under_its_own_category() {
     assert_eq!(
         refused("car", with(&car(), json!({"category_id": 1060}))),
-        json!({"category_id": ["\"1060\" is not a valid choice.", "The category of vehicle type \"car\" is 1020. Send ads of category 1060 to /v4/boat."]})
+        json!({"category_id": ["\"1060\" is not a valid choice.", "The category of vehicle type \"car\" is 1020.", "Send ads of category 1060 to /v4/boat."]})
     );
 }
 
@@ -197,8 +197,8 @@ fn a_state_other_than_the_current_one_is_refused() {
     let patched_to = |state: Value| patch_refused("boat", boat(), json!({"state": state}));
     let cannot = "Cannot be set (it is \"created\").";
     assert_eq!(patched_to(json!("deleted")), json!({"state": [cannot, "To delete the ad, send DELETE."]}));
-    let set = "Only the service sets it; to delete the ad, send DELETE.";
-    assert_eq!(patched_to(json!("sold")), json!({"state": [cannot, set]}));
+    let set = "Only the service sets it.";
+    assert_eq!(patched_to(json!("sold")), json!({"state": [cannot, set, "To delete the ad, send DELETE."]}));
     for same in [json!("created"), json!(null)] {
         assert_eq!(patched("boat", boat(), json!({"state": same})), accepted("boat", boat()));
     }

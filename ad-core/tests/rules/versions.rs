@@ -224,7 +224,9 @@ async fn trailers_are_created_nowhere() {
 async fn v3_names_its_categories_and_refuses_tagged_fields() {
     let house = House::new();
     let wrong = async |id: Value| errors(create(&house, with(&registered(1020), json!({"category_id": id}))).await);
-    assert_eq!(wrong(json!(1321)).await["category_id"][1], "V3 does not have this category; send it to /v4/bus.");
+    let bus = wrong(json!(1321)).await;
+    assert_eq!(bus["category_id"][1], "V3 does not have this category.");
+    assert_eq!(bus["category_id"][2], "Send it to /v4/bus.");
     assert_eq!(wrong(json!(1000)).await["category_id"][0], "\"1000\" is not a valid choice.");
     assert_eq!(wrong(json!(null)).await, json!({"category_id": ["This field is required."]}));
     assert_eq!(

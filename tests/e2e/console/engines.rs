@@ -1,7 +1,7 @@
 //! A seller's day in every engine of browsers: a draft with photos, publishing, a change that meets another's, lower prices of many ads, a
 //! sold ad and its return, and a file of cars. In both languages, on a large screen and a small one.
 
-use ad_tests::{Browser, Engine, Server, eventually, photos};
+use ad_tests::{Browser, Engine, Server, eventually};
 use serde_json::json;
 
 use super::{

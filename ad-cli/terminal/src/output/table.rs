@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn messages_keep_their_indents_and_their_commands() {
-        assert_eq!(message("to do: ad-cli x\n  and more words", 0, 12), "to do:\nad-cli x\n  and more\n  words");
+        assert_eq!(message("to do: ad-cli x\n  and more words", 0, 12), "to do:\n    ad-cli x\n  and more\n  words");
         assert_eq!(message("one two", 7, 12), "one\n    two", "behind a heading");
         assert_eq!(message("a-very-long-word-indeed", 0, 5), "a-very-long-word-indeed");
         assert_eq!(message("", 3, 12), "");

@@ -215,7 +215,7 @@ fn media_and_retry() -> Vec<Rule> {
             .see("e2e::linking::an_ad_links_to_the_listing_of_its_plate")
             .see("rules::failures::a_listing_of_the_same_plate_is_linked_and_overwritten"),
         decision(25, "a listing of another live ad", "It is never taken: the ad gets its own, and the entry warns.")
-            .see("e2e::linking::a_listing_of_another_live_ad_is_never_taken"),
+            .see("e2e::linking::an_ad_links_to_the_listing_of_its_plate"),
         decision(27, "transient image failures", "Retried with growing pauses; 5 tries within a minute.")
             .see("rules::failures::a_passing_failure_of_an_image_is_tried_again_with_growing_pauses")
             .see("rules::failures::an_image_that_keeps_failing_becomes_an_error_within_a_minute"),
