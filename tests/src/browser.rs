@@ -1,5 +1,5 @@
 //! Browsers that tests open pages in, driven by `WebDriver`. Most tests use a headless Chromium through Debian's chromedriver. Sizes, colour
-//! schemes and memory, which `WebDriver` does not know, are `DevTools` commands there; chromedriver passes them on. Firefox and WebKitGTK are
+//! schemes and memory, which `WebDriver` does not know, are `DevTools` commands there; chromedriver passes them on. Firefox and `WebKitGTK` are
 //! for what differs between engines.
 
 use std::{
@@ -62,15 +62,26 @@ pub enum Engine {
 #[derive(Debug)]
 enum Driver {
     /// Connected to Chromium by a pipe.
-    Chromium { _driver: Child },
-    Firefox { _bridge: Firefox },
+    Chromium {
+        _driver: Child,
+    },
+    Firefox {
+        _bridge: Firefox,
+    },
     /// It has no mode without a display.
-    WebKit { _driver: Child, _display: Child },
+    WebKit {
+        _driver: Child,
+        _display: Child,
+    },
 }
 
 impl Drop for Browser {
     /// Closes the browser and waits for that: while it runs, its profile cannot be removed. The client cannot do so where nobody awaits.
+    /// Firefox is killed: who waits keeps the server from running by which it would be closed.
     fn drop(&mut self) {
+        if self.engine == Engine::Firefox {
+            return;
+        }
         let (driver, path) = &self.session;
         if let Ok(mut stream) = TcpStream::connect(driver) {
             let closed = stream
@@ -113,7 +124,8 @@ impl Browser {
             "goog:loggingPrefs": {"browser": "SEVERE"},
         });
         let address = format!("127.0.0.1:{port}");
-        let browser = Self::drive(Engine::Chromium, Driver::Chromium { _driver: driver }, address, capabilities, profile).await;
+        let browser =
+            Self::drive(Engine::Chromium, Driver::Chromium { _driver: driver }, address, capabilities, profile).await;
         browser.devtools("Performance.enable", json!({})).await;
         Some(browser)
     }
@@ -358,7 +370,7 @@ async fn start_driver(driver: &Path, folder: &Path) -> (Child, u16) {
     panic!("chromedriver has ended {STARTS} times");
 }
 
-/// Starts the driver of WebKitGTK on a display of its own; returns its address.
+/// Starts the driver of `WebKitGTK` on a display of its own; returns its address.
 async fn start_webkit(driver: &Path, display: &Path, folder: &Path) -> (Driver, String) {
     let mut display = Command::new(display)
         .args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"])

@@ -71,8 +71,8 @@ pub(super) const ORDERINGS: &[&str] = &[
     "source_id",
     "-quality_score",
     "quality_score",
-    "-price",
-    "price",
+    "-amount",
+    "amount",
 ];
 pub(super) const LOG_ORDERINGS: &[&str] = &["-created", "created"];
 /// What `include` adds to an ad that is read.
@@ -105,11 +105,11 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("quality_score__lt", Takes::Number(0, 100), "Quality score below this"),
     takes("quality_score__gte", Takes::Number(0, 100), "Quality score at or above this"),
     takes("brand", Takes::Text(MAX_TEXT), "Exactly this `category_fields.brand`"),
-    takes("price__lt", Takes::Number(0, MOST_PRICE as u64), "Price below this, whatever the currency: the `reduced` one, or else the `list` one"),
+    takes("price__lt", Takes::Number(0, MOST_PRICE as u64), "Price below this: the `reduced` one, or else the `list` one"),
     takes("price__gte", Takes::Number(0, MOST_PRICE as u64), "Price at or above this"),
-    takes("image_count__lt", Takes::Number(0, MOST_IMAGES as u64), "Fewer `image_urls` than this; 1 for ads without photos"),
+    takes("image_count__lt", Takes::Number(0, MOST_IMAGES as u64), "Fewer `image_urls` than this"),
     takes("image_count__gte", Takes::Number(0, MOST_IMAGES as u64), "At least so many `image_urls`"),
-    takes("failed_images", Takes::Boolean, "Whether some of the `image_urls` could not be fetched or stored"),
+    takes("failed_images", Takes::Boolean, "Whether some images failed"),
     takes("created__gt", Takes::Time, "Created after this time"),
     takes("created__gte", Takes::Time, "Created at or after this time"),
     takes("created__lt", Takes::Time, "Created before this time"),

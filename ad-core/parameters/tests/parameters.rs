@@ -167,7 +167,7 @@ fn what_is_wrong_is_refused_at_its_parameter() {
             "ordering",
             json!([
                 "\"title\" is not a valid choice.",
-                "Valid choices: \"-created\", \"created\", \"-updated\", \"updated\", \"-source_id\", \"source_id\", \"-quality_score\", \"quality_score\", \"-price\", \"price\"."
+                "Valid choices: \"-created\", \"created\", \"-updated\", \"updated\", \"-source_id\", \"source_id\", \"-quality_score\", \"quality_score\", \"-amount\", \"amount\"."
             ]),
         ),
         (

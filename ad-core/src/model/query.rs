@@ -27,7 +27,7 @@ names! {
         /// By the quality score. Ads that have none yet come first.
         QualityScore = "quality_score",
         /// By the price that [`AdFilter::Price`] compares. Ads without one come first.
-        Price = "price",
+        Price = "amount",
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written<'t>(pub(crate) &'t str);
 
-/// The name by which serde_json knows a [`RawValue`](serde_json::value::RawValue), which cannot be made of a text without reading it
+/// The name by which `serde_json` knows a [`RawValue`](serde_json::value::RawValue), which cannot be made of a text without reading it
 /// through.
 const RAW: &str = "$serde_json::private::RawValue";
 

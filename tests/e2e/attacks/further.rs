@@ -318,7 +318,7 @@ async fn trouble(client: &Client, attack: &Attack) -> Option<String> {
     let names = |place: &Value| place == attack.names;
     // Headers are named in the text.
     let is_named = names(&told["code"])
-        || told["detail"].as_str().is_some_and(|text| text.contains(attack.names))
+        || ["detail", "request"].iter().any(|member| told[member].as_str().is_some_and(|it| it.contains(attack.names)))
         || told["errors"]
             .as_array()
             .into_iter()

@@ -101,6 +101,20 @@ async fn check_links_and_money(browser: &Browser, client: &Client, faults: &mut 
     check(browser, "schedule with its cost", faults).await;
 }
 
+/// The pages of operators, below `/console/operators`.
+const OPERATORS: [&str; 10] = [
+    "",
+    "/queue",
+    "/ads",
+    "/dealers",
+    "/dealer?code=north-cars",
+    "/tokens",
+    "/access",
+    "/limits",
+    "/audit",
+    "/erase?dealer_code=north-cars",
+];
+
 /// Makes a draft and a plan. Returns the id of the request of the draft, and that of the plan.
 async fn draft_and_plan(client: &Client) -> (String, String) {
     let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
@@ -173,19 +187,6 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         format!("/console/requests?id={request}"),
         "/console/developers".to_owned(),
     ];
-    let operators = [
-        "",
-        "/queue",
-        "/ads",
-        "/dealers",
-        "/dealer?code=north-cars",
-        "/tokens",
-        "/access",
-        "/limits",
-        "/audit",
-        "/erase?dealer_code=north-cars",
-    ];
-    let operators = operators.map(|page| format!("/console/operators{page}"));
     for page in &dealer {
         browser.open(&format!("{}{page}", client.base)).await;
         check(&browser, page, &mut faults).await;
@@ -211,9 +212,10 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     browser.until("!!document.querySelector('#first-steps')").await;
     check(&browser, "first visit", &mut faults).await;
     sign_in_as(&browser, &server.client_of(&["--operator"]).await).await;
-    for page in &operators {
+    for page in OPERATORS {
+        let page = format!("/console/operators{page}");
         browser.open(&format!("{}{page}", client.base)).await;
-        check(&browser, page, &mut faults).await;
+        check(&browser, &page, &mut faults).await;
     }
     browser.open(&format!("{}/console/operators", client.base)).await;
     browser.click("button[value=pause]").await;

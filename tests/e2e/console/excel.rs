@@ -96,7 +96,7 @@ fn choice_of(page: &str, column: &str) -> String {
 pub(super) async fn brought_in(client: &Client) -> [String; 2] {
     let visitor = Visitor::signed_in(client).await;
     let mut rows = ten_rows();
-    rows[1][2] = "Wolvo".to_owned();
+    "Wolvo".clone_into(&mut rows[1][2]);
     let columns = send(&visitor, "stock.xlsx", &xlsx(&HEAD, &rows)).await.unwrap();
     let made = post(&visitor, &columns, &form_of(&visitor.page(&columns).await), &[("do", "compare")]).await;
     [columns, made.header("location").unwrap().to_owned()]

@@ -51,8 +51,8 @@ async fn the_stock_is_filtered_by_brand_price_and_photos_and_sorted_by_price_and
     for (query, expected) in [
         ("brand=volvo", "f-2 f-1"),
         ("brand=volvo&price__lt=150+000+kr", "f-2"),
-        ("price__gte=100000&ordering=price", "f-4 f-2 f-1"),
-        ("ordering=-price", "f-1 f-2 f-4 f-3"),
+        ("price__gte=100000&ordering=amount", "f-4 f-2 f-1"),
+        ("ordering=-amount", "f-1 f-2 f-4 f-3"),
         ("photos=none", "f-3"),
         ("photos=5&brand=volvo", "f-2 f-1"),
         ("photos=failed", "f-4"),
@@ -77,14 +77,14 @@ async fn the_stock_is_filtered_by_brand_price_and_photos_and_sorted_by_price_and
 async fn a_view_is_saved_under_a_name_found_again_and_deleted() {
     let server = Server::start().await;
     let mut visitor = Visitor::signed_in(&server.client).await;
-    let page = visitor.page("/console/stock?status=failed&ordering=price&offset=50&days=").await;
-    assert!(page.contains("name=\"query\" value=\"status=failed&amp;ordering=price\""), "{page}");
+    let page = visitor.page("/console/stock?status=failed&ordering=amount&offset=50&days=").await;
+    assert!(page.contains("name=\"query\" value=\"status=failed&amp;ordering=amount\""), "{page}");
     let name = "Dåliga & \"dyra\"; <b>";
-    let saved = visitor.post("/console/views", &[("name", name), ("query", "status=failed&ordering=price")]).await;
-    assert_eq!(saved.header("location"), Some("/console/stock?status=failed&ordering=price"));
+    let saved = visitor.post("/console/views", &[("name", name), ("query", "status=failed&ordering=amount")]).await;
+    assert_eq!(saved.header("location"), Some("/console/stock?status=failed&ordering=amount"));
     visitor.keep_cookies(&saved);
     let page = visitor.page("/console/stock").await;
-    let link = "href=\"/console/stock?status=failed&amp;ordering=price\">Dåliga &amp; &quot;dyra&quot;; &lt;b&gt;</a>";
+    let link = "href=\"/console/stock?status=failed&amp;ordering=amount\">Dåliga &amp; &quot;dyra&quot;; &lt;b&gt;</a>";
     assert!(page.contains(link), "{page}");
     // Another dealer in the same browser has other views.
     let mut south = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;

@@ -88,7 +88,7 @@ async fn what_is_no_photo_or_too_much_is_refused() {
         (b"GIF89a....".to_vec(), 415, "GIF"),
         (photos::flawed("truncated"), 415, "damaged"),
         (Vec::new(), 415, "neither"),
-        (vec![0xff; 15_000_001], 413, "15000000 bytes"),
+        (vec![0xff; 15_000_001], 413, "in MB: 15"),
     ] {
         let refused = visitor.post_file("/console/photos", "image/jpeg", file).await;
         assert_eq!(refused.status, status, "{}", html(&refused));

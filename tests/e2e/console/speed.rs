@@ -90,7 +90,7 @@ async fn a_dealer_with_three_thousand_ads() {
         "",
         "?brand=volvo&price__gte=101000",
         "?photos=none",
-        "?ordering=price",
+        "?ordering=amount",
         "?ordering=-quality_score",
         "?q=volvo",
     ] {

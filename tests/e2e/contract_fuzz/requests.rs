@@ -304,7 +304,9 @@ impl World {
                 Some(id) if self.rng.bool() => id.clone(),
                 _ => "0190c1a0-0000-7000-8000-000000000001".to_owned(),
             },
-            _ if name.starts_with("created") || name.starts_with("updated") => "2026-01-15 10:00:00".to_owned(),
+            _ if ["created", "updated", "at__"].iter().any(|time| name.starts_with(time)) => {
+                "2026-01-15 10:00:00".to_owned()
+            }
             _ => match self.rng.u8(..4) {
                 0 => "north-cars".to_owned(),
                 1 => "00003-fuzz".to_owned(),

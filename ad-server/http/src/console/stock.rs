@@ -68,8 +68,8 @@ const ORDERS: [(&str, Text); 10] = [
     ("updated", |texts| texts.changed_last),
     ("source_id", |texts| texts.by_source_id),
     ("-source_id", |texts| texts.by_source_id_reversed),
-    ("price", |texts| texts.by_price),
-    ("-price", |texts| texts.by_price_reversed),
+    ("amount", |texts| texts.by_price),
+    ("-amount", |texts| texts.by_price_reversed),
     ("quality_score", |texts| texts.by_quality),
     ("-quality_score", |texts| texts.by_quality_reversed),
 ];

@@ -16,7 +16,7 @@ answers! {
         kind: Of<PromotionKind>,
         select: Of<Select>,
         order: Of<AdsOrder> => "The order in which a run takes the ads, as `ordering` of a list",
-        #[oai(validator(minimum(value = "1"), maximum(value = "3000")))] most_per_run: u32 => "Maximum number of ads that a run promotes; more than 500 only in one that the console has made to run once",
+        #[oai(validator(minimum(value = "1"), maximum(value = "3000")))] most_per_run: u32 => "Maximum number of ads that a run promotes: 500, or 3000 if the console made it",
         #[oai(validator(minimum(value = "1"), maximum(value = "3650")))] min_age_days: Option<u32> => "Only ads that were created at least so many days before the run; `null`: ads of any age",
         weekdays: Option<Vec<Of<Weekday>>> => "The days on which it runs; `null`: every day",
         at: Of<TimeOfDay>,

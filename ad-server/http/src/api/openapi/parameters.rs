@@ -139,8 +139,7 @@ pub(super) fn query(known: &Parameter) -> Value {
         // One parameter whose items are separated by commas.
         parameter["style"] = json!("form");
         parameter["explode"] = json!(false);
-        parameter["description"] =
-            json!(format!("{}. The parameter may be repeated instead of using commas", known.doc));
+        parameter["description"] = json!(format!("{}; may be repeated", known.doc));
     }
     if known.takes == Takes::Time {
         // Not as an example, because Swagger UI would fill it in.
