@@ -194,7 +194,7 @@ fn score(ad: Content) -> (Content, u8) {
 }
 
 #[library_benchmark(setup = empty)]
-#[bench::full_car(config = figures(391_741, 533))]
+#[bench::full_car(config = figures(421_016, 533))]
 fn post(setup: Setup) -> (Setup, String) {
     let mut payload: Map<String, Value> = serde_json::from_slice(black_box(CAR)).expect("the payload is an object");
     payload.insert("source_id".to_owned(), json!("car-1"));
@@ -203,7 +203,7 @@ fn post(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::two_fields(config = figures(620_017, 909))]
+#[bench::two_fields(config = figures(645_204, 909))]
 fn patch(setup: Setup) -> (Setup, String) {
     let patch = black_box(br#"{"body": "New tyres.", "category_fields": {"condition": {"number_of_owners": 2}}}"#);
     let patch: Map<String, Value> = serde_json::from_slice(patch).expect("the patch is an object");
@@ -215,7 +215,7 @@ fn patch(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::with_log(config = figures(206_994, 309))]
+#[bench::with_log(config = figures(233_811, 309))]
 fn get(setup: Setup) -> (Setup, String) {
     let read = setup.kit.service.read(&setup.access, black_box("car-1").into());
     let (stored, log) = setup.runtime.block_on(read).expect("the ad exists");
@@ -236,7 +236,7 @@ fn list(setup: Setup) -> (Setup, Vec<String>) {
 
 // Half of it is the SHA-256 of the listing: the processor that Valgrind shows has no instructions for it.
 #[library_benchmark(setup = accepted)]
-#[bench::both_marketplaces(config = figures(999_773, 558))]
+#[bench::both_marketplaces(config = figures(1_067_733, 586))]
 fn publish(setup: Setup) -> Setup {
     setup.publish();
     setup

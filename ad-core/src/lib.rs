@@ -21,8 +21,8 @@
 //! | [`mod@reference`] | the tables in words: the field reference of all types |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
 //! | [`ports`] | the traits that the outside implements |
-//! | `filters` | which ads and log entries pass the filters of a list, and their order |
 //! | [`prices`] | what the recorded prices of an ad say about a reduction |
+//! | `filters` | which ads and log entries pass the filters of a list, and their order |
 //! | [`revisions`] | earlier contents of an ad, as differences from the present one |
 //! | [`mod@status`] | the status of an ad, computed from what requests did and do |
 //! | [`stock`] | the desired stock of a dealer compared with the stored ads: which changes make them equal |

@@ -84,7 +84,7 @@ async fn a_locked_database_is_unavailable_until_it_is_free() {
 
 #[tokio::test]
 async fn a_full_database_is_unavailable_and_keeps_what_it_has() {
-    let temporary = TestDatabase::open_with(&Options { max_pages: Some(140), ..Options::default() }).await;
+    let temporary = TestDatabase::open_with(&Options { max_pages: Some(180), ..Options::default() }).await;
     let store = temporary.store();
     let mut accepted = Vec::new();
     let refused = loop {
