@@ -306,12 +306,8 @@ impl<'a> RequestRun<'a> {
                 self.begin(action);
             }
             let resumed = is_begun && !std::mem::take(&mut self.claimed.is_fresh);
-            if let Some(message) = self.logged_only(action) {
-                self.done(action, message);
-                continue;
-            }
             let ended = match action {
-                Action::Create | Action::Update => unreachable!("they only log"),
+                Action::Create | Action::Update => ActionEnd::Done(self.written(action)),
                 Action::HandleMedia => self.handle_media().await?,
                 Action::Publish if self.is_held_back() => {
                     let why = "Not published: images failed, and dont_publish_on_failed_images is set";
@@ -342,10 +338,11 @@ impl<'a> RequestRun<'a> {
     fn begin_first(mut self) -> (Claimed, Option<Record>) {
         while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
             self.begin(action);
-            match self.logged_only(action) {
-                Some(message) => self.done(action, message),
-                None => break,
+            if !only_logs(action) {
+                break;
             }
+            let message = self.written(action);
+            self.done(action, message);
         }
         let progress = self.progress.clone();
         let record = self.record(Outcome::Continues { progress });
@@ -355,15 +352,15 @@ impl<'a> RequestRun<'a> {
         (claimed, Some(record))
     }
 
-    /// Does an action that only logs, and returns what it says then.
-    fn logged_only(&mut self, action: Action) -> Option<Value> {
-        if !only_logs(action) {
-            return None;
+    /// Does an action that [only logs](only_logs), and returns what it says then. An update revives a deleted ad.
+    fn written(&mut self, action: Action) -> Value {
+        if action == Action::Create {
+            return "Ad created".into();
         }
-        if action == Action::Update && self.claimed.stored.ad.state == AdState::Deleted {
+        if self.claimed.stored.ad.state == AdState::Deleted {
             self.change.state = Some(AdState::Created);
         }
-        Some(if action == Action::Create { "Ad created" } else { "Ad updated" }.into())
+        "Ad updated".into()
     }
 
     async fn give_up(mut self, why: &str) -> Result<(), StoreError> {

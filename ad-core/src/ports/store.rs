@@ -533,7 +533,8 @@ pub trait Store: AccountStore + SlotStore + Send + Sync {
     /// otherwise these requests would wait until the earlier time is reached again.
     async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError>;
 
-    /// Takes back the leases of processes that have ended, so that their requests need not wait for it. Workers call it every half second.
+    /// Takes back the leases of processes that have ended, so that their requests need not wait until these run out. Workers
+    /// call it several times a second.
     async fn release_left(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }

@@ -33,7 +33,7 @@ use super::{
     respond::PageBody,
 };
 use ad_server_base::limits::{
-    FairSemaphore,
+    FairPermit, FairSemaphore,
     table::{PLANS_COMPUTED, TURN},
 };
 
@@ -64,6 +64,12 @@ impl StockApi {
 }
 
 impl StockApi {
+    /// Waits for the turn of a plan that is computed.
+    async fn slot(&self, access: &Access) -> Result<FairPermit, ApiError> {
+        let slot = timeout(TURN, self.computed.take(access.name(), 1));
+        slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))
+    }
+
     /// A plan of one change of selected ads. It comes to an end when the client leaves.
     pub(crate) async fn select(
         &self,
@@ -72,8 +78,7 @@ impl StockApi {
         change: BulkChange,
         options: PlanOptions,
     ) -> Result<StockPlan, ApiError> {
-        let slot = timeout(TURN, self.computed.take(access.name(), 1));
-        let slot = slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))?;
+        let slot = self.slot(access).await?;
         let (plans, access) = (self.plans.clone(), access.clone());
         let computed = tokio::spawn(async move {
             let _slot = slot;
@@ -114,8 +119,7 @@ impl StockApi {
         options: PlanOptions,
         read: impl FnOnce(&mut dyn FnMut(Vec<StockRow>) -> bool) -> Result<(), PlanError> + Send + 'static,
     ) -> Result<StockPlan, ApiError> {
-        let slot = timeout(TURN, self.computed.take(access.name(), 1));
-        let slot = slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))?;
+        let slot = self.slot(access).await?;
         let (plans, access) = (self.plans.clone(), access.clone());
         let computed = tokio::spawn(async move {
             let _slot = slot;
@@ -149,8 +153,7 @@ pub(super) async fn create(call: &Call<'_>, options: PlanOptions, body: Body) ->
     let (stock, context) = (of_service(call)?, call.context());
     let wait = context.limits.waits.preferred(call.request, call.access())?;
     let stream = StockStream::new(StockBody::new(call.request, body, stock.most_bytes)?);
-    let slot = timeout(TURN, stock.computed.take(call.access().name(), 1));
-    let slot = slot.await.map_err(|_| ApiError::Crowded(PLANS_COMPUTED))?;
+    let slot = stock.slot(call.access()).await?;
     let computing = Computing { plans: stock.plans.clone(), access: call.access().clone(), stream, _slot: slot };
     let (received, is_received) = oneshot::channel();
     // In a task of its own, so that it comes to an end when the client leaves.
