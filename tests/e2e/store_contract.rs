@@ -977,19 +977,19 @@ async fn dealers_take_turns(store: &dyn Store) {
     let (giant, zoo) = (["giant".to_owned()], ["zoo".to_owned()]);
     let mut taken = std::collections::BTreeMap::<String, usize>::new();
     let claim = async |capacity| store.claim(at(1000), at(1010), capacity).await.unwrap().claimed;
-    for claimed in claim(Capacity { limit: 10, per_dealer: 4, full: &[] }).await {
+    for claimed in claim(Capacity { limit: 10, per_dealer: 4, full: &[], woken: false }).await {
         *taken.entry(claimed.stored.ad.dealer_code).or_default() += 1;
     }
     let expected = [("abc", 1), ("giant", 4), ("other", 1), ("zoo", 2)].map(|(code, number)| (code.to_owned(), number));
     assert_eq!(taken, expected.into());
     // Nobody else is waiting: the giant goes on, in the order in which it sent, but not when it has enough.
-    assert_eq!(claim(Capacity { limit: 10, per_dealer: 4, full: &giant }).await, []);
-    let next = claim(Capacity { limit: 3, per_dealer: 4, full: &zoo }).await;
+    assert_eq!(claim(Capacity { limit: 10, per_dealer: 4, full: &giant, woken: false }).await, []);
+    let next = claim(Capacity { limit: 3, per_dealer: 4, full: &zoo, woken: false }).await;
     assert_eq!(next.iter().map(|it| it.stored.ad.id).collect::<Vec<_>>(), [id(5), id(6), id(7)]);
     // Also when a claim ended with the giant, nobody is passed over.
     create(store, &ad(60, "abc", "b")).await.unwrap();
     create(store, &ad(61, "zoo", "b")).await.unwrap();
-    let next = claim(Capacity { limit: 6, per_dealer: 4, full: &[] }).await;
+    let next = claim(Capacity { limit: 6, per_dealer: 4, full: &[], woken: false }).await;
     let mut dealers: Vec<_> = next.iter().map(|it| it.stored.ad.dealer_code.as_str()).collect();
     dealers.sort_unstable();
     assert_eq!(dealers, ["abc", "giant", "giant", "giant", "giant", "zoo"]);

@@ -247,12 +247,14 @@ pub struct Capacity<'a> {
     pub per_dealer: usize,
     /// Dealers whose requests are not claimed now.
     pub full: &'a [String],
+    /// Whether a request was accepted since the last claim, so that a store need not look first whether any is due.
+    pub woken: bool,
 }
 
 impl From<usize> for Capacity<'_> {
     /// This many, of any dealers.
     fn from(limit: usize) -> Self {
-        Self { limit, per_dealer: limit, full: &[] }
+        Self { limit, per_dealer: limit, full: &[], woken: false }
     }
 }
 
@@ -261,7 +263,7 @@ impl From<usize> for Capacity<'_> {
 pub struct Claims {
     /// Requests that belong to this worker now.
     pub claimed: Vec<Claimed>,
-    /// When the next waiting request is due, or the next lease ends.
+    /// When the next waiting request is due, or the next lease ends; now if it did not look.
     pub next_due: Option<Timestamp>,
 }
 

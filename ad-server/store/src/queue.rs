@@ -260,8 +260,8 @@ impl Database {
         self.read_number(sql::QueueDepth {}).await
     }
 
-    /// Reads first whether anything is due, because workers poll all the time and a read needs no transaction. `turn` is the dealer
-    /// after which it begins.
+    /// Reads first whether anything is due, because workers poll all the time and a read needs no transaction. A worker that was woken
+    /// claims at once, and is to look again at once. `turn` is the dealer after which it begins.
     pub(super) async fn claim_due(
         &self,
         turn: &Mutex<String>,
@@ -269,12 +269,15 @@ impl Database {
         capacity: Capacity<'_>,
         begin: &Begin,
     ) -> Result<Claims, StoreError> {
-        let times = Columns::first(&self.read(sql::NextClaimable { now }).await?)?;
-        let Some((due, next_due)): Option<(Option<Timestamp>, _)> = times else { return Ok(Claims::default()) };
-        if due.is_none_or(|due| due > now) || capacity.limit == 0 {
+        let Capacity { limit, per_dealer, full, woken } = capacity;
+        let (due, next_due): (Option<Timestamp>, _) = if woken {
+            (Some(now), Some(now))
+        } else {
+            Columns::first(&self.read(sql::NextClaimable { now }).await?)?.unwrap_or_default()
+        };
+        if due.is_none_or(|due| due > now) || limit == 0 {
             return Ok(Claims { claimed: Vec::new(), next_due });
         }
-        let Capacity { limit, per_dealer, full } = capacity;
         let holder = self.holders().of_lease();
         let claim = |behind, limit| {
             let (full_dealers, begin) = (full.to_vec(), Begin::clone(begin));

@@ -118,15 +118,20 @@ impl Worker {
         let of_dealers = ConcurrencyLimit::new(usize::MAX, self.per_dealer);
         let mut running = RunningRequests { tasks: JoinSet::new(), of_dealers, nothing_but: Vec::new() };
         let mut time = Time::new(self.pipeline.ports().clock.now());
+        let mut woken = false;
         while !*stop.borrow() {
             self.detect_clock_change(&mut time).await;
             self.take_over(&mut time).await;
-            let pause = self.claim(&mut running).await;
+            let pause = self.claim(&mut running, woken).await;
+            woken = false;
             self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
             tokio::select! {
                 _ = stop.changed() => break,
-                () = self.queued.notified(), if is_free => running.nothing_but.clear(),
+                () = self.queued.notified(), if is_free => {
+                    running.nothing_but.clear();
+                    woken = true;
+                }
                 () = sleep(pause), if is_free => running.nothing_but.clear(),
                 Some(ended) = running.tasks.join_next() => {
                     log_panic(ended);
@@ -149,7 +154,7 @@ impl Worker {
     }
 
     /// Claims requests for the free slots and starts them; returns the time until there may be more.
-    async fn claim(&self, running: &mut RunningRequests) -> Duration {
+    async fn claim(&self, running: &mut RunningRequests, woken: bool) -> Duration {
         let free = self.concurrency.saturating_sub(running.tasks.len());
         if free == 0 {
             return POLL;
@@ -161,7 +166,7 @@ impl Worker {
         if !full.is_empty() && full == running.nothing_but {
             return POLL;
         }
-        let capacity = Capacity { limit: free, per_dealer, full: &full };
+        let capacity = Capacity { limit: free, per_dealer, full: &full, woken };
         let pipeline = self.pipeline.clone();
         let begin = Arc::new(move |claimed| pipeline.begin(claimed));
         let until = now + self.pipeline.settings().lease;

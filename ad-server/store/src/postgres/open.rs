@@ -108,13 +108,13 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Of 16: 2 for the service itself and 1 for notifications, 3 for single ads, 3 for lists, 3 for single writes and 4 for batches. Each
-    /// part has at least one, so there are never less than 7.
+    /// Of 16: 2 for the service itself and 1 for notifications, 3 for single ads, 3 for lists, 5 for single writes and 2 for batches, which
+    /// are larger, and so cost less, if there are few of them. Each part has at least one, so there are never less than 7.
     fn of(connections: u32) -> Self {
         let own = 2;
         let look_ups = (connections / 5).max(1);
         let lists = (connections / 5).clamp(1, MOST_LISTS);
-        let together = (connections / 4).clamp(1, MOST_TOGETHER);
+        let together = (connections / 8).clamp(1, MOST_TOGETHER);
         let single = connections.saturating_sub(own + LISTENING + look_ups + lists + together).max(1);
         Self { own, look_ups, lists, single, together }
     }

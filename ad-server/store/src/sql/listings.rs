@@ -48,10 +48,10 @@ statements! {
             RETURNING seq, market, reference
         ), call AS (
             INSERT INTO listing_calls (market, key, listing)
-            SELECT market, key, seq FROM input JOIN new USING (market, reference)
+            SELECT market, key, seq FROM input JOIN new USING (reference, market)
             ON CONFLICT DO NOTHING
         )
-        SELECT seq, input_number FROM input JOIN new USING (market, reference)
+        SELECT seq, input_number FROM input JOIN new USING (reference, market)
         UNION ALL
         SELECT listing, input_number FROM input CROSS JOIN LATERAL (
             SELECT listing FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key LIMIT 1
@@ -117,20 +117,22 @@ statements! {
                 WHERE call.market = input.market AND call.key = input.key LIMIT 1
             ) AS earlier
         ), found AS MATERIALIZED (
-            SELECT input.*, of_plate.seq AS listing, of_plate.reference AS shows
+            SELECT input.*, of_plate.seq AS listing, of_plate.reference AS shows, own.seq AS own
             FROM input LEFT JOIN LATERAL (
                 SELECT seq, reference FROM listings
                 WHERE listings.market = input.market AND listings.dealer_code = input.dealer_code
                     AND listings.registration_number = input.plate AND state = 'active'
                 ORDER BY listings.reference IS NOT NULL, listings.reference <> input.reference, seq LIMIT 1
-            ) AS of_plate ON TRUE
+            ) AS of_plate ON TRUE LEFT JOIN LATERAL (
+                -- Looked up for each, because a join made while there are few listings would read all of them later.
+                SELECT seq FROM listings
+                WHERE listings.market = input.market AND listings.reference = input.reference
+                    AND of_plate.seq IS NOT NULL AND of_plate.reference IS NULL LIMIT 1
+            ) AS own ON TRUE
             WHERE input_number <> ALL (ARRAY(SELECT input_number FROM earlier))
         ), others AS (
             UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = found.now, changes = changes + 1
-            FROM found
-            -- With ANY, the only plan is to look up each, also if it is made while there are few listings.
-            WHERE listings.market = ANY (ARRAY[found.market]) AND listings.reference = ANY (ARRAY[found.reference])
-                AND listing IS NOT NULL AND shows IS NULL
+            FROM found WHERE seq = ANY (ARRAY[own])
             RETURNING seq
         ), linked AS (
             UPDATE listings SET reference = found.reference, source_id = found.source_id, title = found.title,
@@ -153,12 +155,12 @@ statements! {
             INSERT INTO listing_calls (market, key, listing, linked)
             SELECT market, key, seq, TRUE FROM linked
             UNION ALL
-            SELECT market, key, seq, FALSE FROM found JOIN new USING (market, reference)
+            SELECT market, key, seq, FALSE FROM found JOIN new USING (reference, market)
             ON CONFLICT DO NOTHING
         )
         SELECT seq, TRUE, CAST(NULL AS UUID), input_number FROM linked
         UNION ALL
-        SELECT seq, FALSE, NULL, input_number FROM found JOIN new USING (market, reference)
+        SELECT seq, FALSE, NULL, input_number FROM found JOIN new USING (reference, market)
         UNION ALL
         SELECT listing, linked, NULL, input_number FROM earlier
         UNION ALL
