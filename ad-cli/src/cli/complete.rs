@@ -127,6 +127,7 @@ fn next_names(typed: &OsStr, names: &[&str]) -> Vec<CompletionCandidate> {
     whole.filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other candidates come from the service, which may not answer")]
 fn commands(_: &str) -> Option<Candidates> {
     let of = |command: &clap::Command| {
         (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default())
