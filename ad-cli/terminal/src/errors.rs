@@ -57,7 +57,7 @@ impl From<Error> for Failure {
                         Invocation::of_user("config"),
                     )
                 } else {
-                    ("to search the ads visible to the token", Invocation::new("list").with_some("words", "WORDS"))
+                    ("to search the ads visible to the token", Invocation::new("list").with_some("q", "WORDS"))
                 };
                 // The service says how to create the ad by its own operation.
                 let detail = match ad_of(&error.request()) {
