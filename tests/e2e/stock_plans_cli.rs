@@ -60,7 +60,7 @@ async fn what_differs_is_planned_shown_and_applied() {
     assert_eq!(ended.code, 3, "an ad is invalid: {ended:?}");
     for told in [
         "  ~ car-3 (update, line ",
-        "      price: list 100 003 → 90 000",
+        "      price: list 100,003 → 90,000",
         "  + car-20 (create, line ",
         "  - car-0 (delete)\n",
         "category_fields.brand: ",
@@ -161,7 +161,7 @@ async fn one_change_of_selected_ads_is_planned_and_applied() {
     stock(&cli, 5).await;
     let line = "--select source_id_in=car-1,car-2 --select category_id=1020 --price-percent -5 --round 100";
     let ended = cli.run(&format!("stock plan {line}")).await;
-    for told in ["  ~ car-1 (update)\n", "      price: list 100 001 → 95 000", "  2 to update\n"] {
+    for told in ["  ~ car-1 (update)\n", "      price: list 100,001 → 95,000", "  2 to update\n"] {
         assert!(ended.done().contains(told), "{told}: {ended:?}");
     }
     let id = ended.stdout.split_once("Plan ").unwrap().1.split(':').next().unwrap();

@@ -132,8 +132,9 @@ pub fn text(message: &Value) -> String {
         return message.as_str().map_or_else(|| message.to_string(), str::to_owned);
     };
     let mut text = members.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
-    // The text names the listings too.
-    for (name, value) in members.iter().filter(|(name, _)| !matches!(name.as_str(), "message" | "listings")) {
+    // The text names the listings and the marketplaces too.
+    let is_in_text = |name: &str| ["message", "listings", "marketplaces"].contains(&name);
+    for (name, value) in members.iter().filter(|(name, _)| !is_in_text(name)) {
         let details: Vec<_> =
             value.as_array().map_or_else(|| vec![detail(value)], |items| items.iter().map(detail).collect());
         text = format!("{text}{}{name}: {}", if text.is_empty() { "" } else { "; " }, details.join(", "));

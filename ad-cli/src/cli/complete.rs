@@ -14,7 +14,7 @@ use std::{
 use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{self, Category},
-    model::{AdState, Page},
+    model::{AdState, Page, PromotionRules},
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters, Takes};
 use clap::Arg;
@@ -103,6 +103,8 @@ fn completed(argument: Arg) -> Arg {
         ("attribute", _) => fields,
         ("search", "VALUE") => values_of_field,
         ("brand", _) => brands,
+        ("command", _) => commands,
+        (_, "SCHEDULE_ID") => schedules,
         _ => return argument,
     };
     argument.add(ArgValueCompleter::new(move |typed: &OsStr| beginning_with(typed, candidates).unwrap_or_default()))
@@ -123,6 +125,14 @@ fn next_names(typed: &OsStr, names: &[&str]) -> Vec<CompletionCandidate> {
     let is_new = |name: &&&str| !before.split(',').any(|known| known == **name);
     let whole = names.iter().filter(is_new).map(|name| format!("{before}{name}"));
     whole.filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other candidates come from the service, which may not answer")]
+fn commands(_: &str) -> Option<Candidates> {
+    let of = |command: &clap::Command| {
+        (command.get_name().to_owned(), command.get_about().map(ToString::to_string).unwrap_or_default())
+    };
+    Some(definition().get_subcommands().map(of).collect())
 }
 
 fn profile_names(_: &str) -> Option<Candidates> {
@@ -176,6 +186,12 @@ fn dealer_codes(_: &str) -> Option<Candidates> {
 fn webhook_ids(_: &str) -> Option<Candidates> {
     let webhooks = answer(async |client| Ok(client.webhooks().list(Page::default()).await?.body.results))?;
     Some(webhooks.into_iter().map(|webhook| (webhook.id, webhook.url)).collect())
+}
+
+fn schedules(_: &str) -> Option<Candidates> {
+    let schedules = answer(async |client| Ok(client.promotions().list(Page::default()).await?.body.results))?;
+    let about = |rules: &PromotionRules| format!("{} at {}", rules.kind.name(), rules.at);
+    Some(schedules.into_iter().map(|schedule| (schedule.id.to_string(), about(&schedule.rules))).collect())
 }
 
 /// `FIELD=` of the ad on the command line, and behind it the allowed values. Without an answer, the fields that every ad has.

@@ -29,27 +29,29 @@ impl Promoted {
         Some(account.prices.of(self.kind)?.times(ads.saturating_mul(self.charged_by(2))))
     }
 
-    /// What promoting ads costs a dealer at most, and what is left; `None`: it has no price.
-    fn said(self, account: &Account, ads: &[&Ad]) -> Option<String> {
+    /// What promoting ads costs a dealer at most, and what is left.
+    fn said(self, account: &Account, ads: &[&Ad]) -> String {
         let Account { currency, month, budget, .. } = account;
-        let price = account.prices.of(self.kind)?;
+        let Some(price) = account.prices.of(self.kind) else {
+            return "the service has no price for it, and charges nothing itself".to_owned();
+        };
         let marketplaces = |ad: &Ad| categories::by_id(ad.category_id).map_or(1, |category| category.markets().len());
         let charges = ads.iter().map(|ad| self.charged_by(marketplaces(ad))).sum();
         let left = budget.left.map(|left| format!("; {left} {currency} of the budget for {month} are left"));
         let of_each = if charges == 1 { String::new() } else { format!(" ({charges} × {price})") };
-        Some(format!("costs at most {} {currency}{of_each}{}", price.times(charges), left.unwrap_or_default()))
+        format!("costs at most {} {currency}{of_each}{}", price.times(charges), left.unwrap_or_default())
     }
 }
 
-/// Says what promoting ads costs each dealer that has a tariff, if the service says so.
+/// Says what promoting ads costs each of their dealers.
 pub(in crate::cli) async fn note(context: &Context, client: &Client, ads: &[&Ad], promoted: Promoted) {
     let Ok(accounts) = client.accounts().await else { return };
     let several = accounts.body.len() > 1;
     for account in &accounts.body {
         let own: Vec<_> = ads.iter().filter(|ad| ad.dealer_code == account.dealer_code).copied().collect();
-        if let Some(said) = promoted.said(account, &own).filter(|_| !own.is_empty()) {
+        if !own.is_empty() {
             let dealer = if several { format!("{}: ", account.dealer_code) } else { String::new() };
-            context.out.note(&format!("{dealer}{said}"));
+            context.out.note(&format!("{dealer}{}", promoted.said(account, &own)));
         }
     }
 }

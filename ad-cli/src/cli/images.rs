@@ -177,6 +177,8 @@ struct Private;
 fn failed(error: &reqwest::Error) -> String {
     let causes = || std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     let cause = causes().last().map(ToString::to_string).unwrap_or_default();
+    // Without the number that the operating system adds.
+    let cause = cause.split(" (os error ").next().unwrap_or_default().to_owned();
     if error.is_timeout() {
         let most = if error.is_connect() { CONNECT } else { TOTAL };
         return format!("no answer within {} s", most.as_secs());

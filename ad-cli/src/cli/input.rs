@@ -2,6 +2,8 @@
 
 use std::{
     ffi::OsStr,
+    fs::File,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +19,9 @@ use crate::{
 };
 
 const TABLES: [&str; 12] = ["csv", "tsv", "txt", "xlsx", "xlsm", "xls", "dbf", "ods", "fods", "xml", "html", "htm"];
+
+/// Bytes of a table in which its header is looked for.
+const LONGEST_HEADER: u64 = 1024;
 
 /// How the rows of a table become payloads.
 #[derive(Debug, Clone, Default, Args)]
@@ -112,11 +117,22 @@ fn saved_mapping(file: &Path) -> Result<Option<String>, Failure> {
     if saved.is_file() {
         return Ok(Some(saved.display().to_string()));
     }
+    if is_list(file) {
+        return Err(Failure::usage(format!("{} is a list of ads, without most of their fields", quoted(file)))
+            .hint("to change ads in a file: ad-cli export --payloads > stock.ndjson"));
+    }
     let (file, saved) = (quoted(file), quoted(&saved));
     Err(Failure::usage(format!("{file} is a table; a mapping must say which column is which field"))
         .hint(format!("to draft one from the columns: ad-migrate inspect {file} --out {saved}"))
         .hint(format!("answer the questions in {saved}, then run this command again"))
         .hint("or fill in a sheet that needs no mapping of yours: ad-cli template car --xlsx"))
+}
+
+/// Whether a file is the CSV of `ad-cli list` or `export`, by the ids that only the service gives.
+fn is_list(file: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut head));
+    read.is_ok() && head.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b",created,updated"))
 }
 
 /// A path as an argument of a shell.

@@ -99,6 +99,7 @@ enum Command {
     /// Show an ad
     Get(commands::get::GetArgs),
     /// List ads, or find some by words and filters
+    #[command(alias = "search", alias = "find")]
     List(commands::list::ListArgs),
     /// Show whether ads are live, and if not, why and what to do
     Status(commands::status::StatusArgs),

@@ -52,7 +52,10 @@ fn argument(parameter: &'static Parameter) -> Arg {
         .allow_hyphen_values(true);
     match parameter.takes {
         Takes::OneOf(names) => argument.value_parser(PossibleValuesParser::new(names)),
-        Takes::SomeOf(names) if names.len() > 1 => argument.help(format!("{}: {}", parameter.doc, names.join(", "))),
+        Takes::SomeOf(names) if names.len() > 1 => {
+            let doc = parameter.doc.replace('`', "");
+            argument.help(format!("{doc} [possible values: {}]", names.join(", ")))
+        }
         _ => argument,
     }
 }

@@ -7,7 +7,7 @@ use ad_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Cell, Column, Tone, counted, grouped, plain, quality};
+use super::{Cell, Column, Tone, counted, plain, quality};
 
 /// What programs get of an ad in a list as CSV: what people see in the table, with amount and currency apart, and ids and times.
 pub const COLUMNS: &[Column] = &[
@@ -37,7 +37,7 @@ pub const SHOWN: &[Column] = &[
     Column::new("SOURCE ID", "source_id").shortened(),
     STATUS,
     Column::new("PLATE", "category_fields.registration_number").rank(3),
-    Column::new("TITLE", "title").wrapped(),
+    Column::new("TITLE", "title").least(18),
     Column::new("PRICE", "price").shown(price).rank(1),
     Column::new("PHOTOS", "image_refs").shown(photos).rank(4),
     Column::new("TYPE", "category_id").shown(vehicle_type).rank(5),
@@ -167,10 +167,7 @@ pub fn prices(prices: &Value) -> Cell {
 
 /// An amount with its currency, such as `349,900 SEK`.
 pub fn money(amount: &Value, currency: &Value) -> String {
-    let amount = amount.to_string();
-    let (whole, rest) = amount.split_at(amount.find('.').unwrap_or(amount.len()));
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
-    format!("{whole}{rest} {}", plain(currency))
+    format!("{} {}", ad_files::text::amount(amount), plain(currency))
 }
 
 /// A time to the minute, in UTC.

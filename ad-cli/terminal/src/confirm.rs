@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{Context, Failure, output::ask};
+use super::{Context, Exit, Failure, output::ask};
 
 /// Whether to ask, and whether to act at all.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -37,6 +37,6 @@ pub async fn confirm(context: &Context, question: &str, yes: bool) -> Result<(),
     if matches!(answer.to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    context.out.detail("the answer was not yes");
-    Err(Failure::failed("nothing was changed"))
+    context.out.note("nothing was changed: the answer was not yes");
+    Err(Failure::Shown(Exit::Failed))
 }

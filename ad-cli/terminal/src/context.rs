@@ -281,6 +281,11 @@ impl Context {
             BuildError::Token(_) => {
                 Failure::unauthorised(error.to_string()).hint(("run", Invocation::of_user("login")))
             }
+            BuildError::Url { ref url, .. } if !url.contains("://") => {
+                let scheme =
+                    if url.starts_with("127.0.0.1") || url.starts_with("localhost") { "http" } else { "https" };
+                Failure::usage(error.to_string()).hint(format!("did you mean {scheme}://{url}?"))
+            }
             error => Failure::usage(error.to_string()),
         })
     }

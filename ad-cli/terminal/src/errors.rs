@@ -2,7 +2,7 @@
 
 use ad_bulk::{Invocation, Surface, import::JournalError, payloads::NotPayloads};
 use ad_client::{Error, ErrorKind};
-use ad_core::{fields::FieldErrors, printable, violation::Code};
+use ad_core::{categories::by_vehicle_type, fields::FieldErrors, printable, violation::Code};
 
 use super::{Exit, Failure, Hint};
 
@@ -39,7 +39,6 @@ impl From<Error> for Failure {
                 Self::rejected(refusal.message.as_deref().unwrap_or(refusal.error.about().explanation))
             }
             ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
-                .hint(("to show the token's scope", Invocation::new("whoami")))
                 .hint(("ask customer support for a new token; then run", Invocation::of_user("login"))),
             ErrorKind::Forbidden(_) => Self::unauthorised(error.to_string())
                 .hint(("to show the token's permissions", Invocation::new("whoami"))),
@@ -50,8 +49,15 @@ impl From<Error> for Failure {
                     ("to list the schedules", list_of_promotions())
                 } else if is_of_plans(&error) {
                     ("to list the stock plans", list_of_plans())
+                } else if error.request().contains("/revisions/") {
+                    ("to list the revisions", of_ad("history"))
+                } else if names_nothing(&error.request()) {
+                    (
+                        "check the server URL, from --url, AD_URL or the profile; to show it",
+                        Invocation::of_user("config"),
+                    )
                 } else {
-                    ("to search the ads visible to the token", Invocation::new("list").some_option("q", "WORDS"))
+                    ("to search the ads visible to the token", Invocation::new("list").with_some("q", "WORDS"))
                 };
                 // The service says how to create the ad by its own operation.
                 let detail = match ad_of(&error.request()) {
@@ -112,6 +118,12 @@ impl From<NotPayloads> for Failure {
             "expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)";
         let failure = Self::usage(error.to_string());
         match error {
+            NotPayloads::Unreadable { name, .. } if by_vehicle_type(&name).is_some() => {
+                failure.hint(format!("to name the type of vehicle, add --type {name}"))
+            }
+            NotPayloads::Unreadable { name, .. } if name.contains('=') => {
+                failure.hint(format!("to set a field, add --set {name}"))
+            }
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
             NotPayloads::Else { name, .. } => failure
@@ -168,14 +180,21 @@ impl From<ad_bulk::BulkError> for Failure {
 
 /// The source id in a request about an ad, as it is in the path; not one about an earlier content of it.
 fn ad_of(request: &str) -> Option<&str> {
-    const OF_THE_AD: &[&str] = &["log", "prices", "calls", "revisions", "bump", "pole_position", "retry", "migrate"];
+    const OF_THE_AD: &[&str] =
+        &["log", "status", "quality", "prices", "calls", "revisions", "bump", "pole_position", "retry", "migrate"];
     let (_, path) = request.split_once(" /v4/")?;
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (kind, ad) = path.split_once('/')?;
-    let is_of_ads = kind == "ad" || ad_core::categories::by_vehicle_type(kind).is_some();
+    let is_of_ads = kind == "ad" || by_vehicle_type(kind).is_some();
     let (source_id, part) = ad.split_once('/').unwrap_or((ad, "log"));
     let is_of_now = !["at=", "revision="].iter().any(|name| query.contains(name));
     (is_of_ads && is_of_now && OF_THE_AD.contains(&part)).then_some(source_id)
+}
+
+/// Whether a request is about nothing that may be missing, such as a list of ads.
+fn names_nothing(request: &str) -> bool {
+    let path = request.split_once(" /v4/").map(|(_, path)| path.split('?').next().unwrap_or(path));
+    path.is_some_and(|path| !path.contains('/'))
 }
 
 fn is_of_plans(error: &Error) -> bool {

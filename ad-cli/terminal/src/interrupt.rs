@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM. A command that does something about them says so by [`stop_on_interrupt`] or [`until_interrupted`]; any other ends at once.
 
 use std::{
-    io,
+    io::{self, IsTerminal},
     sync::{LazyLock, Mutex, MutexGuard},
 };
 
@@ -57,8 +57,37 @@ fn forward_signal() {
     if SIGNALS.send(()).is_err() {
         let mut spinner = blocking();
         *spinner = None;
-        std::process::exit(Exit::Interrupted as i32);
+        end_now();
     }
+}
+
+/// Ends the process, with the terminal as the shell expects it: with an echo, and the cursor at the beginning of a line.
+fn end_now() -> ! {
+    #[cfg(unix)]
+    if let Some(settings) = BEFORE_PROMPT.get() {
+        // A terminal that has gone needs no echo.
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, settings);
+    }
+    if io::stderr().is_terminal() {
+        let _ = io::Write::write_all(&mut io::stderr(), b"\n");
+    }
+    std::process::exit(Exit::Interrupted as i32)
+}
+
+/// The terminal before a prompt without echo.
+#[cfg(unix)]
+static BEFORE_PROMPT: std::sync::OnceLock<rustix::termios::Termios> = std::sync::OnceLock::new();
+
+/// Asks on the terminal for a text that it does not show. Blocks; a signal in the meantime turns the echo on again.
+///
+/// # Errors
+/// When there is no terminal.
+pub fn ask_hidden(question: &str) -> io::Result<String> {
+    #[cfg(unix)]
+    if let Ok(settings) = rustix::termios::tcgetattr(io::stdin()) {
+        BEFORE_PROMPT.get_or_init(|| settings);
+    }
+    rpassword::prompt_password(question)
 }
 
 /// Runs a task; `None` if a signal came first.
@@ -86,7 +115,7 @@ pub fn stop_on_interrupt(context: &Context) -> CancellationToken {
         out.note("stopping after the running requests; press Ctrl-C again to stop at once");
         heard.cancel();
         let _ = signals.changed().await;
-        std::process::exit(Exit::Interrupted as i32);
+        end_now();
     });
     stop
 }

@@ -38,7 +38,7 @@ pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use hint::Hint;
 pub use import::{ImportReport, Summary, import};
-pub use interrupt::stop_on_interrupt;
+pub use interrupt::{ask_hidden, stop_on_interrupt};
 pub use interrupt::{until_interrupted, wait_for_signal};
 pub use out_file::{FileKind, Force, OutFile, PAYLOADS_MARK};
 use output::Verbosity;
@@ -56,9 +56,11 @@ pub fn start<L: Parser>(
     global: impl FnOnce(&L) -> &Global,
     run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
 ) -> ExitCode {
-    let line = match L::try_parse() {
+    let mut definition = fitting(L::command());
+    let parsed = definition.clone().try_get_matches().and_then(|matches| L::from_arg_matches(&matches));
+    let line = match parsed.map_err(|error| error.format(&mut definition)) {
         Ok(line) => line,
-        Err(error) => return show_misuse(&error, Streams::Process, &[], L::command()).into(),
+        Err(error) => return show_misuse(&error, Streams::Process, &[], definition).into(),
     };
     let context = Context::new(global(&line));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -75,6 +77,17 @@ pub fn start<L: Parser>(
     // A blocked read of stdin must not delay the exit.
     runtime.shutdown_background();
     context.ended(result).into()
+}
+
+/// The same commands, with texts behind their options that fit the terminal.
+pub fn fitting(command: Command) -> Command {
+    let Some(width) = columns_of_terminal() else { return command };
+    let text = command.get_after_help().map(|text| output::text_of_help(&text.to_string(), width));
+    let command = command.mut_subcommands(fitting);
+    match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    }
 }
 
 /// Runs a command line within this process, and returns its exit code. `words` begin with the name of the program; `folder` may have a file
@@ -111,7 +124,8 @@ fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definiti
             return u8::try_from(error.exit_code()).unwrap_or(1);
         }
         ErrorKind::InvalidSubcommand if streams == Streams::Process => {
-            let (problem, hint) = no_command(error);
+            let typed: Vec<_> = std::env::args().collect();
+            let (problem, hint) = no_command(error, &command_of(&typed, definition));
             let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
             out.error(&problem, &[hint]);
             return u8::try_from(error.exit_code()).unwrap_or(1);
@@ -134,17 +148,20 @@ fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definiti
     exit_code
 }
 
-/// What to say about a command that does not exist.
-fn no_command(error: &clap::Error) -> (String, Hint) {
-    let texts = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => vec![text.as_str()],
-        Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
-        _ => Vec::new(),
+/// What to say about a command that does not exist below this one.
+fn no_command(error: &clap::Error, above: &Command) -> (String, Hint) {
+    let name = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) => name.as_str(),
+        _ => "",
     };
-    let name = texts(ContextKind::InvalidSubcommand).join(" ");
-    let meant = nearest::did_you_mean_one_of(texts(ContextKind::SuggestedSubcommand).into_iter());
-    let meant = meant.map(|meant| format!(". {meant}")).unwrap_or_default();
-    (format!("there is no command {name}{meant}"), "to list the commands: run it with --help".into())
+    let names = || above.get_subcommands().map(Command::get_name);
+    let meant = nearest::did_you_mean(name, names()).map(|meant| format!(". {meant}")).unwrap_or_default();
+    let program = above.get_bin_name().unwrap_or_else(|| above.get_name());
+    let hint = match names().collect::<Vec<_>>()[..] {
+        [only] => format!("did you mean: {program} {only} {name}"),
+        _ => format!("to list the commands: {program} --help"),
+    };
+    (format!("there is no command {name}{meant}"), hint.into())
 }
 
 /// The command that these words run.

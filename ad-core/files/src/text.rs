@@ -16,26 +16,37 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
+/// A value as people write it: a measure as `2800 mil`, a price as `list 349,900 SEK`, nothing as `(none)`.
 pub fn readable(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         Value::String(text) if text.is_empty() => "\"\"".to_owned(),
         Value::Array(items) if items.is_empty() => "(none)".to_owned(),
-        Value::Array(items) => items.iter().map(readable).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(readable).collect();
+            // An item of several members has commas of its own.
+            items.join(if items.iter().any(|item| item.contains(", ")) { "; " } else { ", " })
+        }
         Value::Object(members) => object(members),
         value => plain(value),
     }
 }
 
 fn object(members: &Map<String, Value>) -> String {
-    for names in [&["value", "unit"][..], &["type", "amount", "currency"]] {
-        let values: Vec<_> = names.iter().filter_map(|name| members.get(*name)).collect();
-        if members.keys().all(|name| names.contains(&name.as_str())) && values.len() + 1 >= names.len() {
-            return values.into_iter().map(readable).collect::<Vec<_>>().join(" ");
+    for names in [&["value", "unit"][..], &["name", "value"], &["type", "amount", "currency"]] {
+        if members.keys().all(|name| names.contains(&name.as_str())) && members.len() + 1 >= names.len() {
+            let value = |name: &&str| match *name {
+                "amount" => members.get(*name).map(amount),
+                name => members.get(name).map(readable),
+            };
+            return names.iter().filter_map(value).collect::<Vec<_>>().join(" ");
         }
     }
-    members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
+    let member = |(name, value): (&String, &Value)| match value {
+        Value::Object(below) if below.len() > 1 => format!("{name} ({})", readable(value)),
+        value => format!("{name} {}", readable(value)),
+    };
+    members.iter().map(member).collect::<Vec<_>>().join(", ")
 }
 
 /// A text for messages, truncated to this number of characters.
@@ -62,6 +73,14 @@ pub fn tally<'a>(counts: impl IntoIterator<Item = (u64, &'a str)>) -> String {
     some.map(|(count, what)| format!("{} {what}", grouped(count))).collect::<Vec<_>>().join(", ")
 }
 
+/// An amount of money in groups of three digits: `129,900.5`.
+pub fn amount(number: &Value) -> String {
+    let number = number.to_string();
+    let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    whole + decimals.strip_suffix(".0").unwrap_or(decimals)
+}
+
 /// A number in groups of three digits: `12,345`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -77,12 +96,27 @@ pub fn grouped(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn counts_have_separators_and_their_nouns_a_number() {
         assert_eq!([1, 2, 12_345].map(|count| counted(count, "ad")), ["1 ad", "2 ads", "12,345 ads"]);
         assert_eq!([1, 1_000].map(|count| counted(count, "entry")), ["1 entry", "1,000 entries"]);
+        assert_eq!([json!(1_129_900.5), json!(2995.0), json!(7)].map(|it| amount(&it)), ["1,129,900.5", "2,995", "7"]);
         assert_eq!(tally([(200_000, "updated"), (0, "created"), (1, "deleted")]), "200,000 updated, 1 deleted");
+    }
+
+    #[test]
+    fn values_of_several_members_can_be_told_apart() {
+        let price = json!([{"type": "list", "amount": 349_900, "currency": "SEK"}]);
+        assert_eq!(readable(&price), "list 349,900 SEK");
+        assert_eq!(
+            readable(&json!([{"name": "engine", "value": "good"}, {"name": "brakes", "value": "poor"}])),
+            "engine good, brakes poor"
+        );
+        let wheels = json!([{"name": "summer", "tires": {"left": {"depth": 6}, "right": {"depth": 5}}}, {"name": "winter", "rim_size": 18}]);
+        assert_eq!(readable(&wheels), "name summer, tires (left depth 6, right depth 5); name winter, rim_size 18");
     }
 }

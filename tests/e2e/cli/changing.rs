@@ -90,12 +90,12 @@ async fn changes_show_what_was_and_what_becomes() {
     priced_car(&server, "car-1", "ABC101").await;
     let dry = cli.run("price ABC101 329900 --dry-run").await;
     assert_eq!(dry.json(), json!({"price": [{"type": "list", "amount": 329_900, "currency": "SEK"}]}));
-    assert_eq!(dry.stderr, "car-1: price: list 349 900 → 329 900 SEK\n");
+    assert_eq!(dry.stderr, "car-1: price: list 349,900 → 329,900 SEK\n");
     assert_eq!(server.client.ad("car-1").await["price"][0]["amount"], 349_900);
 
     let reduced = cli.run("price car-1 339900 --reduced --wait").await;
     reduced.done();
-    assert!(reduced.stderr.contains("reduced (none) → 339 900 SEK"), "{reduced:?}");
+    assert!(reduced.stderr.contains("reduced (none) → 339,900 SEK"), "{reduced:?}");
     assert_eq!(server.client.ad("car-1").await["price"][1]["type"], "reduced");
     let more = cli.run("price car-1 359900 --reduced").await;
     assert_eq!(more.code, 2);
@@ -196,6 +196,16 @@ async fn an_export_of_payloads_is_a_stock_file() {
     let planned = cli.run("sync plan stock.ndjson --http-images").await;
     assert_eq!(planned.done(), "stock.ndjson: 3 unchanged; nothing to do\n");
     assert_eq!(cli.run("export --payloads --output csv").await.code, 2);
+    // The ads as the service shows them would lose their photos.
+    cli.file("ads.ndjson", &cli.run("export").await.stdout);
+    let refused = cli.run("sync plan ads.ndjson --http-images").await;
+    assert!(
+        refused.stdout.contains("ad-cli export --payloads") && !refused.stdout.contains("image_urls:"),
+        "{refused:?}"
+    );
+    cli.file("ads.csv", &cli.run("export --output csv").await.stdout);
+    let list = cli.run("sync plan ads.csv").await;
+    assert!(list.code == 2 && list.stderr.contains("ads.csv is a list of ads"), "{list:?}");
 }
 
 #[tokio::test]

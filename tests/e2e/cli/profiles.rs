@@ -43,8 +43,8 @@ url           URL
 token_from    AD_TOKEN
 dealer_group  north
 permissions   read, write
-issued        <time>
-expires       <time> (in 89 days)
+issued        <time>           
+expires       <time>            (in 89 days)
 validity      valid
 issuer        vehicle-ad-import
 token_id      <uuid>                              

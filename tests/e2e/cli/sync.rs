@@ -127,7 +127,7 @@ To update
       body: (none) → Well kept
       category_fields.condition.mileage: 2800 mil → 2900 mil
   ~ car-4 (car, Volvo 2019), line 3
-      price: list 100 004 SEK → (none)
+      price: list 100,004 SEK → (none)
 To create
   + boat-1 (boat, TITLE), line 19
 To delete

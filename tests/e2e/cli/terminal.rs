@@ -63,13 +63,25 @@ fn started(columns: u16, cli: &Cli, line: &str) -> Child {
     let command = cli.command(line.split_whitespace());
     let std = command.as_std();
     let program = std.get_program().to_string_lossy().into_owned();
-    let script = format!("stty cols {columns} rows 40; {program} {line}");
+    // Ctrl-C ends the program, and not the shell that ran it.
+    let script = format!("stty cols {columns} rows 40; trap : INT; {program} {line}");
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--return", "--command", &script, "/dev/null"]).current_dir(cli.home()).env_clear();
     terminal.envs(std.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
     terminal.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("SHELL", "/bin/sh");
     terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     terminal.spawn().expect("a program that was found can be started")
+}
+
+#[tokio::test]
+async fn an_interrupted_prompt_leaves_the_echo_on() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let line = format!("login --url {}; stty -a", server.client.base);
+    let screen = answering(80, &Cli::new(), &line, &[("(not echoed): ", "\u{3}")]).await;
+    assert!(screen.contains(" echo "), "{screen}");
 }
 
 #[tokio::test]

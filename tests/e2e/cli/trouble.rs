@@ -110,7 +110,7 @@ async fn colours_come_only_where_they_are_wanted() {
     let cli = Cli::of(&server);
     let colored = |text: &str| text.contains('\u{1b}');
     assert!(!colored(&cli.run("list").await.stdout), "stdout is no terminal");
-    assert!(colored(&cli.run("list --color always").await.stdout));
+    assert!(colored(&cli.run("summary --color always").await.stdout));
     assert!(!colored(&cli.with("NO_COLOR", "1").run("list --color never").await.stdout));
     let cli = Cli::of(&server).with("NO_COLOR", "1");
     assert!(!colored(&cli.run("get nothing").await.stderr));

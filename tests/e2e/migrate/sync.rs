@@ -61,7 +61,7 @@ async fn a_night_creates_updates_and_hides() {
     let run = "run tonight.csv --mapping stock.toml --sync --report report.json";
     let rehearsed = cli.run(&format!("{run} --rehearse")).await;
     assert_eq!(rehearsed.code, 0, "{rehearsed:?}");
-    assert!(rehearsed.stdout.contains("list 105 000 → 95 000 SEK"), "{rehearsed:?}");
+    assert!(rehearsed.stdout.contains("list 105,000 → 95,000 SEK"), "{rehearsed:?}");
     let would = "tonight.csv: 1 would be created, 1 would be updated, 2 would be hidden, 27 unchanged, 1 skipped";
     assert_eq!(last_line(&rehearsed), would);
     assert_eq!(ad(&server, "L101").await["price"][0]["amount"], 105_000, "nothing was sent");

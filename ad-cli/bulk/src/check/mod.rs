@@ -30,7 +30,7 @@ pub use file::{Totals, check_file, show_repetitions};
 use serde_json::{Map, Value};
 
 use super::{
-    Surface,
+    Invocation, Surface,
     payloads::{Broken, Piece, parse},
 };
 
@@ -149,6 +149,22 @@ impl Checker {
         Some(Verdict { index, source_id, findings, ..Verdict::default() })
     }
 
+    /// The finding of an ad as the service shows it, such as a line of `ad-cli export`: as a payload, it would remove the photos.
+    pub fn shown_ad(&self, piece: Piece<'_>, index: u64) -> Option<Verdict> {
+        memchr::memmem::find(piece.text, b"\"image_refs\"")?;
+        let object = parse(piece.text).ok()?;
+        let has_images = object.get("image_refs").and_then(Value::as_array).is_some_and(|images| !images.is_empty());
+        if !has_images || object.contains_key("image_urls") {
+            return None;
+        }
+        let mut verdict = Verdict { index, ..Verdict::default() };
+        self.identified(&mut verdict, piece);
+        let export = Invocation::of_user("export").flag("payloads").on(self.surface);
+        let message = format!("An ad as the service shows it, without image_urls. For payloads with photos: {export}");
+        verdict.findings.push(Finding::whole(piece.place, vec![message]));
+        Some(verdict)
+    }
+
     /// Leaves http addresses of images to the service, which accepts them in a sandbox.
     #[must_use]
     pub fn with_http_images(mut self) -> Self {
@@ -200,6 +216,9 @@ impl Checker {
             let hash = hash(source_id, object.get("dealer_code").and_then(Value::as_str));
             Occurrence { kind: 0, hash, index, place: piece.place, is_rejected: false }
         });
+        if let Some(verdict) = self.shown_ad(piece, index) {
+            return (verdict, occurrence.map(|it| Occurrence { is_rejected: true, ..it }));
+        }
         let measured = self.measures.and_then(|(measures, now)| Some((measures, self.category(&object)?, now)));
         match self.rulebook.create_unsent(self.version, self.of_type, object) {
             Ok(checked) => {

@@ -1,12 +1,12 @@
 //! Changes as people write them.
 
 use ad_core::stock::same;
-use ad_files::text::counted;
+use ad_files::text::{amount as amount_of, counted};
 use serde_json::{Map, Value};
 
 use super::contents::{Change, IMAGES, shorten_value};
 
-/// `2800 mil → 2900 mil`, or of prices those that differ: `list 105 000 → 95 000 SEK`.
+/// `2800 mil → 2900 mil`, or of prices those that differ: `list 105,000 → 95,000 SEK`.
 pub fn difference(change: &Change) -> String {
     let (old, new) = (&change.old, &change.new);
     if change.field == PRICE
@@ -60,7 +60,7 @@ fn price_difference(old: &[(&str, &Map<String, Value>)], new: &[(&str, &Map<Stri
             return None;
         }
         let amount = |amount: Option<Value>, currency: Option<&Value>| {
-            let amount = amount.map_or_else(|| "(none)".to_owned(), |amount| spaced(&amount.to_string()));
+            let amount = amount.map_or_else(|| "(none)".to_owned(), |number| amount_of(&number));
             currency.and_then(Value::as_str).map_or_else(|| amount.clone(), |currency| format!("{amount} {currency}"))
         };
         let has_both = before.is_some() && after.is_some();
@@ -69,20 +69,6 @@ fn price_difference(old: &[(&str, &Map<String, Value>)], new: &[(&str, &Map<Stri
         Some(format!("{kind} {} → {}", amount(before, first), amount(after, second)))
     });
     changed.collect::<Vec<_>>().join(", ")
-}
-
-/// A number with its digits in groups of three: `105 000`, `129 900.5`.
-fn spaced(number: &str) -> String {
-    let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let mut spaced = String::new();
-    for (place, digit) in whole.char_indices() {
-        let left = whole.len() - place;
-        if place > 0 && left.is_multiple_of(3) {
-            spaced.push(' ');
-        }
-        spaced.push(digit);
-    }
-    spaced + decimals.strip_suffix(".0").unwrap_or(decimals)
 }
 
 fn images(value: &Value) -> Option<Vec<&str>> {
@@ -107,14 +93,14 @@ mod tests {
         let of = |kind: &str, amount: Value| json!({"type": kind, "amount": amount, "currency": "SEK"});
         let list = |amount: i64| of("list", json!(amount));
         assert_eq!(told("price", json!([]), json!([list(100)])), "list (none) → 100 SEK");
-        assert_eq!(told("price", json!([list(105_000)]), json!([list(95_000)])), "list 105 000 → 95 000 SEK");
+        assert_eq!(told("price", json!([list(105_000)]), json!([list(95_000)])), "list 105,000 → 95,000 SEK");
         let leased = json!([list(105_000), of("leasing", json!(2_995))]);
         assert_eq!(
             told("price", leased, json!([of("list", json!(1_129_900.5))])),
-            "list 105 000 → 1 129 900.5 SEK, leasing 2 995 SEK → (none)"
+            "list 105,000 → 1,129,900.5 SEK, leasing 2,995 SEK → (none)"
         );
         let in_euros = json!([{"type": "list", "amount": 9_500, "currency": "EUR"}]);
-        assert_eq!(told("price", json!([list(105_000)]), in_euros), "list 105 000 SEK → 9 500 EUR");
+        assert_eq!(told("price", json!([list(105_000)]), in_euros), "list 105,000 SEK → 9,500 EUR");
         assert_eq!(told("location", Value::Null, json!({"zipcode": "90326"})), "(none) → zipcode 90326");
         assert_eq!(told("visible", json!(true), json!(false)), "true → false");
         assert_eq!(told("body", json!("x".repeat(100)), Value::Null), format!("{}… → (none)", "x".repeat(59)));

@@ -80,8 +80,8 @@ const ACCOUNTS: &[Column] = &[
     Column::new("MONTH", "month").rank(2),
     Column::new("BUMP", "prices.bump").rank(1),
     Column::new("POLE", "prices.pole_position").rank(1),
-    Column::new("BUDGET", "budget.most"),
-    Column::new("OWN", "budget.own"),
+    Column::new("LIMIT", "budget.most"),
+    Column::new("OWN LIMIT", "budget.own"),
     Column::new("SPENT", "budget.spent"),
     Column::new("RESERVED", "budget.reserved"),
     Column::new("LEFT", "budget.left"),
@@ -145,5 +145,27 @@ pub(crate) async fn budget(context: &Context, args: &BudgetArgs) -> Result<(), F
 }
 
 fn show(context: &Context, account: &Account) -> Result<(), Failure> {
-    Ok(context.out.record_in(account, MEMBERS)?)
+    if !context.out.is_for_people() {
+        return Ok(context.out.record_in(account, MEMBERS)?);
+    }
+    let Account { currency, budget, prices, charges, slots, .. } = account;
+    let money = |amount: Option<Amount>| amount.map(|it| format!("{it} {currency}")).unwrap_or_default().into();
+    let price = |price: Option<Amount>| if price.is_none() { "none: nothing is charged".into() } else { money(price) };
+    let count = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default().into();
+    let fields: [(&str, Cell); 13] = [
+        ("dealer", account.dealer_code.as_str().into()),
+        ("month", account.month.to_string().into()),
+        ("price of a bump", price(prices.bump)),
+        ("price of a pole position", price(prices.pole_position)),
+        ("limit of the operator", money(budget.most)),
+        ("own limit", money(budget.own)),
+        ("spent", money(Some(budget.spent))),
+        ("reserved", money(Some(budget.reserved))),
+        ("left", money(budget.left)),
+        ("bumps", count(Some(charges.bump))),
+        ("pole positions", count(Some(charges.pole_position))),
+        ("ads that may be live", count(slots.most.map(u64::from))),
+        ("ads with a slot", count(slots.used)),
+    ];
+    Ok(context.out.named(0, &fields)?)
 }

@@ -103,7 +103,7 @@ pub(crate) async fn bump(context: &Context, BumpArgs { action, exclude }: &BumpA
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole
+Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole \
 position of the last request. If nothing has failed, publishes the ad again.
 
 Examples:

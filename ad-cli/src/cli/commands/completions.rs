@@ -12,10 +12,14 @@ use crate::{
 Completes commands, options, source ids, dealer codes, ids of webhooks, profiles, fields, values, brands, and PATH=VALUE of `update --set`. For \
 ids, dealer codes, values and --set, the script asks the service, which has 1 second to answer. Add one of these lines to the file that your shell reads when it starts:
 
-  bash, in ~/.bashrc:                  source <(ad-cli completions bash)
-  zsh, in ~/.zshrc behind compinit:    source <(ad-cli completions zsh)
-  fish, in ~/.config/fish/config.fish: ad-cli completions fish | source
-  PowerShell, in $PROFILE:             ad-cli completions powershell | Out-String | Invoke-Expression
+bash, in ~/.bashrc:
+  source <(ad-cli completions bash)
+zsh, in ~/.zshrc behind compinit:
+  source <(ad-cli completions zsh)
+fish, in ~/.config/fish/config.fish:
+  ad-cli completions fish | source
+PowerShell, in $PROFILE:
+  ad-cli completions powershell | Out-String | Invoke-Expression
 
 Example:
   ad-cli completions bash")]

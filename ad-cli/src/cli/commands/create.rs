@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The payload is validated locally first; an invalid one is not sent (exit code 3). FILE contains one JSON object. To create many ads, use
+The payload is validated locally first; an invalid one is not sent (exit code 3). FILE contains one JSON object. To create many ads, use \
 ad-cli import.
 
 Examples:

@@ -145,6 +145,11 @@ impl EditedAd<'_> {
     }
 }
 
+fn is_installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
 /// Opens a file in the editor of the user, and waits until it is closed.
 fn open(path: &Path) -> Result<(), Failure> {
     let set = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
@@ -152,7 +157,14 @@ fn open(path: &Path) -> Result<(), Failure> {
     if editor.is_none() && !io::stdin().is_terminal() {
         return Err(Failure::usage("no editor").hint("set EDITOR, such as EDITOR=nano"));
     }
-    let default = if cfg!(windows) { "notepad" } else { "vi" };
+    // Whoever knows another editor has set it.
+    let default = if cfg!(windows) {
+        "notepad"
+    } else if is_installed("nano") {
+        "nano"
+    } else {
+        "vi"
+    };
     let editor = editor.map_or_else(|| default.to_owned(), |editor| editor.to_string_lossy().into_owned());
     // Options may follow the program, as in `code --wait`.
     let mut words = editor.split_whitespace();

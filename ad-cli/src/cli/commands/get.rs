@@ -73,7 +73,8 @@ pub(crate) async fn run(context: &Context, GetArgs { target: args, at, revision 
     show(context, &ad, status.as_ref())?;
     if let Some(last) = entries.last() {
         let message = crate::message_text(&last.external_message);
-        context.out.note(&format!("latest log entry: {} {} at {}: {message}", last.action, last.state, last.created));
+        let created = ad_table::minute_of(last.created);
+        context.out.note(&format!("latest log entry: {} {} at {created}: {message}", last.action, last.state));
         context.out.note(&format!("to show the log: ad-cli log {}", args.source_id));
     }
     Ok(())

@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use crate::{
     cli::{AFTER_HELP, Command, definition},
-    terminal::{Context, Failure, columns_of_terminal, wrapped},
+    terminal::{Context, Failure, columns_of_terminal, fitting, wrapped},
 };
 
 #[derive(Debug, clap::Args)]
@@ -93,7 +93,7 @@ fn all_commands(width: usize) -> String {
     for (title, example, names) in GROUPS {
         let gap = if text.is_empty() { "" } else { "\n" };
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "{gap}{}", wrapped(&format!("{title}, such as: {example}"), width).join("\n"));
+        let _ = writeln!(text, "{gap}{}", wrapped(&format!("{title}, such as: {example}"), width).join("\n    "));
         for &name in *names {
             let lines = wrapped(&about(name), width.saturating_sub(BEFORE));
             for (index, line) in lines.iter().enumerate() {
@@ -129,7 +129,7 @@ pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {
     {
         return Ok(context.out.text(&text(columns_of_terminal().unwrap_or(usize::MAX)))?);
     }
-    let mut command = definition();
+    let mut command = fitting(definition());
     for name in &args.command {
         let Some(next) = command.find_subcommand(name) else {
             let topics = TOPICS.iter().map(|(topic, _)| *topic).filter(|_| args.command.len() == 1);

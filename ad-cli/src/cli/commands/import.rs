@@ -25,7 +25,7 @@ const MOST_PARALLEL: u64 = 256;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid
+FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid \
 ones are reported and skipped; the others are sent, and the command waits until they are published or have failed.
 
 FILE may also be a table (.csv, .xlsx, .ods). `ad-migrate` reads its rows with --mapping, or with the mapping beside the file: stock.toml for \

@@ -8,7 +8,7 @@ use crate::{
     AdQuery, ErrorKind,
     cli::claims::{Claims, Validity, approximate_distance},
     terminal::{
-        Context, Failure, output,
+        Context, Failure, ad_table, ask_hidden, output,
         profiles::{Profile, Profiles},
         token_of_environment,
     },
@@ -16,9 +16,8 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The token is read from AD_TOKEN, from a prompt without echo, or from stdin. It cannot be an argument, because shells keep command lines in
-their history. The command checks the token at the service and saves server URL and token in the profile, in a file that only you can
-read.
+The token is read from AD_TOKEN, from a prompt without echo, or from stdin. It cannot be an argument, because shells keep command lines in \
+their history. The command checks the token at the service and saves server URL and token in the profile, in a file that only you can read.
 
 Examples:
   ad-cli login --url https://ads.example.com
@@ -38,7 +37,8 @@ pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failu
     let token = token()?;
     let client = context.client_for(&url, &token)?;
     let Some(claims) = Claims::of(&token) else {
-        return Err(Failure::unauthorised("invalid token: expected three parts separated by dots"));
+        return Err(Failure::unauthorised("invalid token: expected three parts separated by dots")
+            .hint("copy the whole token; if you have none, ask customer support"));
     };
     if claims.validity(context.now()) == Validity::Expired {
         let end = claims.expires().map(|end| approximate_distance(end, context.now())).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failu
     }
     profiles.put(&name, Profile { url: client.url().to_owned(), token })?;
     let until = claims.expires().map_or("until it is revoked".to_owned(), |end| {
-        format!("until {end} ({})", approximate_distance(end, context.now()))
+        format!("until {} ({})", ad_table::minute_of(end), approximate_distance(end, context.now()))
     });
     let path = profiles.path().display();
     context.out.note(&format!("Profile {name:?}: {} as {}, {until}. Saved in {path}", client.url(), claims.scope()));
@@ -93,7 +93,7 @@ fn token() -> Result<String, Failure> {
         return Ok(token);
     }
     let typed = if io::stdin().is_terminal() {
-        rpassword::prompt_password("Token (not echoed): ")
+        ask_hidden("Token (not echoed): ")
             .map_err(|error| Failure::usage(format!("cannot prompt for the token: {error}")))?
     } else {
         prompt("")?

@@ -19,11 +19,11 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The status of a V3 ad depends on its category: 'converts' means that any V4 update converts it, 'ready' that it can migrate with its own
-data, 'needs data' that required data is missing, 'needs type' that --type must select one of several vehicle types, and 'stays' that V4 has
+The status of a V3 ad depends on its category: 'converts' means that any V4 update converts it, 'ready' that it can migrate with its own \
+data, 'needs data' that required data is missing, 'needs type' that --type must select one of several vehicle types, and 'stays' that V4 has \
 no category for it.
 
-Without --dry-run, ads with status 'converts' or 'ready' are migrated; id, source id, log and images stay. The others need complete V4
+Without --dry-run, ads with status 'converts' or 'ready' are migrated; id, source id, log and images stay. The others need complete V4 \
 payloads: write them to a file, each with the source_id of its ad, and pass it with --payloads. They replace the data of the ad.
 
 Examples:

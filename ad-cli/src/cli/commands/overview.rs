@@ -151,9 +151,13 @@ fn write_ad(text: &mut Styled, listed: &Listed, report: &StatusReport, now: Time
     text.push(": ").cell(&ad_table::status(&json!(report.status))).end_line();
     match cause(report) {
         Some(channel) => {
-            let channel = ChannelReport { who_acts: WhoActs::Nobody, ..channel.clone() };
-            text.block(4, &format!("{}:", channel.marketplace.name()));
-            write_reason(text, 6, &channel, now);
+            let of_others = report.channels.iter().filter(|other| other.text == channel.text);
+            let markets: Vec<_> = of_others.map(|channel| channel.marketplace.name()).collect();
+            text.block(4, &format!("{}:", markets.join(", ")));
+            write_reason(text, 6, &ChannelReport { who_acts: WhoActs::Nobody, ..channel.clone() }, now);
+            if channel.who_acts == WhoActs::Dealer {
+                write_how_to_change(text, 6, &report.source_id);
+            }
         }
         None => {
             text.block(4, &report.text);
@@ -174,8 +178,20 @@ pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelRe
     }
     if let Some(next) = channel.next_attempt {
         let attempts = channel.attempts;
-        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", approximate_distance(next, now)));
+        text.block(
+            indent,
+            &format!(
+                "next attempt: {} ({}, {attempts} failed)",
+                ad_table::minute_of(next),
+                approximate_distance(next, now)
+            ),
+        );
     }
+}
+
+/// The command for a dealer who has to change an ad.
+pub(super) fn write_how_to_change(text: &mut Styled, indent: usize, source_id: &str) {
+    text.block(indent, &format!("to change the ad: ad-cli edit {source_id}"));
 }
 
 fn who_acts_label(who: WhoActs) -> String {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(in crate::cli) const HELP: &str = "\
-Shows every accepted price with its time, the lowest price of the last 30 days, and for a reduced price the reference price: the lowest of
+Shows every accepted price with its time, the lowest price of the last 30 days, and for a reduced price the reference price: the lowest of \
 the 30 days before the series of reductions began (Directive 98/6/EC, Article 6a). This is a computation and no legal advice.
 
 Examples:

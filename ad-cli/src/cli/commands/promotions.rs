@@ -1,22 +1,22 @@
 //! `ad-cli promotions`: promotions by the clock.
 
 use ad_core::model::{
-    AdsOrder, Amount, DEFAULT_LIMIT, LastDay, MAX_LIMIT, MOST_AGE_DAYS, MOST_PER_RUN, Page, PromotionKind, TimeOfDay,
-    Weekday,
+    AdsOrder, Amount, DEFAULT_LIMIT, LastDay, MAX_LIMIT, MOST_AGE_DAYS, MOST_PER_RUN, Page, Promotion, PromotionKind,
+    PromotionPreview, TimeOfDay, Weekday,
 };
 use ad_parameters::{FromParameters, SELECT_PARAMETERS};
 use clap::{
     Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::{
     AdQuery, PromotionFields,
     cli::{or_none::OrNone, pages::note_rest, stock::filter},
     selecting,
-    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Output, Tone, ad_table, confirm, plain},
+    terminal::{Cell, Column, ConfirmArgs, Context, Failure, Output, Tone, ad_table, confirm, counted, plain},
 };
 
 #[derive(Debug, clap::Args)]
@@ -151,7 +151,7 @@ impl RuleArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "ad-cli promotions update [OPTIONS] <ID>",
+    override_usage = "ad-cli promotions update [OPTIONS] <SCHEDULE_ID>",
     after_help = "\
 What is not given stays as it is. A run that is under way is not touched. On a terminal, the change has to be confirmed; elsewhere, --yes is required.
 
@@ -184,7 +184,12 @@ struct ChangeScheduleArgs {
 #[derive(Debug, clap::Args)]
 struct ScheduleArgs {
     /// Id of the schedule
+    #[arg(value_name = "SCHEDULE_ID", value_parser = schedule_id)]
     id: Uuid,
+}
+
+fn schedule_id(text: &str) -> Result<Uuid, &'static str> {
+    text.parse().map_err(|_| "expected the id of a schedule, as `ad-cli promotions list` shows it")
 }
 
 #[derive(Debug, clap::Args)]
@@ -249,26 +254,40 @@ const PREVIEW: &[&str] = &["due", "promoted", "skipped", "cost", "currency"];
 const COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("KIND", "kind"),
-    Column::new("SELECT", "select")
-        .shown(|select| {
-            let filter = |(name, value): (&String, &Value)| format!("{name}={}", plain(value));
-            select.as_object().into_iter().flatten().map(filter).collect::<Vec<_>>().join(" ").into()
-        })
-        .wrapped(),
+    Column::new("SELECT", "select").shown(filters).wrapped(),
     Column::new("AT", "at"),
-    Column::new("DAYS", "weekdays").shown(|days| match days.as_array() {
-        Some(days) => days.iter().map(plain).collect::<Vec<_>>().join(" ").into(),
-        None => "every day".into(),
-    }),
+    Column::new("DAYS", "weekdays").shown(days_of_week),
     Column::new("NEXT RUN", "next_run").shown(ad_table::minute),
-    Column::new("PAUSED", "paused").shown(|paused| match paused.as_bool() {
-        Some(true) => Cell::toned("yes", Tone::Warning),
-        _ => Cell::default(),
-    }),
+    Column::new("PAUSED", "paused").shown(paused),
     Column::new("ZONE", "zone").for_programs(),
     Column::new("BUDGET", "budget").for_programs(),
     Column::new("LAST RUN", "last_run").for_programs(),
     Column::new("DEALER", "dealer_code").for_programs(),
+];
+
+fn filters(select: &Value) -> Cell {
+    let filter = |(name, value): (&String, &Value)| format!("{name}={}", plain(value));
+    select.as_object().into_iter().flatten().map(filter).collect::<Vec<_>>().join(" ").into()
+}
+
+fn days_of_week(days: &Value) -> Cell {
+    match days.as_array() {
+        Some(days) => days.iter().map(plain).collect::<Vec<_>>().join(" ").into(),
+        None => "every day".into(),
+    }
+}
+
+fn paused(paused: &Value) -> Cell {
+    match paused.as_bool() {
+        Some(true) => Cell::toned("yes", Tone::Warning),
+        _ => Cell::default(),
+    }
+}
+
+const PREVIEWED: &[Column] = &[
+    Column::new("SOURCE ID", "source_id").shortened(),
+    Column::new("COST", "cost"),
+    Column::new("SKIPPED", "code").shown(|code| plain(code).replace('_', " ").into()).wrapped(),
 ];
 
 const RUNS: &[Column] = &[
@@ -297,10 +316,10 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
             note_rest(out, page.results.len(), page.count, "schedules", false);
         }
         PromotionCommand::Show(ScheduleArgs { id }) => {
-            out.record_in(&promotions.read(*id).await?.body, MEMBERS)?;
+            show(out, &promotions.read(*id).await?.body)?;
         }
         PromotionCommand::Preview(ScheduleArgs { id }) => {
-            out.record_in(&promotions.preview(*id).await?.body, PREVIEW)?;
+            show_preview(out, &promotions.preview(*id).await?.body)?;
             out.note("nothing was ordered");
         }
         PromotionCommand::Runs { schedule, page } => {
@@ -312,7 +331,7 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
         PromotionCommand::Pause(ScheduleArgs { id }) => {
             let pause = PromotionFields { paused: Some(true), ..PromotionFields::default() };
             out.check_names(MEMBERS.iter().copied())?;
-            out.record_in(&promotions.update(*id, &pause).await?.body, MEMBERS)?;
+            show(out, &promotions.update(*id, &pause).await?.body)?;
         }
         PromotionCommand::Resume { schedule: ScheduleArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
             out.check_names(MEMBERS.iter().copied())?;
@@ -322,7 +341,7 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
             }
             confirm(context, &format!("Resume schedule {id}? Charges apply to each promotion."), *yes).await?;
             let resume = PromotionFields { paused: Some(false), ..PromotionFields::default() };
-            out.record_in(&promotions.update(*id, &resume).await?.body, MEMBERS)?;
+            show(out, &promotions.update(*id, &resume).await?.body)?;
         }
         PromotionCommand::Remove { schedule: ScheduleArgs { id }, confirm: ConfirmArgs { yes, dry_run } } => {
             if *dry_run {
@@ -336,6 +355,54 @@ pub(crate) async fn run(context: &Context, args: &PromotionsArgs) -> Result<(), 
         }
     }
     Ok(())
+}
+
+fn show(out: Output, schedule: &Promotion) -> Result<(), Failure> {
+    if !out.is_for_people() {
+        return Ok(out.record_in(schedule, MEMBERS)?);
+    }
+    let shown = json!(schedule);
+    let text = |name: &str| Cell::from(plain(&shown[name]));
+    let excluded = ["primary", "secondary"].into_iter().find(|market| shown[format!("exclude_{market}")] == true);
+    Ok(out.named(
+        0,
+        &[
+            ("id", text("id")),
+            ("kind", text("kind")),
+            ("select", filters(&shown["select"])),
+            ("order", text("order")),
+            ("ads a run", text("most_per_run")),
+            ("age in days", text("min_age_days")),
+            ("at", text("at")),
+            ("days", days_of_week(&shown["weekdays"])),
+            ("zone", text("zone")),
+            ("until", text("until")),
+            ("budget", text("budget")),
+            ("excluded", excluded.unwrap_or_default().into()),
+            ("paused", paused(&shown["paused"])),
+            ("next run", ad_table::minute(&shown["next_run"])),
+            ("last run", ad_table::minute(&shown["last_run"])),
+            ("dealer", text("dealer_code")),
+        ],
+    )?)
+}
+
+/// What the next run would do; people see what it would cost below its ads.
+fn show_preview(out: Output, preview: &PromotionPreview) -> Result<(), Failure> {
+    if !out.is_for_people() {
+        return Ok(out.record_in(preview, PREVIEW)?);
+    }
+    let skipped = preview.skipped.iter().map(|ad| json!(ad));
+    out.table(PREVIEWED, preview.promoted.iter().map(|ad| json!(ad)).chain(skipped))?;
+    let due = preview.due.map_or_else(|| "no run is due".to_owned(), |due| format!("due {}", ad_table::minute_of(due)));
+    let ads = counted(preview.promoted.len() as u64, "ad");
+    let cost = match preview.cost {
+        Some(cost) => format!("costs {cost} {}", preview.currency),
+        None => "the service has no price for it, and charges nothing itself".to_owned(),
+    };
+    let mut text = out.styled();
+    text.block(0, &format!("{due}: {ads}; {cost}"));
+    Ok(out.show(&text)?)
 }
 
 /// The filters of `--select`.
@@ -360,14 +427,24 @@ async fn add(context: &Context, args: &AddArgs) -> Result<(), Failure> {
         dealer_code: args.dealer_code.clone(),
         ..args.rules.fields()
     };
+    let filters: Vec<_> = args.select.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let about = format!(
+        "{} at {}, at most {} ads a run, of those with {}",
+        args.kind.name(),
+        args.at,
+        args.rules.most_per_run.unwrap_or(100),
+        filters.join(" ")
+    )
+    .replace('_', " ");
     if args.rules.confirm.dry_run {
-        out.note("the schedule would be added; nothing was changed (--dry-run)");
+        out.note(&format!("the schedule would be added: {about}; nothing was changed (--dry-run)"));
         return Ok(());
     }
-    confirm(context, "Add the schedule? Charges apply to each promotion.", args.rules.confirm.yes).await?;
+    let question = format!("Add the schedule: {about}? Charges apply to each promotion.");
+    confirm(context, &question, args.rules.confirm.yes).await?;
     let client = context.client()?;
     let made = client.promotions().create(&fields).await?.body;
-    out.record_in(&made, MEMBERS)?;
+    show(out, &made)?;
     out.note(&format!("to see what the next run would do: ad-cli promotions preview {}", made.id));
     Ok(())
 }
@@ -393,6 +470,5 @@ async fn update(context: &Context, args: &ChangeScheduleArgs) -> Result<(), Fail
     }
     confirm(context, &format!("Change schedule {id}? Charges apply to each promotion."), args.rules.confirm.yes)
         .await?;
-    out.record_in(&context.client()?.promotions().update(id, &fields).await?.body, MEMBERS)?;
-    Ok(())
+    show(out, &context.client()?.promotions().update(id, &fields).await?.body)
 }

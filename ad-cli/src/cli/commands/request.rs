@@ -7,7 +7,7 @@ use crate::terminal::{Column, Context, Failure, ad_table};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows an accepted request: its state, what it waits for, and the latest log entry of each of its actions. The id of a request is the X-Request-Id
+Shows an accepted request: its state, what it waits for, and the latest log entry of each of its actions. The id of a request is the X-Request-Id \
 of its answer, and the request_id of its log entries.
 
 Examples:

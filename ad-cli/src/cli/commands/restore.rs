@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Updates the ad to what it said in a revision, by the rules of today: fields that cannot change stay as they are, and a value that is not valid any
+Updates the ad to what it said in a revision, by the rules of today: fields that cannot change stay as they are, and a value that is not valid any \
 more is refused. To list the revisions: ad-cli history SOURCE_ID. To see one first: ad-cli get SOURCE_ID --revision N
 
 Examples:
@@ -20,8 +20,8 @@ Examples:
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     target: TargetArgs,
-    /// Number of the revision
-    #[arg(value_name = "N")]
+    /// Number of the revision, as `history` lists them
+    #[arg(value_name = "REVISION")]
     revision: u64,
     /// Restore only while the ad has this revision
     #[arg(long, value_name = "ETAG")]

@@ -1,12 +1,12 @@
 //! `ad-cli status`: whether ads are live, and why not.
 
 use ad_core::model::{
-    AdPromotions, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp,
+    AdPromotions, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp, WhoActs,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use super::overview::{self, write_reason};
+use super::overview::{self, write_how_to_change, write_reason};
 use crate::{
     Target,
     cli::acts::{self, ShownArgs},
@@ -92,6 +92,9 @@ fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
     text.block(2, &report.text);
     for channel in &report.channels {
         write_channel(text, channel, now);
+    }
+    if report.channels.iter().any(|channel| channel.who_acts == WhoActs::Dealer) {
+        write_how_to_change(text, 2, &report.source_id);
     }
     let is_missing = |image: &&ImageReport| image.status != ImageStatus::Stored;
     let missing = report.images.iter().filter(is_missing).count();

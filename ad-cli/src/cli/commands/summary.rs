@@ -55,9 +55,11 @@ pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
 fn show(context: &Context, summary: &Summary) -> Result<(), Failure> {
     let types = summary.by_vehicle_type.iter().map(|(name, counts)| row(name, counts));
     context.out.table(ADS, types.chain([row("all", &summary.by_status)]))?;
+    context.out.text("\n")?;
     context.out.table(CHANNELS, summary.by_channel.iter().map(|(market, counts)| row(market.name(), counts)))?;
     if !summary.failures.is_empty() {
         let failures = summary.failures.iter().map(|(code, ads)| json!({"code": code.name(), "ads": ads}));
+        context.out.text("\n")?;
         context.out.table(FAILURES, failures)?;
     }
     context.out.note(&counted(summary.ads, "ad"));

@@ -33,8 +33,8 @@ use crate::{
 #[command(after_help = "\
 Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and what would raise it.
 
-Without --online no payload is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
-whether a source_id is unused, and the dealer's salespersons and products. If a service is set, it is asked once whether images may have http
+Without --online no payload is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check \
+whether a source_id is unused, and the dealer's salespersons and products. If a service is set, it is asked once whether images may have http \
 addresses, as in a sandbox.
 
 Each FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size. It may also be a table, as \

@@ -16,7 +16,7 @@ use crate::{
 Waits until all requests of the ad are finished, and shows the outcome of the latest. While the request waits for a marketplace or an image, prints the reason and the time of \
 the next attempt.
 
-Exit code 0: the ad is published, deleted, bumped or, with visible=false, stored. 1: the request failed, the ad is not in the state of --until,
+Exit code 0: the ad is published, deleted, bumped or, with visible=false, stored. 1: the request failed, the ad is not in the state of --until, \
 or the request is unfinished after --within.
 
 Examples:

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     bulk::Invocation,
     cli::claims::{Claims, Validity, approximate_distance},
-    terminal::{Context, Failure, counted},
+    terminal::{Context, Failure, ad_table, counted},
 };
 
 #[derive(Debug, clap::Args)]
@@ -33,10 +33,11 @@ pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Fail
     let validity = claims.validity(now);
     let people = context.out.is_for_people();
     let expires = match claims.expires() {
-        Some(end) if people => Some(format!("{end} ({})", approximate_distance(end, now))),
+        Some(end) if people => Some(format!("{} ({})", ad_table::minute_of(end), approximate_distance(end, now))),
         Some(end) => Some(end.to_string()),
         None => people.then(|| "never".to_owned()),
     };
+    let issued = claims.issued().map(|time| if people { ad_table::minute_of(time) } else { time.to_string() });
     let permissions = match &claims.permissions {
         Some(names) => json!(names),
         None if people => json!("all"),
@@ -56,7 +57,7 @@ pub(crate) async fn run(context: &Context, args: &WhoamiArgs) -> Result<(), Fail
         "permissions": permissions,
         "issuer": claims.iss,
         "token_id": claims.jti,
-        "issued": claims.issued(),
+        "issued": issued,
         "expires": expires,
         "validity": validity,
     });

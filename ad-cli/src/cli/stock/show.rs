@@ -207,7 +207,7 @@ fn details(change: &PlannedChange) -> Vec<String> {
     lines
 }
 
-/// `price: list 199 000 → 189 000 SEK`
+/// `price: list 199,000 → 189,000 SEK`
 fn field(ValueChange { pointer, from, to }: &ValueChange) -> String {
     let change = Change { field: dotted(pointer), old: from.clone(), new: to.clone() };
     format!("{}: {}", change.field, difference(&change))

@@ -68,7 +68,7 @@ fn people_see_first_changes_errors_and_counts() {
         "\
 Changes (the first 4 of 16)
   ~ car-1 (update, line 4)
-      price: list 199 000 → 189 000 SEK
+      price: list 199,000 → 189,000 SEK
       category_fields.color: red → (none)
       quality: 80 → 70
   + car-2 (create, line 9)

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use crate::{
     BodyStream, StockBody, StockFormat,
     bulk::{
-        check::Checker,
+        check::{Checker, Finding},
         payloads::{Chunks, NotPayloads, Piece, Source},
     },
     cli::input::Input,
@@ -104,6 +104,10 @@ impl Lines {
                 let place = piece.place;
                 return Err(Stop::Unreadable(format!("{name}:{}:{}: {problem}", place.line, place.column)));
             }
+            if let Some(verdict) = self.checker.shown_ad(piece, self.index) {
+                let why: Vec<_> = verdict.findings.iter().map(Finding::text).collect();
+                return Err(Stop::Unreadable(format!("{name}:{}: {}", piece.place.line, why.join(" "))));
+            }
             self.push(piece);
             if self.part.len() >= PART { self.send() } else { Ok(()) }
         })?;
@@ -159,6 +163,13 @@ mod tests {
         ] {
             assert_eq!(sent(text, checker()).await.unwrap(), lines, "{text}");
         }
+    }
+
+    #[tokio::test]
+    async fn ads_as_the_service_shows_them_are_not_sent_without_their_photos() {
+        let shown = "{\"source_id\":\"a\",\"image_refs\":[{\"url\":\"https://a.se/1.jpg\"}]}";
+        let refused = sent(shown, checker()).await.unwrap_err().to_string();
+        assert!(refused.starts_with("stock.json:1: ") && refused.contains("ad-cli export --payloads"), "{refused}");
     }
 
     #[tokio::test]

@@ -166,12 +166,12 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
     });
     titled_list(&mut text, Tone::Bad, "Skipped", blocked, write_blocked);
     titled_list(&mut text, Tone::Warning, "Notes", plan.notes.iter(), |text, (ad, note)| {
-        text.push("  ").toned(Tone::Strong, &ad.source_id).push(": ").push(note).end_line();
+        text.push("  ").flow(6, &[(Some(Tone::Strong), &format!("{}:", ad.source_id)), (None, note)]).end_line();
     });
     for remark in &plan.remarks {
-        text.toned(Tone::Warning, "warning:").push(" ").push(remark).end_line();
+        text.flow(4, &[(Some(Tone::Warning), "warning:"), (None, remark)]).end_line();
     }
-    text.push(&counts(plan)).end_line();
+    text.flow(4, &[(None, &counts(plan))]).end_line();
     text
 }
 
@@ -193,18 +193,20 @@ fn titled_list<T>(
 fn write_step(text: &mut Styled, step: &Step, several: bool) {
     let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
     about.extend(step.ad.dealer_code.as_deref().filter(|_| several));
-    text.toned(Tone::Strong, &step.ad.source_id).push(&format!(" ({}){}", about.join(", "), line(step.line)));
-    text.end_line();
+    let about = format!("({}){}", about.join(", "), line(step.line));
+    text.flow(6, &[(Some(Tone::Strong), &step.ad.source_id), (None, &about)]).end_line();
     for change in &step.changes {
-        text.push("      ").toned(Tone::Faint, &change.field).push(": ").push(&difference(change)).end_line();
+        let field = format!("{}:", change.field);
+        text.push("      ").flow(10, &[(Some(Tone::Faint), &field), (None, &difference(change))]).end_line();
     }
 }
 
 fn write_blocked(text: &mut Styled, (left, reason, hints): (&SkippedAd, &str, &[String])) {
-    text.push("  ").toned(Tone::Strong, left.source_id.as_deref().unwrap_or_default());
-    text.push(&format!("{}: {reason}", line(left.line))).end_line();
+    let source_id = left.source_id.as_deref().unwrap_or_default();
+    text.push("  ").flow(6, &[(Some(Tone::Strong), &format!("{source_id}{}:", line(left.line))), (None, reason)]);
+    text.end_line();
     for hint in hints {
-        text.push("    ").toned(Tone::Strong, "help:").push(" ").push(hint).end_line();
+        text.push("    ").flow(8, &[(Some(Tone::Strong), "help:"), (None, hint)]).end_line();
     }
 }
 

@@ -239,7 +239,8 @@ impl Reader {
         index: u64,
         piece: Piece<'_>,
     ) -> Result<&'static Category, Verdict> {
-        if let Some(rejected) = self.checker.rejected_row(piece, index) {
+        let rejected = self.checker.rejected_row(piece, index).or_else(|| self.checker.shown_ad(piece, index));
+        if let Some(rejected) = rejected {
             return Err(rejected);
         }
         let Ok(category) = payload::category(ApiVersion::V4, payload.get("category_id")) else {

@@ -39,7 +39,7 @@ pub use selection::UnknownField;
 use serde::Serialize;
 pub use streams::{Capture, Stream, Streams};
 pub use styled::Styled;
-pub use table::wrapped;
+pub use table::{text_of_help, wrapped};
 
 /// The form of an answer: a table that fits the terminal, a table of all columns, one JSON value (an array of rows), a row on each line,
 /// columns with a header, whose texts are [guarded](ad_core::csv_guard) against spreadsheets.

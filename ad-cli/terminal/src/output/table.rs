@@ -18,7 +18,7 @@ const GAP: usize = 2;
 
 /// Least widths of shortened ids, which still identify ads.
 const LEAST_UUID: usize = 9;
-const LEAST_ID: usize = 14;
+const LEAST_ID: usize = 20;
 
 /// Least width of a text beside its name.
 const LEAST_TEXT: usize = 20;
@@ -61,14 +61,25 @@ const HANGING: &str = "    ";
 /// A message in lines of this width at most, except for words that are longer: a command can still be copied. Lines keep their indent; the
 /// first has something of this length before it, such as `error: `.
 pub(super) fn message(text: &str, before: usize, width: usize) -> String {
+    fitted(text, before, width, |index, indent| match (index, indent) {
+        (0, "") => HANGING.to_owned(),
+        _ => indent.to_owned(),
+    })
+}
+
+/// A text behind the options of a command, in lines of this width at most, as in [`message`]: what follows the first line of an example is
+/// indented more.
+pub fn text_of_help(text: &str, width: usize) -> String {
+    fitted(text, 0, width, |_, indent| if indent.is_empty() { String::new() } else { format!("{indent}{HANGING}") })
+}
+
+/// Lines of this width at most; `below` has the number of a line and its indent, and returns what its further lines begin with.
+fn fitted(text: &str, before: usize, width: usize, below: impl Fn(usize, &str) -> String) -> String {
     let line = |(index, line): (usize, &str)| {
         let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
         let taken = if index == 0 { " ".repeat(before) } else { String::new() };
         let first = format!("{taken}{indent}");
-        let below = match (index, indent.as_str()) {
-            (0, "") => HANGING.to_owned(),
-            _ => indent,
-        };
+        let below = below(index, &indent);
         let options = Options::new(width.max(1))
             .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation)
@@ -85,6 +96,10 @@ pub(super) fn message(text: &str, before: usize, width: usize) -> String {
 /// The text of a table of these rows. Without a width it is as wide as it needs to be.
 pub(super) fn rendered(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>, colors: bool) -> String {
     let mut out = String::new();
+    // Headings alone look like an answer; whoever has no rows says so.
+    if rows.is_empty() {
+        return out;
+    }
     match layout(columns, rows, width) {
         Some(layout) => table(columns, rows, &layout, colors, &mut out),
         None => records(columns, rows, width.unwrap_or(usize::MAX), colors, &mut out),
@@ -372,5 +387,12 @@ mod tests {
                 shown(width)
             );
         }
+    }
+
+    #[test]
+    fn an_example_of_a_help_goes_on_below_itself() {
+        let text = "What follows\nis plain.\n\nExamples:\n  ad-cli list --brand volvo";
+        assert_eq!(text_of_help(text, 20), "What follows\nis plain.\n\nExamples:\n  ad-cli list\n      --brand volvo");
+        assert_eq!(rendered(&[Column::new("ID", "id")], &[], Some(80), false), "");
     }
 }

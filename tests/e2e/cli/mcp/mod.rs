@@ -142,7 +142,7 @@ async fn an_assistant_finds_what_is_not_live_explains_it_changes_a_price_and_sel
     let reason = &day.ended(1, 0)[0]["channels"][0];
     assert!(reason["what_to_do"].is_string() && reason["code"].is_string(), "{reason}");
     assert_eq!(day.ended(2, 0)["price"][1], json!({"type": "reduced", "amount": 179_900, "currency": "SEK"}));
-    assert!(day.notes(2).contains("car-1: price: reduced (none) → 179 900 SEK"), "{}", day.notes(2));
+    assert!(day.notes(2).contains("car-1: price: reduced (none) → 179,900 SEK"), "{}", day.notes(2));
     assert_eq!(day.ended(3, 0)[0]["outcome"], "accepted");
     assert_eq!(day.ended(4, 0)[0]["outcome"], "published");
     assert_eq!(day.ended(5, 0)["price"][1]["amount"], 179_900, "the dry run changed nothing, the second call did");

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use ad_core::{categories::ad_fields::IDENTITY, rulebook::example_text};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::bodies::name_of_identity;
 
@@ -19,6 +19,9 @@ pub(super) fn add(document: &mut Value) {
             of_name.entry(name.to_owned()).or_insert_with(|| example.clone());
         }
     });
+    for (schema, name, text) in OF_SCHEMAS {
+        schemas[*schema]["properties"][*name]["example"] = json!(text);
+    }
     for_each_property(&mut schemas, &mut |name, property| complete(name, property, &of_name));
     for (field, new) in IDENTITY.iter().flat_map(|field| [(field, true), (field, false)]) {
         if let Some(schema) = schemas.get_mut(&name_of_identity(field.path, new)) {
@@ -159,6 +162,13 @@ fn complete_answers(schemas: &mut Map<String, Value>) {
         schemas[&name].as_object_mut().map(|schema| schema.entry("example").or_insert(example));
     }
 }
+
+/// Examples of properties that no example of a body has, where that of another property of the name would be wrong: schema, property, text.
+const OF_SCHEMAS: &[(&str, &str, &str)] = &[
+    ("ChangeError", "suggestion", "volvo"),
+    ("Problem", "suggestion", "car-1001"),
+    ("QualityFinding", "suggestion", "YV1UZH5V1M1000001"),
+];
 
 /// Examples of properties that no example of a body has.
 const TEXTS: &[(&str, &str)] = &[("request", "GET /v4/webhooks lists them.")];
