@@ -54,7 +54,7 @@ pub(super) fn xlsx(head: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
 }
 
 /// Sends a file by the form, and returns the address of the next page.
-async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, String> {
+pub(crate) async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, String> {
     let head = format!(
         "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n"
     );
@@ -67,7 +67,7 @@ async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, Str
 }
 
 /// What a browser sends of the form of columns, without a button.
-fn form_of(page: &str) -> Vec<(String, String)> {
+pub(crate) fn form_of(page: &str) -> Vec<(String, String)> {
     let form =
         page.split("<form method=\"post\" action=\"/console/import/columns").nth(1).expect("the page has the form");
     let form = form.split("</form>").next().unwrap();
