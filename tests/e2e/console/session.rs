@@ -82,7 +82,9 @@ async fn a_session_ends_with_its_token_and_on_sign_out() {
     visitor.page("/console/stock").await;
 
     let answer = visitor.post("/console/sign-out", &[]).await;
-    assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some("/console/sign-in")));
+    let next = "/console/sign-in?signed_out=1";
+    assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some(next)));
+    assert!(Visitor::of(&server.client).page(next).await.contains("You are signed out."));
     let mut signed_out = visitor.clone();
     signed_out.keep_cookies(&answer);
     assert_eq!(signed_out.get("/console/").await.status, 303);

@@ -208,6 +208,13 @@ pub(super) fn dealer_name(visit: &Visit, code: &str) -> String {
     dealer(visit, Some(code)).map_or_else(|_| code.to_owned(), |dealer| dealer.name.clone())
 }
 
+/// What a scope is called: a dealer by its name, a group by its code.
+pub(super) fn scope_name(visitor: &Visitor, scope: &Access) -> String {
+    let dealers =
+        if matches!(scope, Access::Dealer(_)) { visitor.context.service.dealers_in(scope) } else { Vec::new() };
+    dealers.first().map_or_else(|| scope.name().to_owned(), |dealer| dealer.name.clone())
+}
+
 /// Whether the visitor has several dealers.
 pub(super) fn is_group(visit: &Visit) -> bool {
     matches!(visit.caller.scope, Access::Group(_))

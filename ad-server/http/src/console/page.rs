@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use super::{
     assets::{MODULE, STYLESHEET},
+    named,
     texts::{Language, Texts},
     visitor::{Visit, Visitor},
 };
@@ -268,7 +269,7 @@ fn account(visitor: &Visitor, caller: &Caller) -> Markup {
             span.unseen { (texts.signed_in_as) " " }
             span.scope { (scope) " " }
             // The scope of operators is everything.
-            @if caller.scope != Access::Operator { strong { (caller.scope.name()) } }
+            @if caller.scope != Access::Operator { strong { (named::scope_name(visitor, &caller.scope)) } }
             @if let Some(label) = &caller.label { " " span.faint { (label) } }
         }
         form method="post" action=(visitor.address("/sign-out")) data-sign-out {

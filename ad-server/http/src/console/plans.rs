@@ -239,7 +239,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         div.heading {
             div {
                 p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-                h1 { (if plan.state == PlanState::Applied { texts.changes_made } else { texts.preview_of_changes }) }
+                h1 #title data-live { (if plan.state == PlanState::Applied { texts.changes_made } else { texts.preview_of_changes }) }
             }
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }

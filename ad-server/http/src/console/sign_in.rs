@@ -15,7 +15,7 @@ use poem::{
 };
 
 use super::{
-    page,
+    named, page,
     session::{self, COOKIE, SessionSecret, next, set_cookie},
     texts::Language,
     visitor::{PageResult, Visitor, value},
@@ -202,7 +202,7 @@ fn used_up(guest: &Guest) -> Response {
 fn link_page(guest: &Guest, code: &str, link: &ConsoleAccess) -> Response {
     let (visitor, texts) = (&guest.visitor, guest.visitor.texts);
     let scope = match session::scope_of(link) {
-        Some(scope @ (Access::Dealer(_) | Access::Group(_))) => scope.name().to_owned(),
+        Some(scope @ (Access::Dealer(_) | Access::Group(_))) => named::scope_name(visitor, &scope),
         Some(Access::Operator) | None => texts.operators.to_owned(),
     };
     let content = html! {
