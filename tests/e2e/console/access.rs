@@ -232,7 +232,7 @@ async fn an_operator_sends_a_link_by_command_and_in_the_console() {
         .command(&["sign-in-link", "--dealer-code", "north-cars", "--label", "Eva", "--permissions", "read"])
         .await;
     let eva = follow(&server, &link_in(&printed), &[]).await;
-    assert!(eva.page("/console/stock").await.contains("north-cars"));
+    assert!(eva.page("/console/stock").await.contains("North Cars AB"));
     assert_eq!(eva.get("/console/access").await.status, 403);
     let operator = Visitor::with_token(&server, &["--operator"]).await;
     let page = operator.page("/console/operators/access").await;

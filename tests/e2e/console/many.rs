@@ -181,11 +181,10 @@ async fn all_ads_that_match_are_bumped_for_the_sum_that_was_shown() {
 #[tokio::test]
 async fn a_run_leads_to_all_its_ads() {
     let server = Server::start().await;
+    agree(&server, "bump = 20").await;
     many(&server, 28).await;
     let visitor = Visitor::signed_in(&server.client).await;
-    let question = html(&visitor.post("/console/bulk", &[("change", "bump"), ("matching", "")]).await);
-    let (count, sum) = (hidden(&question, "count"), hidden(&question, "sum"));
-    let confirmed = [("change", "bump"), ("matching", ""), ("confirmed", "yes"), ("count", count), ("sum", sum)];
+    let confirmed = [("change", "bump"), ("matching", ""), ("confirmed", "yes"), ("count", "28"), ("sum", "1120")];
     let schedule = visitor.post("/console/bulk", &confirmed).await.header("location").unwrap().to_owned();
     eventually("the run has ended, and each ad is a link", async || {
         let page = visitor.page(&schedule).await;

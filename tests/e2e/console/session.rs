@@ -39,7 +39,7 @@ async fn sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
     let mut signed_in = visitor.clone();
     signed_in.keep_cookies(&answer);
     let page = signed_in.page("/console/").await;
-    assert!(page.contains("north-cars") && !page.contains(&token), "{page}");
+    assert!(page.contains("North Cars AB") && !page.contains(&token), "{page}");
     assert_eq!(signed_in.get("/console/sign-in").await.status, 303, "who has signed in needs not do so again");
     assert!(!server.said().join("\n").contains(&token), "the log has no token");
 }

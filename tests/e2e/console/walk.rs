@@ -68,10 +68,22 @@ impl Walk {
 
     /// Writes a picture of the window with a part of the page in its middle.
     pub(super) async fn picture(&self, name: &str, part: &str) {
+        self.picture_as(name, part, self.look).await;
+    }
+
+    /// Writes pictures in light and in dark colours.
+    pub(super) async fn pictures(&self, name: &str, part: &str) {
+        for scheme in ["dark", "light"] {
+            self.browser.prefer(scheme).await;
+            self.picture_as(name, part, scheme).await;
+        }
+    }
+
+    async fn picture_as(&self, name: &str, part: &str, look: &str) {
         let Some(folder) = std::env::var_os("CONSOLE_SCREENSHOTS") else { return };
         let scroll = "scrollIntoView({block: 'center', behavior: 'instant'})";
         self.browser.eval(&format!("document.querySelector({}).{scroll}", json!(part))).await;
-        let file = Path::new(&folder).join(format!("console-{name}-{}.png", self.look));
+        let file = Path::new(&folder).join(format!("console-{name}-{look}.png"));
         std::fs::write(file, self.browser.screenshot().await).unwrap();
     }
 }

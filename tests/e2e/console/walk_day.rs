@@ -63,7 +63,7 @@ async fn publishes_a_draft(walk: &Walk, server: &Server, photos: &[PathBuf]) {
     write(walk, &input("price.0.amount"), "200000").await;
     choose(walk, ".drop input[type=file][multiple]", photos).await;
     walk.browser.until("document.querySelectorAll('.tiles img').length === 3").await;
-    walk.picture("draft", ".tiles").await;
+    walk.pictures("draft", ".tiles").await;
     enter(walk, ".ad-form button[value=save]").await;
     walk.sees("#done", "Saved as a draft").await;
     walk.sees("#status", "Hidden").await;
@@ -94,7 +94,7 @@ async fn lowers_all_prices(walk: &Walk) {
     write(walk, "#by", "-5").await;
     walk.browser.press(Key::Enter).await;
     walk.sees("#changes", "190\u{202f}000 SEK → 180\u{202f}500 SEK").await;
-    walk.picture("bulk", "#plan").await;
+    walk.pictures("bulk", "#plan").await;
     enter(walk, "button[value=apply]").await;
     walk.sees("#plan", "3 done").await;
 }
@@ -115,11 +115,11 @@ async fn brings_a_file_in(walk: &Walk, file: PathBuf) {
     choose(walk, "#file", &[file]).await;
     enter(walk, "form[enctype] button.primary").await;
     walk.browser.until("location.pathname === '/console/import/columns'").await;
-    walk.picture("columns", "h1").await;
+    walk.pictures("columns", "h1").await;
     enter(walk, "form .actions button[value=compare]").await;
     walk.sees("#plan", "9 are new").await;
     walk.sees("#plan", "New ads are shown on the marketplaces at once.").await;
-    walk.picture("import", "h1").await;
+    walk.pictures("import", "h1").await;
     enter(walk, "button[value=apply]").await;
     walk.sees("#plan", "9 done").await;
     walk.sees("h1", "What was changed").await;

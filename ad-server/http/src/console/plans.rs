@@ -471,7 +471,8 @@ async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<St
 fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&str>) -> Markup {
     let texts = visit.visitor.texts;
     let title = title(change, ad);
-    let value = |pointer: &str, of: &Value| value(visit, ad, pointer, of);
+    let brand = change.details.fields.iter().find(|field| field.pointer == "/category_fields/brand");
+    let value = |pointer: &str, brand: Option<&Value>, of: &Value| value(visit, ad, brand, pointer, of);
     let (source_id, dealer) =
         (change.source_id.as_deref().unwrap_or_default(), change.dealer_code.as_deref().unwrap_or_default());
     html! {
@@ -489,12 +490,12 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&s
                     ChangeKind::Unchanged => span.faint { (texts.plan_unchanged) },
                     ChangeKind::Create => {
                         span.badge.well { (texts.plan_new_ad) }
-                        @if let Some(price) = details_of(change, "/price") { " " (value("/price", price)) }
+                        @if let Some(price) = details_of(change, "/price") { " " (value("/price", None, price)) }
                         @if let Some(other) = &change.details.links_to { p { (texts.plan_same_plate) " " (other) } }
                     },
                     ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
                     _ => @for field in &change.details.fields {
-                        p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(&field.pointer, &field.from)) " → " strong { (value(&field.pointer, &field.to)) } }
+                        p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(&field.pointer, brand.map(|brand| &brand.from), &field.from)) " → " strong { (value(&field.pointer, brand.map(|brand| &brand.to), &field.to)) } }
                     },
                 }
             }
@@ -558,12 +559,12 @@ fn wrong(visit: &Visit, change: &PlannedChange, error: &ChangeError) -> Markup {
 }
 
 /// A value before or after a change, in the words of the pages.
-fn value(visit: &Visit, ad: Option<&Ad>, pointer: &str, of: &Value) -> Markup {
+fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, pointer: &str, of: &Value) -> Markup {
     if pointer == "/price" {
         let content = Content::from(Map::from_iter([("price".to_owned(), of.clone())]));
         return show::price(visit.visitor.texts, &content);
     }
-    html! { (show::value(visit, ad, &pointer.trim_start_matches('/').replace('/', "."), of)) }
+    html! { (show::value(visit, ad, brand, &pointer.trim_start_matches('/').replace('/', "."), of)) }
 }
 
 /// The query of the page that all matching ads are found by.

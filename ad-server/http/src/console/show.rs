@@ -51,14 +51,15 @@ pub(super) fn prices(content: &Content) -> Vec<(&str, f64, &str)> {
     prices
 }
 
-/// A value of a field of an ad in the words of the pages, by the path of the field.
-pub(super) fn value(visit: &Visit, ad: Option<&Ad>, path: &str, value: &Value) -> String {
+/// A value of a field of an ad in the words of the pages, by the path of the field. The brand, on which the name of the model depends, is
+/// that of the ad unless it is given.
+pub(super) fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, path: &str, value: &Value) -> String {
     let texts = visit.visitor.texts;
     if let Value::Bool(is) = value {
         return if *is { texts.yes } else { texts.no }.to_owned();
     }
-    let brand = ad.and_then(|ad| ad.content.text("category_fields.brand")).unwrap_or_default();
-    let of = (ad.and_then(Ad::category), brand);
+    let own = || ad.and_then(|ad| ad.content.text("category_fields.brand"));
+    let of = (ad.and_then(Ad::category), brand.and_then(Value::as_str).or_else(own).unwrap_or_default());
     value_in_words(&visit.visitor.context.service.rulebook().catalogue, visit.visitor.language, of, path, value)
 }
 

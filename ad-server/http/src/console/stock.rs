@@ -481,7 +481,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
             div.about {
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
-                p.faint { (show::facts(&ad.content, |path, value| show::value(visit, Some(ad), path, value)).join(" · ")) }
+                p.faint { (show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value)).join(" · ")) }
                 div { (state(visit, *words)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }

@@ -86,13 +86,14 @@ fn changed(
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
     let names: Vec<_> = fields.iter().map(|field| label(language, &field.path)).collect();
     // What is kept with the version has the values themselves.
+    let change = |pointer: &str| version?.changes.iter().flatten().find(|change| change.pointer == pointer);
+    let brand = change("/category_fields/brand");
     let kept = |path: &str| {
-        let pointer = format!("/{}", path.replace('.', "/"));
-        let change = version?.changes.iter().flatten().find(|change| change.pointer == pointer)?;
-        Some(
-            [&change.from, &change.to]
-                .map(|value| (!value.is_null()).then(|| show::value(visit, Some(ad), path, value))),
-        )
+        let said = |value: &Value, brand: Option<&Value>| {
+            (!value.is_null()).then(|| show::value(visit, Some(ad), brand, path, value))
+        };
+        let ValueChange { from, to, .. } = change(&format!("/{}", path.replace('.', "/")))?;
+        Some([said(from, brand.map(|brand| &brand.from)), said(to, brand.map(|brand| &brand.to))])
     };
     // Photos are shown below, as pictures.
     let has_pictures = |field: &&FieldChange| field.path == "image_urls" && kept(&field.path).is_some();
