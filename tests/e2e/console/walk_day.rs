@@ -63,6 +63,7 @@ async fn publishes_a_draft(walk: &Walk, server: &Server, photos: &[PathBuf]) {
     write(walk, &input("price.0.amount"), "200000").await;
     choose(walk, ".drop input[type=file][multiple]", photos).await;
     walk.browser.until("document.querySelectorAll('.tiles img').length === 3").await;
+    walk.sees("#assessment", "The ad has 3 photos").await;
     walk.pictures("draft", ".tiles").await;
     enter(walk, ".ad-form button[value=save]").await;
     walk.sees("#done", "Saved as a draft").await;
@@ -131,6 +132,8 @@ async fn a_dealer_works_a_day_by_keyboard_alone() {
     let server = Server::start().await;
     for (source_id, plate) in [("day-1", "DAY010"), ("day-2", "DAY011")] {
         let mut car = plain_car(source_id, plate);
+        car["category_fields"]["brand"] = json!("volvo");
+        car["category_fields"]["model"] = json!("v60");
         car["price"] = json!([{"type": "list", "amount": 189_900}]);
         server.client.post("/v4/car", &car).await.expect(201);
         server.client.published(source_id).await;
