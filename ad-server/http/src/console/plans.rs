@@ -459,13 +459,8 @@ async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<St
     };
     let target = Target::from(source_id).of_dealer(change.dealer_code.as_deref());
     let history = visit.visitor.context.service.prices(&visit.caller.scope, target).await?;
-    Ok(history.lowest_30_days.map(|price| {
-        format!(
-            "{} {}",
-            show::money(price.amount.as_f64().unwrap_or_default()),
-            visit.visitor.texts.currency(&price.currency)
-        )
-    }))
+    let lowest = history.lowest_30_days;
+    Ok(lowest.map(|price| show::amount(visit.visitor.texts, &price.amount, &price.currency)))
 }
 
 fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&str>) -> Markup {

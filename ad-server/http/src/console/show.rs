@@ -5,7 +5,7 @@ use ad_core::{
     violation::Code,
 };
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{
     form::value_in_words,
@@ -79,6 +79,11 @@ pub(super) fn price(texts: &Texts, content: &Content) -> Markup {
             None => span.faint { (texts.no_price) },
         }
     }
+}
+
+/// An amount of an ad with its currency.
+pub(super) fn amount(texts: &Texts, amount: &Number, currency: &str) -> String {
+    format!("{} {}", money(amount.as_f64().unwrap_or_default()), texts.currency(currency))
 }
 
 /// An amount with its thousands apart, and with decimals if it has some.

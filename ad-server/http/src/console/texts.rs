@@ -894,7 +894,7 @@ texts! {
     own_selection_help: "They stay as they are.", "De förblir som de är.";
     older_than: "older than", "äldre än";
     most_per_run: "Ads each time, at most", "Annonser varje gång, högst";
-    longest_unchanged_first: "Longest unchanged first", "Längst utan ändring först";
+    longest_unchanged_first: "Longest unchanged first", "Längst orörda först";
     weekdays: "Weekdays", "Veckodagar";
     no_weekday_is_every_day: "None chosen: every day.", "Ingen vald: varje dag.";
     every_day: "every day", "varje dag";
