@@ -244,7 +244,8 @@ async fn the_timeline_shows_the_photos_before_and_after_a_change() {
     server.client.post("/v4/car", &car).await.expect(201);
     server.client.published("h-1").await;
     let changed = json!({"image_urls": [photo("3.jpg"), photo("1.jpg")]});
-    server.client.patch("/v4/car/h-1", &changed).await.expect(200);
+    let answer = server.client.patch("/v4/car/h-1", &changed).await;
+    server.client.ended("h-1", "handle_media", answer.header("x-request-id")).await;
     let visitor = Visitor::signed_in(&server.client).await;
     let page = visitor.page(&format!("/console/ad?{}", ad_query("h-1"))).await;
     let (_, part) = page.split_once("class=\"before-after\"").expect("the photos of the change");
