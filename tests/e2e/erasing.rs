@@ -2,11 +2,17 @@
 
 use std::path::Path;
 
-use ad_tests::{ImageHost, Options, Postgres, Server, command, eventually};
+use ad_tests::{Client, ImageHost, Options, Postgres, Server, command, eventually};
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection, SqliteConnection};
 
-use crate::payloads::{boat, plain_car};
+use crate::{
+    console::{
+        Visitor,
+        excel::{form_of, send},
+    },
+    payloads::{boat, plain_car},
+};
 
 /// A word that stands in every text of the erased ads, and nowhere else.
 const MARK: &str = "kvastkonduktor";
@@ -58,6 +64,22 @@ impl Site {
     }
 }
 
+/// A file of the stock in the console whose name is marked, and what somebody says about a marked word in it.
+async fn sends_a_stock_file(client: &Client) {
+    let visitor = Visitor::signed_in(client).await;
+    let file = "Regnr;Märke;Modell;Årsmodell\nERA008;Volvo;V60;2019\nERA009;Kvastkonduktor;V60;2019\n";
+    let columns = send(&visitor, "kvastkonduktor.csv", file.as_bytes()).await.unwrap();
+    let page = visitor.page(&columns).await;
+    let word = page.split("name=\"value|").nth(1).and_then(|rest| rest.split('"').next()).expect("a word is not known");
+    let mut form = form_of(&page);
+    form.retain(|(name, _)| !name.starts_with("value|"));
+    form.extend([(format!("value|{word}"), "volvo".to_owned()), ("do".to_owned(), "compare".to_owned())]);
+    let form: Vec<_> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let made = visitor.post(&columns, &form).await;
+    let plan = made.header("location").expect("it is compared").to_owned();
+    eventually("it is compared", async || visitor.page(&plan).await.contains("2 are new").then_some(())).await;
+}
+
 async fn nothing_is_left(database: Option<String>, files: impl AsyncFn(&Server) -> Vec<String>) {
     let images = ImageHost::start().await;
     let database = database.map_or_else(Vec::new, |url| vec!["--database-url".to_owned(), url]);
@@ -90,6 +112,7 @@ async fn nothing_is_left(database: Option<String>, files: impl AsyncFn(&Server) 
         client.send_with(reqwest::Method::PATCH, "/v4/boat/gone-1", &headers, Some(change.clone())).await.expect(200);
     }
     client.delete("/v4/ad/gone-2").await.expect(200);
+    sends_a_stock_file(client).await;
     let kept = other.published("stays").await;
     let media = site.server.dir().join("data/media");
     assert_eq!(images_in(&media), 2, "one is shared, and all show the other");

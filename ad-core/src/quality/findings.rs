@@ -496,10 +496,10 @@ fn photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
         found.push(finding(Code::FewPhotos, Severity::Info, "image_urls", text));
     }
     for (place, url) in ad.facts.images.iter().enumerate() {
-        if let Some(FailedImage { url, error, .. }) = ad.missing_image(url) {
+        if let Some(FailedImage { error, .. }) = ad.missing_image(url) {
             // Its host has said why, in English.
             let number = place + 1;
-            let text = say!("The photo {url} is missing: {error}", "Foto {number} saknas.");
+            let text = say!("Photo {number} is missing: {error}", "Foto {number} saknas.");
             found.push(warning(Code::PhotoMissing, &format!("image_urls.{place}"), text));
         }
     }
@@ -520,20 +520,20 @@ const BLURRED: u16 = 15;
 fn shown_photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     let photos: Vec<_> = ad.photos().collect();
     for (place, image) in &photos {
-        let url = &image.url;
+        let number = place + 1;
         let mut find = |code, severity, text| found.push(finding(code, severity, &format!("image_urls.{place}"), text));
         if let Some((earlier, _)) = photos.iter().find(|(other, photo)| other < place && is_same(photo, image)) {
-            let number = earlier + 1;
+            let first = earlier + 1;
             let text = say!(
-                "The photo {url} looks the same as photo {number}.",
-                "Fotot {url} ser likadant ut som foto {number}."
+                "Photo {number} looks the same as photo {first}.",
+                "Foto {number} ser likadant ut som foto {first}."
             );
             find(Code::PhotoRepeated, Severity::Warning, text);
         }
         let facts = match &image.photo {
             Some(Photo::Decoded(facts)) => facts,
             Some(Photo::Undecodable(why)) => {
-                let text = say!("The photo {url} cannot be decoded: {why}.", "Fotot {url} kan inte avkodas: {why}.");
+                let text = say!("Photo {number} cannot be decoded: {why}.", "Foto {number} kan inte avkodas: {why}.");
                 find(Code::PhotoUndecodable, Severity::Warning, text);
                 continue;
             }
@@ -543,22 +543,22 @@ fn shown_photos(ad: &Measured<'_>, found: &mut Vec<Finding>) {
         if width.max(height) < PHOTO_SIZE.0 || width.min(height) < PHOTO_SIZE.1 {
             let (least_width, least_height) = PHOTO_SIZE;
             let text = say!(
-                "The photo {url} has {width} × {height} pixels; buyers expect at least {least_width} × {least_height}.",
-                "Fotot {url} har {width} × {height} bildpunkter; köpare förväntar sig minst {least_width} × {least_height}."
+                "Photo {number} has {width} × {height} pixels; buyers expect at least {least_width} × {least_height}.",
+                "Foto {number} har {width} × {height} bildpunkter; köpare förväntar sig minst {least_width} × {least_height}."
             );
             find(Code::PhotoSmall, Severity::Info, text);
         }
         if *place == 0 && height > width {
             let text = say!(
-                "The first photo, {url}, is upright; lists of ads crop it above and below.",
-                "Det första fotot, {url}, är på höjden; annonslistor beskär det upptill och nertill."
+                "The first photo is upright; lists of ads crop it above and below.",
+                "Det första fotot är på höjden; annonslistor beskär det upptill och nertill."
             );
             find(Code::PhotoUpright, Severity::Info, text);
         }
         if facts.lightness() < DARK {
-            find(Code::PhotoDark, Severity::Info, say!("The photo {url} is dark.", "Fotot {url} är mörkt."));
+            find(Code::PhotoDark, Severity::Info, say!("Photo {number} is dark.", "Foto {number} är mörkt."));
         } else if contrast >= CONTRAST && sharpness < BLURRED {
-            let text = say!("The photo {url} seems to be blurred.", "Fotot {url} verkar vara oskarpt.");
+            let text = say!("Photo {number} seems to be blurred.", "Foto {number} verkar vara oskarpt.");
             find(Code::PhotoBlurred, Severity::Info, text);
         }
     }
@@ -574,10 +574,10 @@ fn is_same(one: &ImageRef, other: &ImageRef) -> bool {
 fn photos_of_other_ads(ad: &Measured<'_>, found: &mut Vec<Finding>) {
     for (place, image) in ad.photos() {
         if let Some(other) = ad.same_photos.and_then(|same| same.get(&image.checksum)) {
-            let url = &image.url;
+            let number = place + 1;
             let text = say!(
-                "The photo {url} looks the same as one of the ad with source id \"{other}\".",
-                "Bilden {url} ser likadan ut som en i annonsen med käll-id \"{other}\"."
+                "Photo {number} looks the same as one of the ad with source id \"{other}\".",
+                "Foto {number} ser likadant ut som ett i annonsen med käll-id \"{other}\"."
             );
             found.push(finding(Code::PhotoInOtherAd, Severity::Info, &format!("image_urls.{place}"), text));
         }

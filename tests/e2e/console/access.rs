@@ -1,9 +1,9 @@
 //! Getting in: links that sign in once, sessions that are listed and ended.
 
-use ad_tests::{MovedClock, Options, Postgres, Process, Server, eventually};
+use ad_tests::{Browser, MovedClock, Options, Postgres, Process, Server, eventually};
 use futures_util::future::join_all;
 
-use super::{Visitor, html};
+use super::{Visitor, browser::sign_in, html};
 
 /// The link that a page shows, without the address of the service.
 fn link_in(page: &str) -> String {
@@ -60,6 +60,7 @@ async fn a_link_signs_in_once_with_its_permissions_and_label() {
     let page = boss.page("/console/access").await;
     assert!(page.contains("Anna &lt;b&gt;") && page.contains("Link not used yet"), "{page}");
     assert!(!page.contains(code_of(&link)), "the link is shown once");
+    assert!(page.contains("data-name=\"Let in by\">API token<"), "no id of a token: {page}");
     // Programs that look at links do not use them up.
     for _ in 0..3 {
         Visitor::of(&server.client).page(&link).await;
@@ -81,6 +82,25 @@ async fn a_link_signs_in_once_with_its_permissions_and_label() {
     server.client.ended("c-1", "unpublish", None).await;
     assert!(boss.page(&format!("/console/ad?{ad}")).await.contains("Anna &lt;b&gt;"));
     assert!(!server.said().join("\n").contains(code_of(&link)), "the log has no link");
+}
+
+#[tokio::test]
+async fn on_a_phone_no_part_of_a_row_is_out_of_sight() {
+    let Some(browser) = Browser::start().await else { return };
+    let server = Server::start().await;
+    let group = server.client_of(&["--dealer-group", "north"]).await;
+    make(&Visitor::signed_in(&group).await, "Anna", &["read"]).await;
+    sign_in(&browser, &group).await;
+    browser.become_phone().await;
+    for page in ["access", "account"] {
+        browser.open(&format!("{}/console/{page}", group.base)).await;
+        browser.until("!!document.querySelector('.stacked tbody td')").await;
+        let parts = "[...document.querySelectorAll('.stacked td, .stacked td *')]";
+        let cut = browser
+            .eval(&format!("{parts}.filter((it) => it.getBoundingClientRect().right > innerWidth).length"))
+            .await;
+        assert_eq!(cut, 0, "{page}");
+    }
 }
 
 #[tokio::test]
@@ -212,7 +232,7 @@ async fn an_operator_sends_a_link_by_command_and_in_the_console() {
         .command(&["sign-in-link", "--dealer-code", "north-cars", "--label", "Eva", "--permissions", "read"])
         .await;
     let eva = follow(&server, &link_in(&printed), &[]).await;
-    assert!(eva.page("/console/stock").await.contains("north-cars"));
+    assert!(eva.page("/console/stock").await.contains("North Cars AB"));
     assert_eq!(eva.get("/console/access").await.status, 403);
     let operator = Visitor::with_token(&server, &["--operator"]).await;
     let page = operator.page("/console/operators/access").await;

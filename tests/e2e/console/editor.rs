@@ -156,7 +156,7 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
 
     let created = visitor.post(path, CAR).await;
     assert_eq!(created.status, 303, "{}", html(&created));
-    assert_eq!(created.header("location").unwrap(), format!("/console/ad?{}", ad_query("form 1/å")));
+    assert_eq!(created.header("location").unwrap(), format!("/console/ad?{}&done=saved", ad_query("form 1/å")));
     let ad = server.client.ad("form%201%2F%C3%A5").await;
     assert_eq!(ad["visible"], false, "a draft");
     let fields = json!({

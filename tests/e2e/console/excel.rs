@@ -54,7 +54,7 @@ pub(super) fn xlsx(head: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
 }
 
 /// Sends a file by the form, and returns the address of the next page.
-async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, String> {
+pub(crate) async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, String> {
     let head = format!(
         "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n"
     );
@@ -67,7 +67,7 @@ async fn send(visitor: &Visitor, name: &str, bytes: &[u8]) -> Result<String, Str
 }
 
 /// What a browser sends of the form of columns, without a button.
-fn form_of(page: &str) -> Vec<(String, String)> {
+pub(crate) fn form_of(page: &str) -> Vec<(String, String)> {
     let form =
         page.split("<form method=\"post\" action=\"/console/import/columns").nth(1).expect("the page has the form");
     let form = form.split("</form>").next().unwrap();
@@ -115,6 +115,8 @@ async fn a_file_is_read_corrected_compared_and_applied_without_scripts() {
     // One ad is there already, with photos that the file knows nothing of, and one that the file does not have.
     let mut known = plain_car("L-1", "XLS001");
     known["body"] = json!("An older text.");
+    known["category_fields"]["brand"] = json!("bmw");
+    known["category_fields"].as_object_mut().unwrap().remove("model");
     known["price"] = json!([{"type": "list", "amount": 120_000}, {"type": "leasing", "amount": 2000}]);
     known["category_fields"]["salesperson"] = json!("anna@north.example");
     server.client.post("/v4/car", &known).await.expect(201);
@@ -160,6 +162,9 @@ async fn a_file_is_read_corrected_compared_and_applied_without_scripts() {
         "120\u{202f}000 SEK",
         "101\u{202f}000 SEK",
         "An older text.",
+        "Brand: BMW → <strong>Volvo</strong>",
+        "Model: – → <strong>V60</strong>",
+        "New ads are shown on the marketplaces at once.",
         "Correct the columns",
     ] {
         assert!(preview.contains(expected), "{expected}: {preview}");

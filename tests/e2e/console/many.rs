@@ -179,6 +179,22 @@ async fn all_ads_that_match_are_bumped_for_the_sum_that_was_shown() {
 }
 
 #[tokio::test]
+async fn a_run_leads_to_all_its_ads() {
+    let server = Server::start().await;
+    agree(&server, "bump = 20").await;
+    many(&server, 28).await;
+    let visitor = Visitor::signed_in(&server.client).await;
+    let confirmed = [("change", "bump"), ("matching", ""), ("confirmed", "yes"), ("count", "28"), ("sum", "1120")];
+    let schedule = visitor.post("/console/bulk", &confirmed).await.header("location").unwrap().to_owned();
+    eventually("the run has ended, and each ad is a link", async || {
+        let page = visitor.page(&schedule).await;
+        let (_, runs) = page.split_once("id=\"runs\"")?;
+        (runs.contains("Ordered: 28") && runs.matches("href=\"/console/ad?source_id=m-").count() == 28).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn all_ads_that_match_are_sold_and_deleted_later() {
     let args = ["--sold-kept", "10s"].map(str::to_owned).to_vec();
     let mut server = Server::with(Options { args, ..Options::default() }).await;
@@ -228,7 +244,8 @@ async fn the_timeline_shows_the_photos_before_and_after_a_change() {
     server.client.post("/v4/car", &car).await.expect(201);
     server.client.published("h-1").await;
     let changed = json!({"image_urls": [photo("3.jpg"), photo("1.jpg")]});
-    server.client.patch("/v4/car/h-1", &changed).await.expect(200);
+    let answer = server.client.patch("/v4/car/h-1", &changed).await;
+    server.client.ended("h-1", "handle_media", answer.header("x-request-id")).await;
     let visitor = Visitor::signed_in(&server.client).await;
     let page = visitor.page(&format!("/console/ad?{}", ad_query("h-1"))).await;
     let (_, part) = page.split_once("class=\"before-after\"").expect("the photos of the change");
@@ -237,6 +254,15 @@ async fn the_timeline_shows_the_photos_before_and_after_a_change() {
     assert!(before.contains("Before (2)") && before.contains("class=\"removed\" title=\""), "{before}");
     assert!(before.contains("2 <strong>Removed</strong>") && !before.contains("Added"), "{before}");
     assert!(after.contains("1 <strong>Added</strong>") && !after.contains("Removed"), "{after}");
+    assert_eq!(
+        before.matches("The picture is not kept").count(),
+        1,
+        "the removed photo says why it is not seen: {before}"
+    );
+    assert!(
+        page.contains("Changed: Photos") && !page.contains("<code class=\"faint\">"),
+        "no names of programs: {page}"
+    );
     assert_eq!(page.matches("class=\"before-after\"").count(), 1, "the first version has nothing before it");
 }
 

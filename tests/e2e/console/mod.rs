@@ -5,7 +5,7 @@ mod accessibility;
 mod browser;
 mod editor;
 mod engines;
-mod excel;
+pub(crate) mod excel;
 mod following;
 mod form_browser;
 mod help;
@@ -23,6 +23,7 @@ mod stock;
 mod swedish;
 mod tools;
 mod walk;
+mod walk_day;
 
 use ad_tests::{Answer, Client, Server};
 use reqwest::{Method, redirect::Policy};

@@ -413,7 +413,7 @@ async fn a_version_is_shown_and_restored() {
     let ad = ad_query("c-1");
     let page = visitor.page(&format!("/console/ad?{ad}")).await;
     let timeline = &page[page.find("id=\"timeline\"").unwrap()..page.find("id=\"payload\"").unwrap()];
-    for expected in ["Stock &lt;system&gt;", "through the API", "This version", "&amp;revision=1", "&amp;revision=0"] {
+    for expected in ["Stock &lt;system&gt;", "through the API", "Version 1", "&amp;revision=1", "&amp;revision=0"] {
         assert!(timeline.contains(expected), "{expected}: {timeline}");
     }
     // The present version cannot be restored.

@@ -39,7 +39,7 @@ async fn sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
     let mut signed_in = visitor.clone();
     signed_in.keep_cookies(&answer);
     let page = signed_in.page("/console/").await;
-    assert!(page.contains("north-cars") && !page.contains(&token), "{page}");
+    assert!(page.contains("North Cars AB") && !page.contains(&token), "{page}");
     assert_eq!(signed_in.get("/console/sign-in").await.status, 303, "who has signed in needs not do so again");
     assert!(!server.said().join("\n").contains(&token), "the log has no token");
 }
@@ -82,7 +82,9 @@ async fn a_session_ends_with_its_token_and_on_sign_out() {
     visitor.page("/console/stock").await;
 
     let answer = visitor.post("/console/sign-out", &[]).await;
-    assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some("/console/sign-in")));
+    let next = "/console/sign-in?signed_out=1";
+    assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some(next)));
+    assert!(Visitor::of(&server.client).page(next).await.contains("You are signed out."));
     let mut signed_out = visitor.clone();
     signed_out.keep_cookies(&answer);
     assert_eq!(signed_out.get("/console/").await.status, 303);

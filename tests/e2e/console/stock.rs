@@ -146,14 +146,20 @@ async fn an_ad_is_found_by_plate_and_words_and_copied() {
         })
         .await;
     }
-    let copy = visitor.page(&format!("/console/new?type=car&{}", ad_query("c 1"))).await;
-    let form = form_of(&copy);
-    for (name, value) in [
-        ("source_id", ""),
-        ("category_fields.registration_number", "FND123"),
-        ("category_fields.model", "V60"),
-        ("price.0.amount", "99000"),
-    ] {
-        assert!(form.contains(&(name.to_owned(), value.to_owned())), "{name}: {form:?}");
+    // A copy is about another vehicle, unless the ad is no more.
+    for (plate, is_said) in [("", true), ("FND123", false)] {
+        let copy = visitor.page(&format!("/console/new?type=car&{}", ad_query("c 1"))).await;
+        assert_eq!(copy.contains("A copy, without plate"), is_said, "{copy}");
+        let form = form_of(&copy);
+        for (name, value) in [
+            ("source_id", ""),
+            ("category_fields.registration_number", plate),
+            ("category_fields.model", "V60"),
+            ("price.0.amount", "99000"),
+        ] {
+            assert!(form.contains(&(name.to_owned(), value.to_owned())), "{name}: {form:?}");
+        }
+        server.client.delete("/v4/car/c 1").await;
+        server.client.ended("c 1", "delete", None).await;
     }
 }

@@ -16,17 +16,17 @@ const SOURCE_ID: &str = "nc-1005";
 
 /// How the dealer uses the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Mouse,
     Keyboard,
     MouseWithoutScripts,
 }
 
-struct Walk {
-    browser: Browser,
-    way: Way,
+pub(super) struct Walk {
+    pub(super) browser: Browser,
+    pub(super) way: Way,
     /// What the names of its pictures end with.
-    look: &'static str,
+    pub(super) look: &'static str,
 }
 
 impl Walk {
@@ -54,7 +54,7 @@ impl Walk {
     }
 
     /// Waits until a part of the page contains a text. Without scripts the dealer loads the page again to see what has changed.
-    async fn sees(&self, selector: &str, text: &str) {
+    pub(super) async fn sees(&self, selector: &str, text: &str) {
         let selected = format!("document.querySelector({})", json!(selector));
         let is_seen = format!("!!{selected}?.innerText.includes({})", json!(text));
         let begun = Instant::now();
@@ -67,11 +67,23 @@ impl Walk {
     }
 
     /// Writes a picture of the window with a part of the page in its middle.
-    async fn picture(&self, name: &str, part: &str) {
+    pub(super) async fn picture(&self, name: &str, part: &str) {
+        self.picture_as(name, part, self.look).await;
+    }
+
+    /// Writes pictures in light and in dark colours.
+    pub(super) async fn pictures(&self, name: &str, part: &str) {
+        for scheme in ["dark", "light"] {
+            self.browser.prefer(scheme).await;
+            self.picture_as(name, part, scheme).await;
+        }
+    }
+
+    async fn picture_as(&self, name: &str, part: &str, look: &str) {
         let Some(folder) = std::env::var_os("CONSOLE_SCREENSHOTS") else { return };
         let scroll = "scrollIntoView({block: 'center', behavior: 'instant'})";
         self.browser.eval(&format!("document.querySelector({}).{scroll}", json!(part))).await;
-        let file = Path::new(&folder).join(format!("console-{name}-{}.png", self.look));
+        let file = Path::new(&folder).join(format!("console-{name}-{look}.png"));
         std::fs::write(file, self.browser.screenshot().await).unwrap();
     }
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use ad_core::{model::Page, ports::PageOf, service::Access};
 use maud::{Markup, html};
 use poem::{Response, http::StatusCode};
+use uuid::Uuid;
 
 use super::{
     page::{self, NoticeKind, Section, Total},
@@ -198,7 +199,7 @@ async fn show(visit: &Visit, status: StatusCode, problem: Option<&str>) -> PageR
         h1 { (texts.access) }
         @if is_operator(visit) { (super::operators::pages(visit)) }
         p.lead { (texts.access_lead) }
-        @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
+        @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.access_ended) } })) }
         section.panel aria-labelledby="new-link" {
             h2 #new-link { (texts.new_link) }
             @if let Some(problem) = problem { (page::notice(NoticeKind::Error, &html! { p #problem { (problem) } })) }
@@ -312,7 +313,7 @@ fn table(visit: &Visit, rows: &[ConsoleAccess]) -> Markup {
         }
         Access::Dealer(_) | Access::Operator => BTreeMap::new(),
     };
-    page::table(texts.who_has_access, header, rows.iter().map(|access| row(visit, access, &dealers)))
+    page::stacked_table(texts.who_has_access, header, rows.iter().map(|access| row(visit, access, &dealers)))
 }
 
 fn row(visit: &Visit, access: &ConsoleAccess, dealers: &BTreeMap<String, String>) -> Markup {
@@ -328,7 +329,7 @@ fn row(visit: &Visit, access: &ConsoleAccess, dealers: &BTreeMap<String, String>
             strong { (label) }
             @if access.scope != own { br; span.faint { (whose) } }
         }
-        td { (permissions.join(", ")) }
+        td { (permissions.join("; ")) }
         td {
             @if access.is_session {
                 span.badge.well { (texts.signed_in) }
@@ -339,9 +340,9 @@ fn row(visit: &Visit, access: &ConsoleAccess, dealers: &BTreeMap<String, String>
                 span.badge.attention { (texts.link_not_used) }
             }
         }
-        td { (access.made_by.as_deref().unwrap_or("–")) }
-        td { (page::maybe_time(access.last_used)) }
-        td { (page::time(access.expires)) }
+        td data-name=(texts.given_by) { (access.made_by.as_deref().map_or("–", |by| if by.parse::<Uuid>().is_ok() { texts.token } else { by })) }
+        td data-name=(texts.last_used) { (page::maybe_time(access.last_used)) }
+        td data-name=(texts.expires) { (page::time(access.expires)) }
         td {
             form method="post" action=(visit.visitor.address(path(visit))) {
                 input type="hidden" name="do" value="end";

@@ -118,9 +118,9 @@ async fn of_group(visit: &Visit) -> PageResult {
         html! {
             td { a href=(visitor.address(&format!("/account?{query}"))) { (dealer.name) } }
             td { (named::month(visitor.language, account.month)) }
-            td.number { (amount(account.budget.spent)) }
-            td.number { (amount(account.budget.reserved)) }
-            td.number { @match account.budget.left { Some(left) => (amount(left)), None => (texts.no_limit) } }
+            td.number data-name=(texts.spent) { (amount(account.budget.spent)) }
+            td.number data-name=(texts.reserved) { (amount(account.budget.reserved)) }
+            td.number data-name=(texts.left) { @match account.budget.left { Some(left) => (amount(left)), None => (texts.no_limit) } }
         }
     };
     let header = [texts.dealer, texts.month, texts.spent, texts.reserved, texts.left];
@@ -129,7 +129,7 @@ async fn of_group(visit: &Visit) -> PageResult {
         h1 { (texts.account) }
         p.lead { (texts.account_lead) }
         div.panel {
-            (page::table(texts.account, header, accounts.iter().map(row)))
+            (page::stacked_table(texts.account, header, accounts.iter().map(row)))
             (page::paging(visit, "/account", &visit.query, page, accounts.len(), Total::Exactly(dealers.len() as u64)))
         }
     };

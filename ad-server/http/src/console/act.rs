@@ -1,7 +1,7 @@
 //! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
-    model::{Ad, AdState, Exclusions, PromotionKind},
+    model::{Ad, AdState, AdStatus, Exclusions, PromotionKind, StatusReport},
     service::{Incoming, ServiceError, Target},
 };
 use maud::{Markup, html};
@@ -15,6 +15,7 @@ use super::{
     page::{self, NoticeKind, Section, Text},
     promotable::Promotable,
     texts::Texts,
+    versions,
     visitor::{PageResult, Visit, value},
 };
 use crate::api::{
@@ -312,15 +313,41 @@ fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, Ap
     }
 }
 
-/// The result of the action before this page, from the parameter `done`.
+/// Value of the parameter `done` of an ad's page after its form was saved.
+pub(super) const SAVED: &str = "saved";
+
+/// That the action before this page, from the parameter `done`, was accepted.
 pub(super) fn done(visit: &Visit) -> Markup {
-    let texts = visit.visitor.texts;
     html! {
         @if let Some(action) = visit.parameter("done").and_then(AdAction::from_name) {
-            @let said = html! { p { strong { (action.label(texts)) } ": " (texts.accepted_and_done_soon) } };
-            (page::notice(NoticeKind::Success, &said))
+            (told(visit, action.label(visit.visitor.texts), false))
         }
     }
+}
+
+/// The result of the action before the page of an ad. What has failed, and what is sold, says the page itself.
+pub(super) fn done_with(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
+    let texts = visit.visitor.texts;
+    let is_over = report.unfinished.is_empty();
+    let has_failed = is_over && matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive);
+    html! {
+        @match visit.parameter("done") {
+            Some(SAVED) => {
+                @let said = if ad.content.visible() { texts.saved } else { texts.saved_as_draft };
+                (page::notice(NoticeKind::Success, &html! { p { (said) } }))
+            }
+            done => @if let Some(action) = done.and_then(AdAction::from_name) {
+                @if action != AdAction::Sold && !has_failed { (told(visit, action.label(texts), is_over)) }
+            }
+        }
+        @if let Some(version) = versions::restored(visit).filter(|_| !has_failed) { (told(visit, &version, is_over)) }
+    }
+}
+
+fn told(visit: &Visit, what: &str, is_over: bool) -> Markup {
+    let texts = visit.visitor.texts;
+    let how = if is_over { texts.accepted_and_done } else { texts.accepted_and_done_soon };
+    page::notice(NoticeKind::Success, &html! { p { strong { (what) } ": " (how) } })
 }
 
 pub(super) fn button(visit: &Visit, action: AdAction, source_id: &str, dealer_code: &str, class: &str) -> Markup {

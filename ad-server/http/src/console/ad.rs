@@ -2,8 +2,8 @@
 
 use ad_core::{
     model::{
-        Ad, AdPromotions, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, LATEST_ENTRIES, MAX_LIMIT, Page,
-        Quality, StatusReport, WhoActs,
+        Ad, AdPromotions, AdState, AdStatus, ChannelReport, ChannelStatus, ImageReport, ImageStatus, LATEST_ENTRIES,
+        MAX_LIMIT, Page, Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
 };
@@ -11,9 +11,9 @@ use maud::{Markup, html};
 
 use super::{
     act::{self, AdAction, AdKey},
-    badges, editor,
+    badges, editor, form, named,
     page::{self, Section},
-    photos as uploads, preview, prices, publish, quality, show, timeline, versions,
+    photos as uploads, preview, prices, publish, quality, show, timeline,
     visitor::{PageResult, Visit},
     words::channel_in_swedish,
 };
@@ -36,8 +36,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let sale = act::sale(&visit, ad).await?;
     let main = html! {
         div data-source-id=(ad.source_id) {
-            (act::done(&visit))
-            (versions::restored(&visit))
+            div #done data-live { (act::done_with(&visit, ad, &report)) }
             div #sale data-live { (sale) }
             div.heading {
                 div {
@@ -72,14 +71,15 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 /// What the visitor may do with the ad. A rule that forbids it is explained by the answer.
 fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let is_deleted = ad.state == AdState::Deleted;
+    let needs_retry = matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive)
+        || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     let offered: &[AdAction] = match (is_deleted, ad.content.visible()) {
         (true, _) => &[],
         (false, true) => &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Sold],
         // Published by a page of its own.
-        (false, false) => &[AdAction::Retry, AdAction::Delete],
+        (false, false) if needs_retry => &[AdAction::Retry, AdAction::Delete],
+        (false, false) => &[AdAction::Delete],
     };
-    let needs_retry = matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive)
-        || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     html! {
         div.actions #actions data-live {
             (publish::link(visit, ad))
@@ -131,7 +131,10 @@ fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
     html! {
         div.channel {
             h3 { (texts.market(channel.marketplace)) " " (badges::channel_status(texts, channel.status)) }
-            p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status, channel.code))) }
+            @let is_listed = channel.status != ChannelStatus::NotListed;
+            @if is_listed || channel.code.is_some() {
+                p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status, channel.code))) }
+            }
             @if channel.who_acts != WhoActs::Nobody {
                 p {
                     strong { (texts.who_acts(channel.who_acts)) ": " }
@@ -145,7 +148,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
             @if let Some(next) = channel.next_attempt {
                 p.faint { (texts.attempts) ": " (channel.attempts) ". " (texts.next_attempt) " " (page::time(next)) }
             }
-            @if let Some(id) = &channel.listing_id { p.faint { (texts.listing) " " code { (id) } } }
+            @if let Some(id) = channel.listing_id.as_ref().filter(|_| is_listed) { p.faint { (texts.listing) " " code { (id) } } }
         }
     }
 }
@@ -154,23 +157,21 @@ fn facts(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let texts = visit.visitor.texts;
     let category = ad.category().map_or_else(
         || ad.category_id.to_string(),
-        |category| category.vehicle_type.map_or_else(|| category.name.to_owned(), str::to_owned),
+        |category| form::named(visit.visitor.language, category.name).to_owned(),
     );
     html! {
         section.panel aria-labelledby="facts-heading" {
             h2 #facts-heading { (texts.details) }
             dl {
                 dt { (texts.source_id) } dd { code { (ad.source_id) } }
-                dt { (texts.dealer) } dd { (ad.dealer_code) }
+                dt { (texts.dealer) } dd { (named::dealer_name(visit, &ad.dealer_code)) }
                 dt { (texts.vehicle_type) } dd { (category) }
                 @if let Some(plate) = ad.content.registration_number() { dt { (texts.plate) } dd { span.plate { (plate) } } }
                 dt { (texts.price) } dd { (show::price(texts, &ad.content)) }
                 dt { (texts.visible) } dd { (if ad.content.visible() { texts.yes } else { texts.no }) }
-                dt { (texts.api_version) } dd { (ad.api_version.name()) }
                 dt { (texts.created) } dd { (page::time(ad.created)) }
                 dt { (texts.updated) } dd { (page::time(ad.updated)) }
                 dt { (texts.photos) } dd { (report.images.len()) }
-                dt { "Id" } dd { code { (ad.id) } }
             }
         }
     }

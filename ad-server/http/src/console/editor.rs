@@ -13,7 +13,7 @@ use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value};
 
 use super::{
-    act::AdKey,
+    act::{AdKey, SAVED},
     form::{
         AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
     },
@@ -83,10 +83,13 @@ struct Editor {
     conflicts: Vec<Difference>,
     /// Fields that somebody else has changed meanwhile, and whose new values the form has taken.
     taken: Vec<String>,
+    /// The title of the ad of which a new one is a copy.
+    copy_of: Option<String>,
 }
 
 struct Edited {
     source_id: String,
+    title: String,
     dealer_code: String,
     revision: i64,
     is_visible: bool,
@@ -106,22 +109,28 @@ struct SentForm {
 pub(super) async fn new(visit: Visit) -> PageResult {
     let Some(vehicle_type) = visit.parameter("type") else { return Ok(choice(&visit)) };
     let category = creatable(vehicle_type)?;
-    let values = match AdKey::of(&visit.query) {
+    match AdKey::of(&visit.query) {
         Some(_) => copied(&visit, category).await?,
-        None => FormValues::default(),
-    };
-    Editor::new(category, values, Wanted::Check).page(&visit).await
+        None => Editor::new(category, FormValues::default(), Wanted::Check),
+    }
+    .page(&visit)
+    .await
 }
 
-/// What the form of a new ad has of another ad: all but its source id.
-async fn copied(visit: &Visit, category: &'static Category) -> Result<FormValues, ApiError> {
+/// The form of a new ad with what another ad has, but for its source id. A copy of an ad that still is there is about another vehicle.
+async fn copied(visit: &Visit, category: &'static Category) -> Result<Editor, ApiError> {
     let (shown, of_ad) = read(visit).await?;
     if of_ad.id != category.id {
         return Err(ServiceError::NotFound.into());
     }
+    let is_other = shown.ad.state != AdState::Deleted;
     let mut fields = shown.ad.content.fields().clone();
-    fields.insert("dealer_code".to_owned(), shown.ad.dealer_code.into());
-    Ok(FormValues::of_ad(&fields, category, true))
+    fields.insert("dealer_code".to_owned(), shown.ad.dealer_code.clone().into());
+    if let Some(Value::Object(of_vehicle)) = fields.get_mut("category_fields").filter(|_| is_other) {
+        of_vehicle.retain(|name, _| !matches!(name.as_str(), "registration_number" | "vin"));
+    }
+    let copy_of = is_other.then(|| show::title(&shown.ad).to_owned());
+    Ok(Editor { copy_of, ..Editor::new(category, FormValues::of_ad(&fields, category, true), Wanted::Check) })
 }
 
 /// The link to the form of a new ad that begins as this one.
@@ -335,8 +344,8 @@ fn to_next(visit: &Visit, Accepted { ad, .. }: &Accepted, wanted: Wanted) -> Res
 }
 
 fn next(source_id: &str, dealer_code: &str, wanted: Wanted) -> String {
-    let path = if wanted == Wanted::Publish { "/ad/publish" } else { "/ad" };
-    format!("{path}?{}", AdKey::query(source_id, dealer_code))
+    let key = AdKey::query(source_id, dealer_code);
+    if wanted == Wanted::Publish { format!("/ad/publish?{key}") } else { format!("/ad?{key}&done={SAVED}") }
 }
 
 /// The choice of the type of a new ad.
@@ -360,6 +369,7 @@ impl Edited {
         let pictures = ad.image_refs.iter().map(|image| (image.url.clone(), show::rendition(visit, image, 320).into()));
         Self {
             source_id: ad.source_id.clone(),
+            title: show::title(ad).to_owned(),
             dealer_code: ad.dealer_code.clone(),
             revision: tag.revision,
             is_visible: ad.content.visible(),
@@ -388,6 +398,7 @@ impl Editor {
             registered: Vec::new(),
             conflicts: Vec::new(),
             taken: Vec::new(),
+            copy_of: None,
         }
     }
 
@@ -508,7 +519,7 @@ impl Editor {
         let currency = dealers.first().map(|(dealer, _)| dealer.currency.clone()).unwrap_or_default();
         let salespersons: Vec<_> = dealers.iter().flat_map(|(dealer, _)| dealer.salespersons.iter().cloned()).collect();
         let codes: Vec<_> = match access {
-            Access::Group(_) => dealers.iter().map(|(dealer, _)| dealer.code.clone()).collect(),
+            Access::Group(_) => dealers.iter().map(|(dealer, _)| (dealer.code.clone(), dealer.name.clone())).collect(),
             Access::Dealer(_) | Access::Operator => Vec::new(),
         };
         let errors = self.errors(visit);
@@ -536,7 +547,7 @@ impl Editor {
         };
         let (title, action) = if let Some(edited) = &self.edited {
             let key = AdKey::query(&edited.source_id, &edited.dealer_code);
-            (format!("{} {}", texts.edit, edited.source_id), format!("/ad/edit?{key}"))
+            (format!("{}: {}", texts.edit, edited.title), format!("/ad/edit?{key}"))
         } else {
             let vehicle_type = self.category.vehicle_type.unwrap_or_default();
             let name = named(visitor.language, self.category.name);
@@ -544,6 +555,7 @@ impl Editor {
         };
         let content = html! {
             div.heading { h1 { (title) } }
+            @if let Some(copied) = &self.copy_of { p.lead { (texts.copy_of) " " strong { (copied) } } }
             form.ad-form method="post" action=(visitor.address(&action)) novalidate data-check data-draft=(action)
                 data-scope=(access.name()) data-sign-in=(visitor.address("/sign-in")) data-words=(texts.form_words()) {
                 div { (form.inputs()) }
@@ -622,7 +634,7 @@ impl Editor {
                 }
                 FormOutcome::Conflict => {
                     @let paths: Vec<_> = self.conflicts.iter().map(|conflict| conflict.path.clone()).collect();
-                    @let text = html! { h2 { (texts.not_saved) } p { (texts.choose_values) ": " (names(&paths)) "." } };
+                    @let text = html! { h2 { (texts.not_saved) } p { (texts.choose_values) ": " (form.links(&paths)) "." } };
                     (page::notice(NoticeKind::Error, &text))
                 }
             }

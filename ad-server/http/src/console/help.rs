@@ -21,7 +21,7 @@ struct Task {
     steps: &'static [Both],
 }
 
-const TASKS: [Task; 5] = [
+const TASKS: [Task; 6] = [
     Task {
         id: "publish",
         name: ("Publish a car", "Publicera en bil"),
@@ -108,6 +108,24 @@ const TASKS: [Task; 5] = [
             (
                 "Failed: correct what the page names, such as a photo, with Edit. Then choose Retry.",
                 "Misslyckad: rätta det som sidan nämner, till exempel ett foto, med Ändra. Välj sedan Försök igen.",
+            ),
+        ],
+    },
+    Task {
+        id: "promote",
+        name: ("Be seen more", "Synas mer"),
+        steps: &[
+            (
+                "Bump: the ad appears as new again, at the top of lists by age.",
+                "Förnya: annonsen visas som ny igen, överst i listor efter ålder.",
+            ),
+            (
+                "Pole position: the ad appears before others on the primary marketplace for 3 days.",
+                "Toppläge: annonsen visas före andra på den primära marknadsplatsen i 3 dagar.",
+            ),
+            (
+                "Each says what it costs before you order it. Under Schedules, choose days on which ads are bumped by themselves.",
+                "Var och en säger vad den kostar innan du beställer. Välj under Scheman dagar då annonser förnyas av sig själva.",
             ),
         ],
     },
@@ -247,7 +265,7 @@ mod tests {
     /// The words of buttons that a step names are those of the buttons.
     #[test]
     fn steps_name_buttons_as_they_are_named() {
-        let buttons: [(&str, &[Text]); 5] = [
+        let buttons: [(&str, &[Text]); 6] = [
             (
                 "publish",
                 &[|texts| texts.new_ad, |texts| texts.save_draft, |texts| texts.publish, |texts| texts.status_live],
@@ -256,6 +274,7 @@ mod tests {
             ("sold", &[|texts| texts.sold, |texts| texts.hide_ad]),
             ("undo", &[|texts| texts.unsold, |texts| texts.restore_version, |texts| texts.copy_ad]),
             ("not-live", &[|texts| texts.retry, |texts| texts.edit, |texts| texts.status_waiting]),
+            ("promote", &[|texts| texts.bump, |texts| texts.pole_position, |texts| texts.schedules]),
         ];
         for (task, (id, names)) in TASKS.iter().zip(buttons) {
             assert_eq!(task.id, id);

@@ -23,7 +23,7 @@ pub(super) const AT_ONCE: usize = 16;
 
 /// Ads by dealer code and source id, as far as the visitor sees them.
 #[derive(Debug, Default)]
-pub(super) struct NamedAds(HashMap<(String, String), Ad>);
+pub(super) struct NamedAds(HashMap<(String, String), Option<Ad>>);
 
 impl NamedAds {
     /// Reads ads by dealer code and source id.
@@ -32,27 +32,34 @@ impl NamedAds {
         let read = |key: (String, String)| async move {
             let target = Target::from(&key.1).of_dealer(Some(&key.0));
             let found = found(service.read_without_log(scope, target).await)?;
-            Ok::<_, ApiError>(found.map(|found| (key, found.ad)))
+            Ok::<_, ApiError>((key, found.map(|found| found.ad)))
         };
         let mut reads = stream::iter(wanted).map(read).buffer_unordered(AT_ONCE);
         let mut ads = HashMap::new();
         while let Some(read) = reads.next().await {
-            ads.extend(read?);
+            ads.extend([read?]);
         }
         Ok(Self(ads))
     }
 
-    /// An ad by title and plate, with a link to its page; by its source id if it is gone.
+    fn get(&self, dealer_code: &str, source_id: &str) -> Option<&Option<Ad>> {
+        self.0.get(&(dealer_code.to_owned(), source_id.to_owned()))
+    }
+
+    /// An ad by title and plate, with a link to its page; by its source id if it was not read, and without a link if it is gone.
     pub(super) fn link(&self, visit: &Visit, dealer_code: &str, source_id: &str) -> Markup {
-        let ad = self.0.get(&(dealer_code.to_owned(), source_id.to_owned()));
-        ad.map_or_else(|| html! { code { (source_id) } }, |ad| link(&visit.visitor, ad))
+        match self.get(dealer_code, source_id) {
+            Some(Some(ad)) => link(&visit.visitor, ad),
+            Some(None) => html! { code { (source_id) } },
+            None => html! { a href=(address(&visit.visitor, source_id, dealer_code)) { (source_id) } },
+        }
     }
 }
 
 impl NamedAds {
     /// An ad by photo, title, plate and price.
     pub(super) fn described(&self, visit: &Visit, dealer_code: &str, source_id: &str) -> Markup {
-        let Some(ad) = self.0.get(&(dealer_code.to_owned(), source_id.to_owned())) else {
+        let Some(Some(ad)) = self.get(dealer_code, source_id) else {
             return html! { code { (source_id) } };
         };
         html! {
@@ -75,10 +82,15 @@ pub(super) fn found<T>(read: Result<T, ServiceError>) -> Result<Option<T>, Servi
     }
 }
 
+/// The page of an ad.
+fn address(visitor: &Visitor, source_id: &str, dealer_code: &str) -> String {
+    visitor.address(&format!("/ad?{}", AdKey::query(source_id, dealer_code)))
+}
+
 /// An ad by title and plate, with a link to its page.
 pub(super) fn link(visitor: &Visitor, ad: &Ad) -> Markup {
     html! {
-        a href=(visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (show::title(ad)) }
+        a href=(address(visitor, &ad.source_id, &ad.dealer_code)) { (show::title(ad)) }
         (plate(&ad.content))
     }
 }
@@ -91,11 +103,8 @@ fn plate(content: &Content) -> Markup {
 pub(super) fn money(language: Language, amount: Amount, currency: &str) -> String {
     #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53 hundredths")]
     let text = show::money(amount.hundredths().max(0) as f64 / 100.0);
-    match (language, currency) {
-        (Language::Swedish, "SEK") => format!("{} kr", text.replace('.', ",")),
-        (Language::Swedish, _) => format!("{} {currency}", text.replace('.', ",")),
-        (Language::English, _) => format!("{text} {currency}"),
-    }
+    let text = if language == Language::Swedish { text.replace('.', ",") } else { text };
+    format!("{text} {}", language.texts().currency(currency))
 }
 
 /// What something costs; a word where it is free.
@@ -192,6 +201,18 @@ pub(super) fn dealer(visit: &Visit, named: Option<&str>) -> Result<std::sync::Ar
     let dealers = visit.visitor.context.service.dealers_in(&visit.caller.scope);
     let wanted = dealers.into_iter().find(|dealer| named.is_none_or(|code| dealer.code == code));
     wanted.ok_or_else(|| ServiceError::NotFound.into())
+}
+
+/// The name of a dealer; its code where the visitor has no such dealer.
+pub(super) fn dealer_name(visit: &Visit, code: &str) -> String {
+    dealer(visit, Some(code)).map_or_else(|_| code.to_owned(), |dealer| dealer.name.clone())
+}
+
+/// What a scope is called: a dealer by its name, a group by its code.
+pub(super) fn scope_name(visitor: &Visitor, scope: &Access) -> String {
+    let dealers =
+        if matches!(scope, Access::Dealer(_)) { visitor.context.service.dealers_in(scope) } else { Vec::new() };
+    dealers.first().map_or_else(|| scope.name().to_owned(), |dealer| dealer.name.clone())
 }
 
 /// Whether the visitor has several dealers.

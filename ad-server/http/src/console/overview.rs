@@ -101,7 +101,7 @@ fn by_status(visit: &Visit, summary: &Summary, live_without_photos: u64) -> Mark
                             }
                         }
                     } @else {
-                        p.help { (texts.what_to_do(status)) }
+                        p.help { @if ads > 0 { (texts.what_to_do(status)) } }
                     }
                 }
             }
@@ -131,7 +131,7 @@ fn failures(visit: &Visit, named: &NamedAds, counts: &[StatusCount], with_failur
                         strong { (number(ads)) " " (if ads == 1 { texts.ad_one } else { texts.ads }) ": " (texts.failure(code)) }
                     }
                     br;
-                    (texts.who_acts(who)) ": " (texts.what_helps(code)) " " (show::code(visit, code))
+                    (texts.who_acts(who)) ": " (texts.what_helps(code)) " " (show::explained(visit, code))
                     ul.chips {
                         @for ad in with_failure.iter().filter(|ad| ad.code == Some(code)) {
                             li { (named.link(visit, &ad.dealer_code, &ad.source_id)) }

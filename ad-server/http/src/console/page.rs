@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use super::{
     assets::{MODULE, STYLESHEET},
+    named,
     texts::{Language, Texts},
     visitor::{Visit, Visitor},
 };
@@ -268,7 +269,7 @@ fn account(visitor: &Visitor, caller: &Caller) -> Markup {
             span.unseen { (texts.signed_in_as) " " }
             span.scope { (scope) " " }
             // The scope of operators is everything.
-            @if caller.scope != Access::Operator { strong { (caller.scope.name()) } }
+            @if caller.scope != Access::Operator { strong { (named::scope_name(visitor, &caller.scope)) } }
             @if let Some(label) = &caller.label { " " span.faint { (label) } }
         }
         form method="post" action=(visitor.address("/sign-out")) data-sign-out {
@@ -365,8 +366,26 @@ pub(super) fn paging(
 
 /// A table that scrolls, with a name for those who do not see it.
 pub(super) fn table<const N: usize>(name: &str, header: [&str; N], rows: impl Iterator<Item = Markup>) -> Markup {
+    table_of(name, header, rows, false)
+}
+
+/// A table whose rows are cards on a phone. A cell says in `data-name` what it is, unless that is plain.
+pub(super) fn stacked_table<const N: usize>(
+    name: &str,
+    header: [&str; N],
+    rows: impl Iterator<Item = Markup>,
+) -> Markup {
+    table_of(name, header, rows, true)
+}
+
+fn table_of<const N: usize>(
+    name: &str,
+    header: [&str; N],
+    rows: impl Iterator<Item = Markup>,
+    is_stacked: bool,
+) -> Markup {
     html! {
-        div.scrolls tabindex="0" role="region" aria-label=(name) {
+        div.scrolls.stacked[is_stacked] tabindex="0" role="region" aria-label=(name) {
             table {
                 thead { tr { @for title in header { th { (title) } } } }
                 tbody { @for row in rows { tr { (row) } } }

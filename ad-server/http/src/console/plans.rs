@@ -1,10 +1,12 @@
 //! One change of many ads: the selection, the preview of what changes in each, and how far it is. Each is a stock plan, which goes on when
 //! the page is left.
 
+use std::borrow::Cow;
+
 use ad_core::{
     model::{
-        AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content, OutcomeCounts,
-        Page, PlanOptions, PlanState, PlannedChange, StockPlan,
+        Ad, AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content,
+        OutcomeCounts, Page, PlanOptions, PlanState, PlannedChange, StockPlan,
     },
     service::{Access, BulkChange, ServiceError, StockPlanError, Target},
     violation::Code,
@@ -12,7 +14,7 @@ use ad_core::{
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
 use poem::http::StatusCode;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value};
 use url::form_urlencoded;
 use uuid::Uuid;
 
@@ -83,8 +85,7 @@ pub(super) async fn create(visit: Visit) -> PageResult {
         },
     };
     // Who has ticked each ad means it.
-    let ticked = visit.form.iter().filter(|(name, _)| name == "ad").count() as u64;
-    let most_removals = visit.field("matching").is_none().then_some(ticked);
+    let most_removals = visit.field("matching").is_none().then(|| ticked(&visit));
     let options = PlanOptions { most_removals, ..PlanOptions::default() };
     let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await?;
     if change == Change::Sold {
@@ -92,6 +93,11 @@ pub(super) async fn create(visit: Visit) -> PageResult {
         console.database.add_sold_plan(plan.id, console.clock.now()).await.map_err(ServiceError::from)?;
     }
     Ok(visit.visitor.redirect(&format!("/plan?id={}", plan.id)))
+}
+
+/// The number of ads that were ticked.
+fn ticked(visit: &Visit) -> u64 {
+    visit.form.iter().filter(|(name, _)| name == "ad").count() as u64
 }
 
 /// The ads that were ticked, or all that match; `None` if there are none.
@@ -142,10 +148,13 @@ fn price_change(visit: &Visit) -> Option<Result<BulkChange, &'static str>> {
 fn price_form(visit: &Visit, wrong: Option<&str>) -> poem::Response {
     let texts = visit.visitor.texts;
     let value = |name: &str| visit.field(name).unwrap_or_default();
+    // Buyers are used to round prices.
+    let round = visit.field("round").unwrap_or("100");
     let selected = ["ad", "matching"];
+    let ticked = ticked(visit);
     let content = html! {
         div.panel {
-            h1 { (texts.change_price) }
+            h1 { (texts.change_price) @if ticked > 0 { " (" (number(ticked)) " " (if ticked == 1 { texts.ad_one } else { texts.ads }) ")" } }
             @if let Some(wrong) = wrong { (page::notice(NoticeKind::Error, &html! { p { (wrong) } })) }
             p.lead { (texts.change_price_does) }
             form method="post" action=(visit.visitor.address("/bulk")) {
@@ -169,11 +178,12 @@ fn price_form(visit: &Visit, wrong: Option<&str>) -> poem::Response {
                         label for="round" { (texts.round_to) }
                         select #round name="round" {
                             @for step in ["", "10", "100", "500", "1000"] {
-                                option value=(step) selected[value("round") == step] { @if step.is_empty() { (texts.no_rounding) } @else { (step) } }
+                                option value=(step) selected[round == step] { @if step.is_empty() { (texts.no_rounding) } @else { (step) } }
                             }
                         }
                     }
                     button.primary { (texts.preview_changes) }
+                    a.button href=(visit.visitor.address("/stock")) { (texts.cancel) }
                 }
                 p.help { (texts.change_by_help) }
             }
@@ -214,12 +224,12 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let page = Page { limit: SHOWN, offset };
     let kind = visit.parameter("kind").and_then(ChangeKind::from_name);
     let changes = plans.changes(access, id, &ChangeQuery { kind, outcome: None, source_id: None, page }).await?;
-    let titles = titles(&visit, &changes.rows).await?;
+    let ads = ads(&visit, &changes.rows).await?;
     let mut lowest = Vec::new();
     for change in &changes.rows {
         lowest.push(lowest_price(&visit, change).await?);
     }
-    let rows = changes.rows.iter().zip(&titles).zip(&lowest);
+    let rows = changes.rows.iter().zip(&ads).zip(&lowest);
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
     let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
@@ -229,7 +239,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         div.heading {
             div {
                 p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-                h1 { (texts.preview_of_changes) }
+                h1 #title data-live { (if plan.state == PlanState::Applied { texts.changes_made } else { texts.preview_of_changes }) }
             }
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }
@@ -237,12 +247,12 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         div.panel #changes data-live {
             (kinds(&visit, &plan, kind, &linked))
             @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
-            div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
+            div.scrolls.stacked tabindex="0" role="region" aria-label=(texts.changed) {
                 table {
                     thead { tr {
                         th scope="col" { (texts.ad) } th scope="col" { (texts.changed) } th scope="col" { (texts.lowest_30_days) } th scope="col" { (texts.status) }
                     } }
-                    tbody { @for ((change, title), lowest) in rows { (row(&visit, change, title, lowest.as_deref())) } }
+                    tbody { @for ((change, ad), lowest) in rows { (row(&visit, change, ad.as_ref(), lowest.as_deref())) } }
                 }
             }
             (page::paging(&visit, "/plan", &paged, page, changes.rows.len(), Total::Exactly(changes.count)))
@@ -295,6 +305,7 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
             }
         }
         @if !file.is_empty() && (invalid > 0 || plan.state == PlanState::Refused) { p.help { (texts.plan_invalid_stay) } }
+        @if plan.state == PlanState::Ready && !file.is_empty() && sum(plan, ChangeKind::Create) > 0 { p { strong { (texts.plan_publishes) } } }
         @if plan.state == PlanState::Ready && wanted > 0 {
             form method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
                 @if guard.exceeded {
@@ -408,30 +419,35 @@ fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
     html! { span.faint { (parts.join(", ")) } }
 }
 
-/// The titles of the ads of changes; the source id of one that has none.
-async fn titles(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<String>, ApiError> {
+/// The ads of changes, as far as they are stored.
+async fn ads(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<Option<Ad>>, ApiError> {
     let ids: Vec<_> = changes.iter().filter_map(|change| change.source_id.clone()).collect();
     if ids.is_empty() {
-        return Ok(changes.iter().map(|_| String::new()).collect());
+        return Ok(changes.iter().map(|_| None).collect());
     }
     let filters = [AdFilter::SourceId(ids)];
     let query = AdQuery { page: Page { limit: 2 * SHOWN, offset: 0 }, ..AdQuery::oldest_first(&filters) };
     let ads = visit.visitor.context.service.list(&visit.caller.scope, None, query).await?.rows;
-    let title = |change: &PlannedChange| {
-        let is_its = |ad: &ad_core::model::Ad| {
+    let of = |change: &PlannedChange| {
+        let is_its = |ad: &Ad| {
             Some(&ad.source_id) == change.source_id.as_ref() && Some(&ad.dealer_code) == change.dealer_code.as_ref()
         };
-        let ad = ads.iter().map(|listed| &listed.ad).find(|ad| is_its(ad));
-        let new = |pointer: &str| details_of(change, pointer).and_then(Value::as_str);
-        if let (None, Some(title)) = (ad, new("/title")) {
-            let plate = new("/category_fields/registration_number").map(|plate| format!(" · {plate}"));
-            return format!("{title}{}", plate.unwrap_or_default());
-        }
-        let plate = ad.and_then(|ad| ad.content.registration_number()).map(|plate| format!(" · {plate}"));
-        let title = ad.map_or_else(|| change.source_id.clone().unwrap_or_default(), |ad| show::title(ad).to_owned());
-        format!("{title}{}", plate.unwrap_or_default())
+        ads.iter().map(|listed| &listed.ad).find(|ad| is_its(ad)).cloned()
     };
-    Ok(changes.iter().map(title).collect())
+    Ok(changes.iter().map(of).collect())
+}
+
+/// The title and plate of the ad of a change, or else its source id.
+fn title(change: &PlannedChange, ad: Option<&Ad>) -> String {
+    let new = |pointer: &str| details_of(change, pointer).and_then(Value::as_str);
+    let (title, plate) = match ad {
+        Some(ad) => (Some(show::title(ad)), ad.content.registration_number()),
+        None => {
+            (new("/title").or(change.source_id.as_deref()), new("/category_fields/registration_number").map(Cow::from))
+        }
+    };
+    let title = title.unwrap_or_default();
+    plate.map_or_else(|| title.to_owned(), |plate| format!("{title} · {plate}"))
 }
 
 /// The lowest price of the last 30 days, with which the law has a reduction compared, for a change of prices.
@@ -443,13 +459,15 @@ async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<St
     };
     let target = Target::from(source_id).of_dealer(change.dealer_code.as_deref());
     let history = visit.visitor.context.service.prices(&visit.caller.scope, target).await?;
-    Ok(history
-        .lowest_30_days
-        .map(|price| format!("{} {}", show::money(price.amount.as_f64().unwrap_or_default()), price.currency)))
+    let lowest = history.lowest_30_days;
+    Ok(lowest.map(|price| show::amount(visit.visitor.texts, &price.amount, &price.currency)))
 }
 
-fn row(visit: &Visit, change: &PlannedChange, title: &str, lowest: Option<&str>) -> Markup {
+fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&str>) -> Markup {
     let texts = visit.visitor.texts;
+    let title = title(change, ad);
+    let brand = change.details.fields.iter().find(|field| field.pointer == "/category_fields/brand");
+    let value = |pointer: &str, brand: Option<&Value>, of: &Value| value(visit, ad, brand, pointer, of);
     let (source_id, dealer) =
         (change.source_id.as_deref().unwrap_or_default(), change.dealer_code.as_deref().unwrap_or_default());
     html! {
@@ -467,12 +485,12 @@ fn row(visit: &Visit, change: &PlannedChange, title: &str, lowest: Option<&str>)
                     ChangeKind::Unchanged => span.faint { (texts.plan_unchanged) },
                     ChangeKind::Create => {
                         span.badge.well { (texts.plan_new_ad) }
-                        @if let Some(price) = details_of(change, "/price") { " " (value(visit, "/price", price)) }
+                        @if let Some(price) = details_of(change, "/price") { " " (value("/price", None, price)) }
                         @if let Some(other) = &change.details.links_to { p { (texts.plan_same_plate) " " (other) } }
                     },
                     ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
                     _ => @for field in &change.details.fields {
-                        p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(visit, &field.pointer, &field.from)) " → " strong { (value(visit, &field.pointer, &field.to)) } }
+                        p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(&field.pointer, brand.map(|brand| &brand.from), &field.from)) " → " strong { (value(&field.pointer, brand.map(|brand| &brand.to), &field.to)) } }
                     },
                 }
             }
@@ -536,24 +554,12 @@ fn wrong(visit: &Visit, change: &PlannedChange, error: &ChangeError) -> Markup {
 }
 
 /// A value before or after a change, in the words of the pages.
-fn value(visit: &Visit, pointer: &str, of: &Value) -> Markup {
-    let texts = visit.visitor.texts;
-    match (pointer, of) {
-        ("/price", value) => {
-            let content = Content::from(Map::from_iter([("price".to_owned(), value.clone())]));
-            show::price(texts, &content)
-        }
-        (_, Value::Bool(is)) => html! { (if *is { texts.yes } else { texts.no }) },
-        (_, Value::Null) => html! { "–" },
-        (_, Value::String(text)) => html! { (text) },
-        (_, Value::Object(measure)) if measure.contains_key("unit") && measure.contains_key("value") => {
-            html! { (value(visit, pointer, &measure["value"])) " " (value(visit, pointer, &measure["unit"])) }
-        }
-        (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
-            html! { (items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")) }
-        }
-        (_, value) => html! { (json!(value)) },
+fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, pointer: &str, of: &Value) -> Markup {
+    if pointer == "/price" {
+        let content = Content::from(Map::from_iter([("price".to_owned(), of.clone())]));
+        return show::price(visit.visitor.texts, &content);
     }
+    html! { (show::value(visit, ad, brand, &pointer.trim_start_matches('/').replace('/', "."), of)) }
 }
 
 /// The query of the page that all matching ads are found by.

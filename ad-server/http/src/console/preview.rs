@@ -7,7 +7,7 @@ use ad_core::{
 };
 use maud::{Markup, html};
 
-use super::{show, visitor::Visit};
+use super::{named, show, visitor::Visit};
 
 /// A way in which the preview shows the ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ fn preview(visit: &Visit, ad: &Ad, shape: PreviewKind, place: usize) -> Markup {
         PreviewKind::On(Market::Secondary) => "secondary",
         PreviewKind::Phone => "phone",
     };
-    let facts = show::facts(&ad.content);
+    let facts = show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value));
     let place_of_ad = ad.content.text("location.zipcode");
     html! {
         article class={ "preview preview-" (class) " preview-" (place) } {
@@ -69,7 +69,7 @@ fn preview(visit: &Visit, ad: &Ad, shape: PreviewKind, place: usize) -> Markup {
                 }
                 @if let Some(place) = place_of_ad { p.faint { (place) } }
                 @if let Some(body) = ad.content.text("body") { p.body { (body) } }
-                p.faint { (ad.image_refs.len()) " " (if ad.image_refs.len() == 1 { texts.photo_one } else { texts.photos_many }) " · " (ad.dealer_code) }
+                p.faint { (ad.image_refs.len()) " " (if ad.image_refs.len() == 1 { texts.photo_one } else { texts.photos_many }) " · " (named::dealer_name(visit, &ad.dealer_code)) }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The prices of an ad over time: a chart, and what they say about a reduction.
 
 use ad_core::{
-    model::{AppliedPrice, Price, PriceHistory, Timestamp},
+    model::{PriceHistory, Timestamp},
     prices,
 };
 use maud::{Markup, html};
@@ -22,9 +22,9 @@ pub(super) fn section(texts: &Texts, history: &PriceHistory, now: Timestamp) -> 
             h2 { (texts.price_history) }
             @if history.history.len() > 1 { (chart(texts, history, now)) }
             dl {
-                @if let Some(lowest) = &history.lowest_30_days { dt { (texts.lowest_30_days) } dd { (applied(lowest)) } }
+                @if let Some(lowest) = &history.lowest_30_days { dt { (texts.lowest_30_days) } dd { (show::amount(texts, &lowest.amount, &lowest.currency)) } }
                 @if let Some(reference) = history.reduction.as_ref().and_then(|reduction| reduction.reference.as_ref()) {
-                    dt { (texts.reference_price) } dd { (applied(reference)) }
+                    dt { (texts.reference_price) } dd { (show::amount(texts, &reference.amount, &reference.currency)) }
                 }
             }
             details #price-table {
@@ -35,7 +35,7 @@ pub(super) fn section(texts: &Texts, history: &PriceHistory, now: Timestamp) -> 
                         @for period in history.history.iter().rev() {
                             tr {
                                 td { (page::time(period.since)) }
-                                td.number { @for price in &period.price { (amount(price)) " " code.faint { (price.kind) } br; } }
+                                td.number { @for price in &period.price { (show::amount(texts, &price.amount, &price.currency)) " " code.faint { (price.kind) } br; } }
                             }
                         }
                     }
@@ -43,14 +43,6 @@ pub(super) fn section(texts: &Texts, history: &PriceHistory, now: Timestamp) -> 
             }
         }
     }
-}
-
-fn applied(price: &AppliedPrice) -> String {
-    format!("{} {}", show::money(price.amount.as_f64().unwrap_or_default()), price.currency)
-}
-
-fn amount(price: &Price) -> String {
-    format!("{} {}", show::money(price.amount.as_f64().unwrap_or_default()), price.currency)
 }
 
 /// The price that applied at each time, as steps from zero to the highest.

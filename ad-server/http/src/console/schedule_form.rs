@@ -15,6 +15,7 @@ use serde_json::{Map, Number, Value, json};
 
 use super::{
     account::kind_of,
+    form::named as named_value,
     named::{self, NamedAds},
     page::{self, NoticeKind, Section},
     schedule_words::{ORDERS, Selection, summary, weekday},
@@ -382,9 +383,9 @@ fn which(visit: &Visit, fields: &Fields) -> Markup {
                     label for="category" { (texts.vehicle_type) }
                     select #category name="category" {
                         option value="" { (texts.all) }
-                        @for (vehicle_type, known) in categories::typed() {
+                        @for (_, known) in categories::typed() {
                             @let id = known.id.to_string();
-                            option value=(id) selected[id == *category] { (vehicle_type.replace('_', " ")) }
+                            option value=(id) selected[id == *category] { (named_value(visit.visitor.language, known.name)) }
                         }
                     }
                 }

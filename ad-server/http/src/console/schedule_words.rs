@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{
     account::kind_of,
-    named::{self, money},
+    form::named,
+    named::{dealer, is_group, money},
     page::Text,
-    texts::Texts,
+    texts::{Language, Texts},
     visitor::Visit,
 };
 
@@ -87,13 +88,14 @@ impl Selection {
 }
 
 /// The type of vehicle of a category.
-fn vehicle_type(category: &str) -> String {
+fn vehicle_type(language: Language, category: &str) -> &str {
     let found = categories::typed().find(|(_, known)| known.id.to_string() == category);
-    found.map_or_else(|| category.to_owned(), |(vehicle_type, _)| vehicle_type.replace('_', " "))
+    found.map_or(category, |(_, known)| named(language, known.name))
 }
 
 /// Which ads, in words.
-fn which(texts: &Texts, rules: &PromotionRules) -> String {
+fn which(language: Language, rules: &PromotionRules) -> String {
+    let texts = language.texts();
     let Some(selection) = Selection::of(&rules.select) else { return texts.own_selection.to_owned() };
     if !selection.source_id.is_empty() {
         return format!("{} {}", texts.one_ad, selection.source_id);
@@ -103,7 +105,7 @@ fn which(texts: &Texts, rules: &PromotionRules) -> String {
         None => texts.all_ads.to_owned(),
     }];
     if !selection.category.is_empty() {
-        words.push(vehicle_type(&selection.category));
+        words.push(vehicle_type(language, &selection.category).to_owned());
     }
     if let Some(days) = rules.min_age_days {
         words.push(format!("{} {days} {}", texts.older_than, texts.days));
@@ -119,7 +121,7 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
         Some(days) => days.iter().map(|day| weekday(texts, *day)).collect::<Vec<_>>().join(", "),
         None => texts.every_day.to_owned(),
     };
-    let mut parts = vec![kind_of(visit, rules.kind).to_owned(), which(texts, rules)];
+    let mut parts = vec![kind_of(visit, rules.kind).to_owned(), which(visit.visitor.language, rules)];
     if is_once {
         parts.push(format!("{} {}", texts.at_most, rules.most_per_run));
         parts.extend(rules.until.map(|day| format!("{} {day} {}", texts.once, rules.at)));
@@ -130,7 +132,7 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
     if let Some(until) = rules.until.filter(|_| !is_once) {
         parts.push(format!("{} {until}", texts.until_day));
     }
-    let dealer = named::dealer(visit, Some(&schedule.dealer_code)).ok();
+    let dealer = dealer(visit, Some(&schedule.dealer_code)).ok();
     if let (Some(budget), Some(dealer)) = (rules.budget, &dealer) {
         parts.push(format!(
             "{} {}{}",
@@ -139,7 +141,7 @@ pub(super) fn summary(visit: &Visit, schedule: &Promotion) -> String {
             if is_once { "" } else { texts.per_month }
         ));
     }
-    if let Some(dealer) = dealer.filter(|_| named::is_group(visit)) {
+    if let Some(dealer) = dealer.filter(|_| is_group(visit)) {
         parts.push(dealer.name.clone());
     }
     parts.join(" · ")

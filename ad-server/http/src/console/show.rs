@@ -5,9 +5,10 @@ use ad_core::{
     violation::Code,
 };
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{
+    form::value_in_words,
     page::number,
     texts::{Language, Texts},
     visitor::Visit,
@@ -50,6 +51,18 @@ pub(super) fn prices(content: &Content) -> Vec<(&str, f64, &str)> {
     prices
 }
 
+/// A value of a field of an ad in the words of the pages, by the path of the field. The brand, on which the name of the model depends, is
+/// that of the ad unless it is given.
+pub(super) fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, path: &str, value: &Value) -> String {
+    let texts = visit.visitor.texts;
+    if let Value::Bool(is) = value {
+        return if *is { texts.yes } else { texts.no }.to_owned();
+    }
+    let own = || ad.and_then(|ad| ad.content.text("category_fields.brand"));
+    let of = (ad.and_then(Ad::category), brand.and_then(Value::as_str).or_else(own).unwrap_or_default());
+    value_in_words(&visit.visitor.context.service.rulebook().catalogue, visit.visitor.language, of, path, value)
+}
+
 /// The price of an ad in short.
 pub(super) fn price(texts: &Texts, content: &Content) -> Markup {
     let prices = prices(content);
@@ -58,14 +71,19 @@ pub(super) fn price(texts: &Texts, content: &Content) -> Markup {
         @match prices.first() {
             Some(("call", ..)) => span.price { (texts.call_for_price) },
             Some((kind, amount, currency)) => {
-                span.price { (money(*amount)) " " (currency) @if matches!(*kind, "monthly" | "leasing") { (texts.per_month) } }
+                span.price { (money(*amount)) " " (texts.currency(currency)) @if matches!(*kind, "monthly" | "leasing") { (texts.per_month) } }
                 @if let (true, Some((_, before, currency))) = (*kind == "reduced", list) {
-                    " " s.faint { (money(*before)) " " (currency) }
+                    " " s.faint { (money(*before)) " " (texts.currency(currency)) }
                 }
             }
             None => span.faint { (texts.no_price) },
         }
     }
+}
+
+/// An amount of an ad with its currency.
+pub(super) fn amount(texts: &Texts, amount: &Number, currency: &str) -> String {
+    format!("{} {}", money(amount.as_f64().unwrap_or_default()), texts.currency(currency))
 }
 
 /// An amount with its thousands apart, and with decimals if it has some.
@@ -76,21 +94,17 @@ pub(super) fn money(amount: f64) -> String {
     if cents == 0.0 { number(whole) } else { format!("{}.{cents:02}", number(whole)) }
 }
 
-/// The main facts: year, mileage or hours, fuel, transmission.
-pub(super) fn facts(content: &Content) -> Vec<String> {
+/// The main facts: year, mileage or hours, fuel, transmission. `said` says a value in words, by the path of its field.
+pub(super) fn facts(content: &Content, said: impl Fn(&str, &Value) -> String) -> Vec<String> {
     let field = |path: &str| content.get(&format!("category_fields.{path}"));
     let measure = |path: &str| {
         let (value, unit) = (field(path)?.get("value")?, field(path)?.get("unit")?.as_str()?);
         let value = value.as_u64().map_or_else(|| value.to_string(), number);
         Some(format!("{value} {unit}"))
     };
-    let words = |path: &str| match field(path)? {
-        Value::String(text) => Some(plain(text)),
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().filter_map(Value::as_str).map(plain).collect();
-            (!items.is_empty()).then(|| items.join(", "))
-        }
-        _ => None,
+    let words = |path: &str| {
+        let value = field(path).filter(|value| value.is_string() || value.is_array())?;
+        Some(said(&format!("category_fields.{path}"), value)).filter(|said| !said.is_empty())
     };
     let year = field("model_year").filter(|year| year.is_number()).map(Value::to_string);
     let of_vehicle = [
@@ -100,11 +114,6 @@ pub(super) fn facts(content: &Content) -> Vec<String> {
         words("powertrain.transmission"),
     ];
     of_vehicle.into_iter().flatten().collect()
-}
-
-/// A value of the catalogue in words.
-fn plain(slug: &str) -> String {
-    slug.replace('_', " ")
 }
 
 /// What the API says in English. In Swedish: that of `swedish`, the failure by its code, and the English text after it, which has the
@@ -128,6 +137,13 @@ pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Ma
         return html! {};
     }
     said(visit, code, text, if code.is_none() { text } else { "" })
+}
+
+/// The page that explains a code, for who does not know codes.
+pub(super) fn explained(visit: &Visit, code: Code) -> Markup {
+    html! {
+        a title=(code.name()) href={ (visit.visitor.service_root()) "/docs/errors/" (code.name()) } { (visit.visitor.texts.what_it_means) }
+    }
 }
 
 /// A code with the page that explains it.
@@ -175,8 +191,9 @@ mod tests {
             "condition": {"mileage": {"unit": "mil", "value": 2800}},
             "powertrain": {"fuels": ["gasoline", "electric"], "transmission": "automatic"},
         }});
-        assert_eq!(facts(&content(car)), ["2022", "2\u{202f}800 mil", "gasoline, electric", "automatic"]);
-        assert_eq!(facts(&content(json!({"category_fields": {"model_year": null}}))), [] as [String; 0]);
+        let said = |path: &str, _: &Value| path.rsplit('.').next().unwrap_or_default().to_owned();
+        assert_eq!(facts(&content(car), said), ["2022", "2\u{202f}800 mil", "fuels", "transmission"]);
+        assert_eq!(facts(&content(json!({"category_fields": {"model_year": null}})), said), [] as [String; 0]);
     }
 
     #[test]

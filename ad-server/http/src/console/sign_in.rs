@@ -15,7 +15,7 @@ use poem::{
 };
 
 use super::{
-    page,
+    named, page,
     session::{self, COOKIE, SessionSecret, next, set_cookie},
     texts::Language,
     visitor::{PageResult, Visitor, value},
@@ -116,7 +116,7 @@ pub(super) async fn sign_out(guest: Guest) -> PageResult {
         let scope = [session.caller.scope.key()];
         console.database.end_console_access(AccessScope::Of(&scope), session.id, console.clock.now()).await?;
     }
-    Ok(redirect_with(visitor, "/sign-in", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
+    Ok(redirect_with(visitor, "/sign-in?signed_out=1", set_cookie(visitor, COOKIE, "", Duration::ZERO)?))
 }
 
 /// `GET /console/link?code=…`: asks whether to sign in. Programs that only look at a link, such as those of mail servers, do not use it up.
@@ -174,6 +174,8 @@ fn sign_in_page(guest: &Guest, status: StatusCode, problem: Option<&str>) -> Res
             p.lead { (texts.sign_in_lead) }
             @if let Some(problem) = problem {
                 p.notice.error #problem role="alert" { (problem) }
+            } @else if !guest.value("signed_out").is_empty() {
+                p.notice.success role="status" { (texts.you_signed_out) }
             }
             form method="post" action=(visitor.address("/sign-in")) {
                 input type="hidden" name="next" value=(next(&guest.sent));
@@ -200,7 +202,7 @@ fn used_up(guest: &Guest) -> Response {
 fn link_page(guest: &Guest, code: &str, link: &ConsoleAccess) -> Response {
     let (visitor, texts) = (&guest.visitor, guest.visitor.texts);
     let scope = match session::scope_of(link) {
-        Some(scope @ (Access::Dealer(_) | Access::Group(_))) => scope.name().to_owned(),
+        Some(scope @ (Access::Dealer(_) | Access::Group(_))) => named::scope_name(visitor, &scope),
         Some(Access::Operator) | None => texts.operators.to_owned(),
     };
     let content = html! {

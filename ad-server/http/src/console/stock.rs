@@ -22,6 +22,7 @@ use super::{
     act::{self, AdAction, AdKey},
     badges, csv,
     form::named,
+    named::dealer_name,
     page::{self, NoticeKind, Section, Text, Total},
     plans, show,
     texts::{Texts, cookie_in},
@@ -459,7 +460,9 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
                 (link(visit, listed))
                 br;
                 @if let Some(plate) = ad.content.registration_number() { span.plate { (plate) } " " }
-                span.faint { (ad.source_id) @if is_of_group(visit) { " · " (ad.dealer_code) } }
+                @let own = Some(ad.source_id.as_str()).filter(|own| ad.content.registration_number().as_deref() != Some(*own));
+                @let dealer = is_of_group(visit).then(|| dealer_name(visit, &ad.dealer_code));
+                span.faint { (own.into_iter().chain(dealer.as_deref()).collect::<Vec<_>>().join(" · ")) }
             }
             td.number { (show::price(texts, &ad.content)) }
             td { (state(visit, *words)) }
@@ -478,7 +481,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
             div.about {
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
-                p.faint { (show::facts(&ad.content).join(" · ")) }
+                p.faint { (show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value)).join(" · ")) }
                 div { (state(visit, *words)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
@@ -533,7 +536,7 @@ fn score(texts: &Texts, quality: Option<QualitySummary>) -> Markup {
     html! {
         @if let Some(QualitySummary { score, level, findings }) = quality {
             (badges::score(texts, score, level))
-            @if findings > 0 { " " span.faint title=(texts.findings) { "⚑ " (findings) span.unseen { " " (texts.findings) } } }
+            @if findings > 0 { " " span.faint { (texts.findings) ": " (findings) } }
         }
     }
 }

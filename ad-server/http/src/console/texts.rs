@@ -188,7 +188,8 @@ texts! {
     helps_slots: "Hide or delete another ad, or ask the operator for more slots: the ad is then published by itself.",
         "Dölj eller ta bort en annan annons, eller be den driftansvarige om fler platser: då publiceras annonsen av sig själv.";
     failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
-    helps_refused: "Correct what the marketplace objects to: the ad says it.", "Rätta det som marknadsplatsen invänder mot: det står i annonsen.";
+    helps_refused: "Choose Edit on the page of the ad, and correct what the marketplace gives as its reason.",
+        "Välj Ändra på annonsens sida och rätta det som marknadsplatsen anger som orsak.";
     failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";
     failure_busy: "The marketplace is busy", "Marknadsplatsen är upptagen";
     helps_later: "Retry later.", "Försök igen senare.";
@@ -207,7 +208,7 @@ texts! {
     breaker_open_means: "The marketplace kept failing. The service calls it again in a moment; ads wait and lose no attempt.",
         "Marknadsplatsen har svarat fel flera gånger. Tjänsten anropar den snart igen; annonserna väntar och förlorar inga försök.";
     under_way: "Under way", "Pågår";
-    nothing_under_way: "All requests are finished.", "Alla begäranden är klara.";
+    nothing_under_way: "Nothing is under way.", "Inget pågår.";
     published_by_hour: "Published by hour", "Publicerade per timme";
     in_24_hours: "publications in the last 24 hours", "publiceringar de senaste 24 timmarna";
     as_table: "As a table", "Som tabell";
@@ -240,6 +241,8 @@ texts! {
     reference_price: "Lowest price of the 30 days before the reduction", "Lägsta pris de 30 dagarna före nedsättningen";
     quality: "Quality", "Kvalitet";
     findings: "Findings", "Anmärkningar";
+    what_it_means: "What this means", "Vad det betyder";
+    sek: "SEK", "kr";
     age: "Age", "Ålder";
     minutes: "min", "min";
     hours: "h", "tim";
@@ -281,7 +284,7 @@ texts! {
     change_by: "Change by", "Ändra med";
     change_by_help: "-5 makes prices lower, 5 makes them higher. Leasing and monthly prices stay as they are.",
         "-5 sänker priserna, 5 höjer dem. Leasing- och månadspriser ändras inte.";
-    unit_of_change: "In", "I";
+    unit_of_change: "Unit", "Enhet";
     amount_in_currency: "kronor (the currency of each price)", "kronor (varje pris valuta)";
     round_to: "Round to", "Avrunda till";
     no_rounding: "No rounding", "Ingen avrundning";
@@ -293,6 +296,7 @@ texts! {
     bulk_changes: "Changes of many ads", "Ändringar av många annonser";
     no_bulk_changes: "There are none. Tick ads in the stock, and choose what to change.", "Det finns inga. Kryssa i annonser i lagret och välj vad som ska ändras.";
     preview_of_changes: "What changes", "Vad som ändras";
+    changes_made: "What was changed", "Vad som ändrades";
     apply_changes: "Make the changes", "Gör ändringarna";
     cancel: "Cancel", "Avbryt";
     stop: "Stop", "Stoppa";
@@ -321,8 +325,9 @@ texts! {
     plan_nothing: "Nothing changes: your stock is as the file says.", "Inget ändras: lagret är redan så som filen säger.";
     plan_invalid_stay: "Rows that cannot be used are left out. Correct them in your file and send it again, or correct the columns.",
         "Rader som inte går att använda utelämnas. Rätta dem i filen och skicka den igen, eller rätta kolumnerna.";
+    plan_publishes: "New ads are shown on the marketplaces at once.", "Nya annonser visas på marknadsplatserna på en gång.";
     plan_columns: "Correct the columns", "Rätta kolumnerna";
-    cannot_be_read: "cannot be read.", "går inte att läsa.";
+    cannot_be_read: "cannot be read. Correct the cell, or empty it.", "går inte att läsa. Rätta cellen, eller töm den.";
     in_another_row: "is in another row too.", "finns på en annan rad också.";
 
     // A stock file.
@@ -330,8 +335,8 @@ texts! {
     import_lead: "Your stock as a file from Excel, or from the system that you use. You see what it changes before anything changes.",
         "Ert lager som en fil från Excel eller från systemet som ni använder. Du ser vad den ändrar innan något ändras.";
     stock_file: "File with your stock", "Fil med ert lager";
-    stock_file_help: "Excel (.xlsx), OpenDocument (.ods) or CSV, at most 4 MB. One row for each vehicle, with the names of the columns above.",
-        "Excel (.xlsx), OpenDocument (.ods) eller CSV, högst 4 MB. En rad för varje fordon, med kolumnernas namn ovanför.";
+    stock_file_help: "Excel (.xlsx), OpenDocument (.ods) or CSV, at most 4 MB. The first row has the names of the columns, and each further row a vehicle.",
+        "Excel (.xlsx), OpenDocument (.ods) eller CSV, högst 4 MB. Första raden har kolumnernas namn, och varje rad därunder ett fordon.";
     read_file: "Read the file", "Läs filen";
     import_steps: "Next you say what the columns mean, once: the next file with the same columns needs no answers. The file is removed after a day.",
         "Sedan säger du vad kolumnerna betyder, en gång: nästa fil med samma kolumner behöver inga svar. Filen tas bort efter ett dygn.";
@@ -362,7 +367,7 @@ texts! {
     row_one: "row", "rad";
     rows: "rows", "rader";
     vehicle_type_of_rows: "All rows are", "Alla rader är";
-    show_its_fields: "Show what it can have", "Visa vad den kan ha";
+    show_its_fields: "Show its columns", "Visa dess kolumner";
     unknown_values: "Words that are not known", "Ord som inte är kända";
     unknown_values_lead: "What do they mean? What you leave open makes its rows unusable.", "Vad betyder de? Det du lämnar öppet gör att raderna inte går att använda.";
     value_unknown: "I do not know", "Vet inte";
@@ -384,8 +389,8 @@ texts! {
     retry_does: "Runs the steps that failed again: photos, publishing, deletion. If nothing has failed, publishes again.",
         "Gör om de steg som misslyckades: foton, publicering, borttagning. Om inget har misslyckats publiceras annonsen igen.";
     bump: "Bump", "Förnya";
-    bump_does: "Each ad appears as new on its marketplaces, as far as the dealer has the permission. Charges apply for each ad.",
-        "Varje annons visas som ny på sina marknadsplatser, i den mån handlaren har behörighet. En avgift tas ut för varje annons.";
+    bump_does: "Each ad appears as new on its marketplaces, as far as the dealer has the permission. You see what it costs before it is ordered.",
+        "Varje annons visas som ny på sina marknadsplatser, i den mån handlaren har behörighet. Du ser vad det kostar innan det beställs.";
     may_bump_on: "may bump on:", "får förnya på:";
     nowhere: "no marketplace", "ingen marknadsplats";
     for_each_marketplace: "for each ad and marketplace", "för varje annons och marknadsplats";
@@ -393,27 +398,31 @@ texts! {
     at_most: "at most", "högst";
     left_this_month: "are left this month", "är kvar den här månaden";
     pole_position: "Pole position", "Toppläge";
-    pole_position_does: "Each ad appears first on the primary marketplace for 3 days. Charges apply for each ad.",
-        "Varje annons visas först på den primära marknadsplatsen i 3 dagar. En avgift tas ut för varje annons.";
+    pole_position_does: "Each ad appears first on the primary marketplace for 3 days. You see what it costs before it is ordered.",
+        "Varje annons visas först på den primära marknadsplatsen i 3 dagar. Du ser vad det kostar innan det beställs.";
     show_ad: "Publish", "Publicera";
     show_ad_does: "Shows the ad on the marketplaces.", "Visar annonsen på marknadsplatserna.";
     hide_ad: "Hide", "Dölj";
     hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
     sold: "Sold", "Såld";
     sold_does: "Takes each ad off the marketplaces at once and deletes it after some days. Until then you can undo it.",
-        "Tar bort varje annons från marknadsplatserna på en gång och tar bort den helt efter några dagar. Till dess går det att ångra.";
+        "Varje annons försvinner från marknadsplatserna på en gång och tas bort helt efter några dagar. Till dess går det att ångra.";
     only_hide: "Only hide it for now", "Dölj den bara så länge";
     unsold: "Not sold after all", "Inte såld ändå";
     unsold_does: "Shows the ad on the marketplaces again.", "Visar annonsen på marknadsplatserna igen.";
     is_sold: "Sold.", "Såld.";
     is_deleted_at: "The ad is deleted", "Annonsen tas bort";
     copy_ad: "Copy as new ad", "Kopiera till ny annons";
+    copy_of: "A copy, without plate, VIN and number, of", "En kopia, utan registreringsnummer, chassinummer och nummer, av";
     delete_ad: "Delete for good", "Ta bort för gott";
     delete_ad_does: "Takes each ad off the marketplaces for good. Its number cannot be used again.",
         "Tar bort varje annons från marknadsplatserna för gott. Dess nummer kan inte användas igen.";
     nothing_selected: "No ad is selected.", "Ingen annons är vald.";
     accepted: "Accepted", "Mottaget";
     accepted_and_done_soon: "on its way. The page shows when it is done.", "på väg. Sidan visar när det är klart.";
+    accepted_and_done: "done.", "klart.";
+    saved: "Saved.", "Sparat.";
+    saved_as_draft: "Saved as a draft. Buyers do not see it before you publish it.", "Sparat som utkast. Köpare ser det inte innan du publicerar det.";
     more: "More", "Fler";
     refused: "Refused", "Avvisat";
 
@@ -429,7 +438,6 @@ texts! {
     next_pole_position: "Next pole position by schedule", "Nästa toppläge enligt schema";
     source_id: "Source id", "Käll-id";
     visible: "Visible", "Synlig";
-    api_version: "API version", "API-version";
     created: "Created", "Skapad";
     updated: "Changed", "Ändrad";
     photo_undecodable: "Not readable", "Går inte att läsa";
@@ -460,7 +468,6 @@ texts! {
     via_console: "in the console", "i konsolen";
     via_command_line: "on the command line", "på kommandoraden";
     version: "Version", "Version";
-    this_version: "This version", "Den här versionen";
     restore_version: "Restore this version", "Återställ den här versionen";
     payload: "Data of the ad (JSON)", "Annonsens data (JSON)";
     payload_is: "As the API answers to", "Så som API:et svarar på";
@@ -711,7 +718,7 @@ texts! {
     uses: "Uses", "Använder";
     number: "Number", "Antal";
     limit: "Limit", "Gräns";
-    no_limit: "none", "ingen";
+    no_limit: "no limit", "ingen gräns";
     setting: "Setting", "Inställning";
     ads_not_deleted: "Ads that are not deleted", "Annonser som inte är borttagna";
     image_bytes: "Bytes of images", "Byte bilder";
@@ -760,6 +767,7 @@ texts! {
     // Getting in.
     trusted_device: "This is my own device", "Det här är min egen enhet";
     trusted_device_help: "You stay signed in for 30 days. Elsewhere for 8 hours.", "Du är inloggad i 30 dagar. Annars i 8 timmar.";
+    you_signed_out: "You are signed out.", "Du är utloggad.";
     ask_for_link: "Without a token: ask whoever manages access at your company for a sign-in link.",
         "Utan token: be den som sköter åtkomsten hos er om en inloggningslänk.";
     technical: "Technical", "Teknik";
@@ -795,6 +803,7 @@ texts! {
     signed_in: "Signed in", "Inloggad";
     with_token: "with a token", "med en token";
     this_session: "(you, here)", "(du, här)";
+    access_ended: "That access has ended.", "Den åtkomsten är avslutad.";
     link_not_used: "Link not used yet", "Länken är inte använd än";
     end_session: "Sign out", "Logga ut";
     withdraw_link: "Withdraw", "Dra tillbaka";
@@ -819,8 +828,8 @@ texts! {
     prices_now: "Prices", "Priser";
     slots: "Live ads", "Publicerade annonser";
     slots_used: "at the same time", "samtidigt";
-    bumps_done: "Bumps this month", "Förnyelser i månaden";
-    pole_positions_done: "Pole positions this month", "Topplägen i månaden";
+    bumps_done: "Charged bumps", "Debiterade förnyelser";
+    pole_positions_done: "Charged pole positions", "Debiterade topplägen";
     cost_by_day: "Cost by day", "Kostnad per dag";
     in_month: "in", "i";
     only_newest_charges: "There are many charges. By day and in the list are the newest", "Det finns många debiteringar. Per dag och i listan finns de senaste";
@@ -885,7 +894,7 @@ texts! {
     own_selection_help: "They stay as they are.", "De förblir som de är.";
     older_than: "older than", "äldre än";
     most_per_run: "Ads each time, at most", "Annonser varje gång, högst";
-    longest_unchanged_first: "Not changed or bumped for longest first", "Längst utan ändring eller förnyelse först";
+    longest_unchanged_first: "Longest unchanged first", "Längst orörda först";
     weekdays: "Weekdays", "Veckodagar";
     no_weekday_is_every_day: "None chosen: every day.", "Ingen vald: varje dag.";
     every_day: "every day", "varje dag";
@@ -926,14 +935,14 @@ texts! {
     who_image_host: "The host of the photos", "Fotonas värd";
     who_marketplace: "The marketplace", "Marknadsplatsen";
     who_operator: "The operator of the service", "Tjänstens driftansvarige";
-    action_create: "Create", "Skapa";
-    action_update: "Update", "Uppdatera";
-    action_bump: "Bump", "Förnya";
+    action_create: "Create", "Skapande";
+    action_update: "Update", "Ändring";
+    action_bump: "Bump", "Förnyelse";
     action_boost: "Pole position", "Toppläge";
     action_handle_media: "Photos", "Foton";
-    action_publish: "Publish", "Publicera";
-    action_delete: "Delete", "Ta bort";
-    action_unpublish: "Unpublish", "Avpublicera";
+    action_publish: "Publish", "Publicering";
+    action_delete: "Delete", "Borttagning";
+    action_unpublish: "Unpublish", "Avpublicering";
     state_processing: "Started", "Påbörjad";
     state_done: "Done", "Klar";
     state_error: "Failed", "Misslyckad";
@@ -948,6 +957,7 @@ texts! {
     // Photos of versions, and messages of requests.
     photo_was_added: "Added", "Tillagt";
     photo_was_removed: "Removed", "Borttaget";
+    photo_is_gone: "The picture is not kept", "Bilden finns inte kvar";
     message_as_json: "Message as JSON", "Meddelandet som JSON";
 
     // Filters of the stock, and saved views.
@@ -965,7 +975,7 @@ texts! {
     save_view: "Save this view", "Spara vyn";
     name_of_view: "Name", "Namn";
     delete_view: "Delete the view", "Ta bort vyn";
-    views_are_kept: "With the filters and the order of now. Kept in this browser.", "Med filtren och ordningen som gäller nu. Sparas i den här webbläsaren.";
+    views_are_kept: "With the filters and the order that you see. Kept in this browser.", "Med filtren och ordningen som gäller nu. Sparas i den här webbläsaren.";
     too_many_views: "There is no room for another view. Delete one first.", "Det finns inte plats för en vy till. Ta bort en först.";
 
     // Bump and sold for all ads that match.
@@ -977,7 +987,7 @@ texts! {
     once: "once", "en gång";
     bump_all_now: "Bump them", "Förnya dem";
     sold_all_does: "These ads are sold: they leave the marketplaces and are deleted after some days. Until then, each can be undone on its page. Ads that are hidden already stay as they are.",
-        "De här annonserna är sålda: de tas bort från marknadsplatserna och tas bort helt efter några dagar. Till dess går var och en att ångra på sin sida. Annonser som redan är dolda blir kvar som de är.";
+        "De här annonserna är sålda: de försvinner från marknadsplatserna och tas bort helt efter några dagar. Till dess går var och en att ångra på sin sida. Annonser som redan är dolda blir kvar som de är.";
     mark_as_sold: "Mark as sold", "Markera som sålda";
 }
 

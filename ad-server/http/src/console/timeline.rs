@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ad_core::{
     model::{
-        ActionState, Ad, ContentChange, LATEST_ENTRIES, LogEntry, Market, RequestState, RequestStatus, RevisionEntry,
-        ValueChange, short_address,
+        ActionState, Ad, ContentChange, FieldChange, LATEST_ENTRIES, LogEntry, Market, RequestState, RequestStatus,
+        RevisionEntry, ValueChange, short_address,
     },
     violation::Code,
 };
@@ -57,7 +57,7 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                                 " " (badges::request_state(texts, request.state)) " " (waits(texts, request))
                             }
                         }
-                        @if let Some(change) = changes.get(&request) { (changed(visit, request, change)) }
+                        @if let Some(change) = changes.get(&request) { (changed(visit, ad, request, change, made(request))) }
                         @if let Some(version) = made(request) { (photos_changed(visit, ad, version)) }
                         ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, entry)) } } }
                         (id(visit, request))
@@ -76,20 +76,43 @@ fn id(visit: &Visit, request: Uuid) -> Markup {
 }
 
 /// What a request has changed: the names of the fields, and on demand their values before and after.
-fn changed(visit: &Visit, request: Uuid, ContentChange { fields, left_out }: &ContentChange) -> Markup {
+fn changed(
+    visit: &Visit,
+    ad: &Ad,
+    request: Uuid,
+    ContentChange { fields, left_out }: &ContentChange,
+    version: Option<&RevisionEntry>,
+) -> Markup {
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
     let names: Vec<_> = fields.iter().map(|field| label(language, &field.path)).collect();
+    // What is kept with the version has the values themselves.
+    let change = |pointer: &str| version?.changes.iter().flatten().find(|change| change.pointer == pointer);
+    let brand = change("/category_fields/brand");
+    let kept = |path: &str| {
+        let said = |value: &Value, brand: Option<&Value>| {
+            (!value.is_null()).then(|| show::value(visit, Some(ad), brand, path, value))
+        };
+        let ValueChange { from, to, .. } = change(&format!("/{}", path.replace('.', "/")))?;
+        Some([said(from, brand.map(|brand| &brand.from)), said(to, brand.map(|brand| &brand.to))])
+    };
+    // Photos are shown below, as pictures.
+    let has_pictures = |field: &&FieldChange| field.path == "image_urls" && kept(&field.path).is_some();
+    let in_table: Vec<_> = fields.iter().filter(|field| !has_pictures(field)).collect();
+    let said = html! { (texts.changed) ": " (names.join(", ")) @if *left_out > 0 { " + " (left_out) } };
+    if in_table.is_empty() && *left_out == 0 {
+        return html! { p { strong { (said) } } };
+    }
     html! {
         details id={ "changes-" (request) } {
-            summary { (texts.changed) ": " (names.join(", ")) @if *left_out > 0 { " + " (left_out) } }
+            summary { (said) }
             div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
                 table {
                     thead { tr { th scope="col" { (texts.field) } th scope="col" { (texts.before) } th scope="col" { (texts.after) } } }
                     tbody {
-                        @for field in fields {
+                        @for field in in_table {
                             tr {
-                                th scope="row" { (label(language, &field.path)) br; code.faint { (field.path) } }
-                                @for value in [&field.before, &field.after] {
+                                th scope="row" title=(field.path) { (label(language, &field.path)) }
+                                @for value in kept(&field.path).unwrap_or_else(|| [field.before.clone(), field.after.clone()]) {
                                     td { @match value { Some(value) => (value), None => span.faint { "–" } } }
                                 }
                             }
@@ -118,7 +141,7 @@ fn photos_changed(visit: &Visit, ad: &Ad, version: &RevisionEntry) -> Markup {
                         li class=[is_other.then_some(class)] title=(address) {
                             @match picture(visit, ad, address) {
                                 Some(picture) => img src=(picture) alt="" width="80" height="60" loading="lazy";,
-                                None => span.no-photo {},
+                                None => span.no-photo { (texts.photo_is_gone) },
                             }
                             span { span.unseen { (texts.photo) " " } (place + 1) @if is_other { " " strong { (mark) } } }
                         }
@@ -173,7 +196,7 @@ fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
         // The message has the same in one sentence.
         (of_marketplaces(visit, &entry.external_message))
         ul { @for image in images { li { (of_photo(visit, ad, image)) } } }
-        @if let Some(code) = entry.code { p.help { (show::code(visit, code)) } }
+        @if let Some(code) = entry.code { p.help { (show::explained(visit, code)) } }
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn links(visit: &Visit, ad: &Ad, entry: &RevisionEntry, is_present: b
     let address = visit.visitor.address(&format!("/ad/version?{}", query(ad, entry.revision)));
     html! {
         div.actions {
-            a href=(address) { (texts.this_version) }
+            a href=(address) { (texts.version) " " (entry.revision) }
             @if !is_present { (restore_button(visit, ad, entry.revision)) }
         }
     }
@@ -74,6 +74,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let (key, revision) = asked_for(&visit)?;
     let past = visit.visitor.context.service.revision(&visit.caller.scope, key.target(), revision).await?;
     let PastAd { ad, revision } = &past;
+    let present = visit.visitor.context.service.read_without_log(&visit.caller.scope, key.target()).await?.tag.revision;
     let texts = visit.visitor.texts;
     let back = visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)));
     let json = serde_json::to_string_pretty(&ad.view(None).of_revision(*revision)).unwrap_or_default();
@@ -84,7 +85,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                 h1 { (texts.version) " " (revision) }
                 p.faint { (texts.since) " " (page::time(ad.updated)) }
             }
-            div.actions { (restore_button(&visit, ad, *revision)) }
+            @if *revision != present { div.actions { (restore_button(&visit, ad, *revision)) } }
         }
         (preview::section(&visit, ad))
         details.panel { summary { (texts.payload) } pre tabindex="0" { code { (json) } } }
@@ -107,13 +108,9 @@ pub(super) async fn restore(visit: Visit) -> PageResult {
     Ok(visit.visitor.redirect(&format!("/ad?{ad}&restored={revision}")))
 }
 
-/// That a version was restored, from the parameter `restored`.
-pub(super) fn restored(visit: &Visit) -> Markup {
+/// The version that was restored, from the parameter `restored`.
+pub(super) fn restored(visit: &Visit) -> Option<String> {
     let texts = visit.visitor.texts;
-    html! {
-        @if let Some(revision) = visit.parameter("restored").and_then(|number| number.parse::<i64>().ok()) {
-            @let said = html! { p { strong { (texts.version) " " (revision) } ": " (texts.accepted_and_done_soon) } };
-            (page::notice(page::NoticeKind::Success, &said))
-        }
-    }
+    let revision: i64 = visit.parameter("restored")?.parse().ok()?;
+    Some(format!("{} {revision}", texts.version))
 }

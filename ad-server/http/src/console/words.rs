@@ -65,6 +65,11 @@ words! {
 }
 
 impl Texts {
+    /// A currency as people write it behind an amount.
+    pub(super) fn currency<'a>(&self, code: &'a str) -> &'a str {
+        if code == "SEK" { self.sek } else { code }
+    }
+
     /// What went wrong, by its code.
     pub(super) const fn failure(&self, code: Code) -> &'static str {
         match code {

@@ -29,6 +29,14 @@ statements! {
     RemoveStockFilesBefore { before: Timestamp }
     both "DELETE FROM stock_files WHERE at < :before";
 
+    /// Erases the files of a dealer.
+    EraseStockFiles<'a> { dealer_code: &'a str }
+    both "DELETE FROM stock_files WHERE dealer_code = :dealer_code";
+
+    /// Erases what was said about the columns of a dealer's files.
+    EraseColumnChoices<'a> { dealer_code: &'a str }
+    both "DELETE FROM column_choices WHERE dealer_code = :dealer_code";
+
     /// Keeps what was said about the columns of a header.
     KeepColumnChoices<'a> { dealer_code: &'a str, header: &'a str, choices: &'a str, at: Timestamp }
     both "

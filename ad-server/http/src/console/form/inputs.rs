@@ -54,8 +54,8 @@ pub(in crate::console) struct AdForm<'a> {
     pub(in crate::console) upload: &'a str,
     /// Small pictures of stored photos, by their addresses.
     pub(in crate::console) thumbnails: &'a Value,
-    /// The dealers to choose from; empty if the scope of the token is one dealer.
-    pub(in crate::console) dealers: &'a [String],
+    /// The dealers to choose from, with their names; empty if the scope of the token is one dealer.
+    pub(in crate::console) dealers: &'a [(String, String)],
     /// The dealer's currency.
     pub(in crate::console) currency: &'a str,
     /// E-mail addresses of the dealer's salespersons.
@@ -144,6 +144,16 @@ impl AdForm<'_> {
         }
     }
 
+    /// The names of fields with links to them.
+    pub(in crate::console) fn links(&self, paths: &[String]) -> Markup {
+        html! {
+            @for (place, path) in paths.iter().enumerate() {
+                @if place > 0 { ", " }
+                a href={ "#" (conflict_id(path)) } { (label(self.language, path)) }
+            }
+        }
+    }
+
     fn is_new(&self) -> bool {
         self.revision.is_none()
     }
@@ -169,7 +179,7 @@ impl AdForm<'_> {
         match path {
             "dealer_code" if self.dealers.is_empty() => html! {},
             "dealer_code" => {
-                let entries: Vec<_> = self.dealers.iter().map(|code| Entry::new(code, code)).collect();
+                let entries: Vec<_> = self.dealers.iter().map(|(code, name)| Entry::new(code, name)).collect();
                 self.labelled(path, field, true, &self.select(path, &entries))
             }
             _ => self.input(path, field),
@@ -241,7 +251,7 @@ impl AdForm<'_> {
         };
         html! {
             p.help #{ "help-" (path) } {
-                @if let Some(help) = help { (help) }
+                @if let Some(help) = help { span { (help) } }
                 @if self.registered.iter().any(|at| at == path) { " " span.badge.under-way { (self.texts.from_register) } }
             }
         }
@@ -286,7 +296,7 @@ impl AdForm<'_> {
     fn choice(&self, Difference { path, sent, stored }: &Difference, kind: &Kind) -> Markup {
         let values = [(OWN, self.texts.your_value, sent), (STORED, self.texts.other_value, stored)];
         html! {
-            fieldset.conflict {
+            fieldset.conflict #(conflict_id(path)) {
                 legend { (self.texts.changed_by_two) }
                 @for (name, text, value) in values {
                     label.choice {
@@ -305,17 +315,7 @@ impl AdForm<'_> {
 
     /// A value as people say it.
     fn shown(&self, value: Option<&Value>, kind: &Kind) -> String {
-        spoken(value, &|id: &str| {
-            let entries = match kind {
-                Kind::List { item, .. } => item.allowed(self.catalogue),
-                Kind::Model { list } => {
-                    Some(self.catalogue.models(list, self.values.text("category_fields.brand")).entries().to_vec())
-                }
-                kind => kind.allowed(self.catalogue),
-            };
-            let entry = entries.unwrap_or_default().into_iter().find(|entry| entry.id == id);
-            entry.map_or_else(|| id.to_owned(), |entry| named(self.language, &entry.name).to_owned())
-        })
+        in_words(self.catalogue, self.language, self.values.text("category_fields.brand"), kind, value)
     }
 
     fn is_wrong(&self, path: &str) -> Option<&'static str> {
@@ -471,6 +471,36 @@ impl AdForm<'_> {
     }
 }
 
+/// A value of a field of an ad of this category and brand as people say it.
+pub(in crate::console) fn value_in_words(
+    catalogue: &Catalogue,
+    language: Language,
+    (category, brand): (Option<&Category>, &str),
+    path: &str,
+    value: &Value,
+) -> String {
+    match category.and_then(|category| fields(category, false).find(|field| field.path() == path)) {
+        Some(FormField { field, .. }) => in_words(catalogue, language, brand, &field.kind, Some(value)),
+        None => spoken(Some(value), &str::to_owned),
+    }
+}
+
+fn in_words(catalogue: &Catalogue, language: Language, brand: &str, kind: &Kind, value: Option<&Value>) -> String {
+    let entries = match kind {
+        Kind::List { item, .. } => item.allowed(catalogue),
+        Kind::Model { list } => Some(catalogue.models(list, brand).entries().to_vec()),
+        Kind::Objects { fields, .. } => {
+            Some(fields.iter().filter_map(|field| field.kind.allowed(catalogue)).flatten().collect())
+        }
+        kind => kind.allowed(catalogue),
+    };
+    let entries = entries.unwrap_or_default();
+    spoken(value, &|id: &str| {
+        let entry = entries.iter().find(|entry| entry.id == id);
+        entry.map_or_else(|| id.to_owned(), |entry| named(language, &entry.name).to_owned())
+    })
+}
+
 /// A value as people say it; `name` gives the name of a value of a list.
 fn spoken(value: Option<&Value>, name: &impl Fn(&str) -> String) -> String {
     match value {
@@ -485,7 +515,10 @@ fn spoken(value: Option<&Value>, name: &impl Fn(&str) -> String) -> String {
         // A measure is said with its unit behind it.
         Some(Value::Object(members)) => {
             let first = members.get("value").or_else(|| members.get("amount"));
-            let others = members.iter().filter(|(key, _)| !matches!(key.as_str(), "value" | "amount"));
+            // A price is the regular one unless it says another kind.
+            let others = members
+                .iter()
+                .filter(|(key, value)| !matches!(key.as_str(), "value" | "amount") && *value != price::LIST);
             let all = first.into_iter().chain(others.map(|(_, value)| value));
             all.map(|value| spoken(Some(value), name)).collect::<Vec<_>>().join(" ")
         }
@@ -499,6 +532,10 @@ fn path_of_names(path: &str) -> &str {
 
 fn id(path: &str) -> String {
     format!("input-{path}")
+}
+
+fn conflict_id(path: &str) -> String {
+    format!("conflict-{path}")
 }
 
 /// The ids of what describes an input.

@@ -6,7 +6,8 @@ use super::super::texts::Language;
 
 /// The name of a field, by its path.
 pub(in crate::console) fn label(language: Language, path: &str) -> &str {
-    let name = path.rsplit('.').next().unwrap_or(path);
+    // An item has the name of its list.
+    let name = path.rsplit('.').find(|name| name.parse::<u64>().is_err()).unwrap_or(path);
     let Some((_, english, swedish)) = LABELS.iter().find(|(known, ..)| *known == name) else { return name };
     language.pick(english, swedish)
 }

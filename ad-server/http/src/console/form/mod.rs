@@ -15,7 +15,7 @@ mod sections;
 mod values;
 
 pub(super) use self::{
-    inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of},
+    inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of, value_in_words},
     labels::{label, named},
     said::{by_code, warned},
     values::{Difference, FormValues, REVISION},
