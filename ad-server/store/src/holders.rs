@@ -7,15 +7,12 @@
 use std::{
     collections::BTreeMap,
     hash::{BuildHasher, RandomState},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use ad_core::lock::locked;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 /// How long a process may be absent: one whose connection breaks off comes back within this time.
 const ABSENT: Duration = Duration::from_millis(1200);
@@ -24,8 +21,17 @@ const ABSENT: Duration = Duration::from_millis(1200);
 #[derive(Debug, Clone)]
 pub(super) struct Holders {
     own: i32,
-    is_present: Arc<AtomicBool>,
+    presence: watch::Sender<Presence>,
     seen: Arc<Mutex<Seen>>,
+}
+
+/// Whether the other processes can see this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Absent,
+    /// In a moment.
+    Coming,
+    Present,
 }
 
 #[derive(Debug)]
@@ -42,21 +48,23 @@ impl Holders {
         let seen = Seen { last: BTreeMap::new(), first_release: Some(Instant::now() + absent) };
         #[expect(clippy::cast_possible_truncation, reason = "any number does")]
         let own = (RandomState::new().hash_one(0) as i32).saturating_abs();
-        Self { own, is_present: Arc::new(AtomicBool::new(!others)), seen: Arc::new(Mutex::new(seen)) }
+        let presence = if others { Presence::Absent } else { Presence::Present };
+        Self { own, presence: watch::Sender::new(presence), seen: Arc::new(Mutex::new(seen)) }
     }
 
     pub(super) fn own(&self) -> i32 {
         self.own
     }
 
-    /// Says whether the other processes can see this one.
-    pub(super) fn set_present(&self, is_present: bool) {
-        self.is_present.store(is_present, Ordering::Relaxed);
+    pub(super) fn set(&self, presence: Presence) {
+        self.presence.send_replace(presence);
     }
 
-    /// The number for the leases of this process, if the others can see when it ends.
-    pub(super) fn of_lease(&self) -> Option<i64> {
-        self.is_present.load(Ordering::Relaxed).then_some(self.own.into())
+    /// The number for the leases of this process, if the others can see when it ends. A process that starts waits until they do.
+    pub(super) async fn of_lease(&self) -> Option<i64> {
+        let mut presence = self.presence.subscribe();
+        let known = presence.wait_for(|presence| *presence != Presence::Coming).await.ok()?;
+        (*known == Presence::Present).then_some(self.own.into())
     }
 
     /// Takes the processes that are there now. Returns those whose leases stay, if leases of others are to be released.
@@ -83,9 +91,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_a_process_has_held_is_released_once_when_it_is_gone() {
         let holders = Holders::new(true);
-        assert_eq!(holders.of_lease(), None, "nobody sees it yet");
-        holders.set_present(true);
-        let own = holders.of_lease().unwrap();
+        assert_eq!(holders.of_lease().await, None, "nobody sees it");
+        holders.set(Presence::Coming);
+        let (own, ()) = tokio::join!(holders.of_lease(), async { holders.set(Presence::Present) });
+        let own = own.unwrap();
         assert_eq!(holders.see(&[own, 7]), None, "others may just be coming back");
         tokio::time::advance(ABSENT).await;
         assert_eq!(holders.see(&[own, 7]), Some(vec![own.min(7), own.max(7)]), "those that ended before");
@@ -100,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn in_sqlite_all_others_have_ended() {
         let holders = Holders::new(false);
-        let own = holders.of_lease().unwrap();
+        let own = holders.of_lease().await.unwrap();
         assert_eq!((holders.see(&[own]), holders.see(&[own])), (Some(vec![own]), None));
     }
 }

@@ -278,7 +278,7 @@ impl Database {
         if due.is_none_or(|due| due > now) || limit == 0 {
             return Ok(Claims { claimed: Vec::new(), next_due });
         }
-        let holder = self.holders().of_lease();
+        let holder = self.holders().of_lease().await;
         let claim = |behind, limit| {
             let (full_dealers, begin) = (full.to_vec(), Begin::clone(begin));
             self.write(ClaimBatch { now, lease_until, holder, limit, behind, per_dealer, full_dealers, begin })

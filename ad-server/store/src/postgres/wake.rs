@@ -27,7 +27,7 @@ use crate::{
     exchange::{EXCHANGE, within},
     failure::plain_text,
     finished::FinishedRequests,
-    holders::Holders,
+    holders::{Holders, Presence},
 };
 use ad_server_base::telemetry::FaultLog;
 
@@ -107,6 +107,7 @@ impl Wake {
     pub(crate) fn listen(&self) {
         if !self.listening.swap(true, Ordering::Relaxed) {
             let (woken, holders) = (self.woken.clone(), self.holders.clone());
+            holders.set(Presence::Coming);
             tokio::spawn(listen(self.pool.clone(), woken, holders, self.stop.subscribe()));
         }
     }
@@ -159,12 +160,14 @@ async fn notify(pool: &PgPool, channel: &str, payload: &str) {
 /// Listens until it is stopped or its last handle is dropped.
 async fn listen(pool: PgPool, woken: NotificationTargets, holders: Holders, mut stop: watch::Receiver<bool>) {
     loop {
-        tokio::select! {
+        let ended = tokio::select! {
             biased;
-            _ = stop.changed() => return,
-            Err(error) = forward_notifications(&pool, &woken, &holders) => NOT_LISTENING.report(&plain_text(&error)),
-        }
-        holders.set_present(false);
+            _ = stop.changed() => None,
+            Err(error) = forward_notifications(&pool, &woken, &holders) => Some(error),
+        };
+        holders.set(Presence::Absent);
+        let Some(error) = ended else { return };
+        NOT_LISTENING.report(&plain_text(&error));
         tokio::select! {
             _ = stop.changed() => return,
             () = sleep(AGAIN) => {}
@@ -184,7 +187,7 @@ async fn forward_notifications(
     let mut listener = PgListener::connect_with(&alone).await?;
     within(EXCHANGE, listener.listen_all([CHANNEL, FINISHED, LOGGED])).await?;
     within(EXCHANGE, sqlx::query(HOLD).bind(holders.own()).execute(&mut listener)).await?;
-    holders.set_present(true);
+    holders.set(Presence::Present);
     loop {
         let Ok(heard) = timeout(HEARTBEAT, listener.try_recv()).await else {
             within(CHECK, listener.execute("SELECT 1")).await?;
