@@ -46,7 +46,7 @@ const COLUMNS: &[Column] = &[
     Column::new("ACTION", "action").wide(12),
     Column::new("STATE", "state").shown(ad_table::action_state).wide(10),
     Column::new("REQUEST", "request_id").wide(36).for_programs(),
-    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).least(12),
+    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];
 
 /// Entries that people see, unless they ask for more.
@@ -63,7 +63,7 @@ pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure
         client.v4().log(target, &one).await?;
         Ok((target.source_id.to_owned(), target.dealer_code.map(str::to_owned)))
     };
-    let progress = Counter::new(context.out, "entry");
+    let progress = Counter::streaming(context.out, "entry");
     let (source_id, dealer_code) = progress.run(acts::found(&client, target, ask)).await??;
     let query = LogQuery { dealer_code, ..query };
     if args.follow {
@@ -71,7 +71,7 @@ pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure
     }
     let asked_for = ["limit", "offset", "ordering"].iter().any(|name| args.filters.get(name).is_some());
     let is_latest = !args.all && !asked_for && context.out.is_for_people();
-    let mut rows = context.out.rows(COLUMNS);
+    let mut rows = context.out.live_rows(COLUMNS);
     // A part is shown as a part; otherwise it is the whole log.
     if is_latest || args.filters.get("limit").is_some() {
         let latest = LogQuery { page: Page { limit: LATEST, offset: 0 }, descending: true, ..query.clone() };

@@ -74,7 +74,7 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     context.out.text(&written(&payload, category))?;
     explain(context, category, &payload, &rows);
     if !args.visible {
-        let show = context.out.command(&Invocation::new("show").with("source_id", source_id));
+        let show = context.out.command(&Invocation::new("show").with("source_ids", vec![source_id]));
         context.out.note(&format!("the ad is hidden; to publish it: {show}"));
     }
     Ok(())
