@@ -242,7 +242,8 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
         }
         Operation::Claim { nothing, full } => {
             let full: Vec<_> = full.iter().map(|dealer| world.dealer(dealer)).collect();
-            let capacity = Capacity { limit: if *nothing { 0 } else { 1000 }, per_dealer: 1000, full: &full, woken: false };
+            let capacity =
+                Capacity { limit: if *nothing { 0 } else { 1000 }, per_dealer: 1000, full: &full, woken: false };
             let claims = store.claim(world.now, world.now + LEASE, capacity).await.unwrap();
             let shown: Vec<_> =
                 claims.claimed.iter().map(|claimed| (claimed.request.clone(), shown(&claimed.stored))).collect();

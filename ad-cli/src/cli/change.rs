@@ -88,6 +88,7 @@ pub(crate) async fn change(
                 failed = true;
                 context.out.warning(&format!("{source_id}: {error}"));
             }
+            Tried::Refused(error, _) if sending.dry_run => return Err(error.into()),
             Tried::Refused(error, ad) => {
                 let explain = |error| explained(error, ad.as_ref(), &rejected);
                 done = done.outcome(source_id, count, Err(error), explain).await?;

@@ -418,7 +418,8 @@ mod tests {
         let titles: Vec<_> = columns.iter().map(Column::heading).collect();
         let titles: Vec<_> = titles.iter().map(String::as_str).collect();
         let row = |row: &&[&str]| live(columns, row.iter().copied().map(Cell::from).collect(), Some(width), false);
-        let text: String = std::iter::once(titles.as_slice()).chain(rows.iter().copied()).map(|cells| row(&cells)).collect();
+        let text: String =
+            std::iter::once(titles.as_slice()).chain(rows.iter().copied()).map(|cells| row(&cells)).collect();
         text.lines().map(str::to_owned).collect()
     }
 
@@ -426,7 +427,12 @@ mod tests {
     fn rows_as_they_come_stay_in_line_on_a_narrow_terminal() {
         let rows: &[&[&str]] = &[
             &["2026-11-30 14:48:00Z", "car-1", "done", "Ad published"],
-            &["2026-11-30 14:48:01Z", "0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b", "error", "Rejected: the plate is of another vehicle"],
+            &[
+                "2026-11-30 14:48:01Z",
+                "0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b",
+                "error",
+                "Rejected: the plate is of another vehicle",
+            ],
         ];
         assert_eq!(
             live_rows(LIVE, 60, rows),
