@@ -81,9 +81,10 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
     if !args.visible {
         let show = Invocation::new("show");
         // The payload that is saved will have another random id than the one on the screen.
-        let show = match args.source_id.is_none() && context.out.is_at_terminal() {
-            true => show.with_some("source_ids", "SOURCE_ID"),
-            false => show.with("source_ids", vec![source_id]),
+        let show = if args.source_id.is_none() && context.out.is_at_terminal() {
+            show.with_some("source_ids", "SOURCE_ID")
+        } else {
+            show.with("source_ids", vec![source_id])
         };
         let show = context.out.command(&show);
         context.out.note(&format!("the ad is hidden; to publish it: {show}"));
