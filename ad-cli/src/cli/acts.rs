@@ -246,6 +246,29 @@ impl<'a> Done<'a> {
         Ok(until_interrupted(waited).await.ok_or_else(|| interrupted_wait(&ad.source_id))??)
     }
 
+    /// Shows what has become of a request about one of `count` ads. A refusal of one ad does not stop the others; a failure that concerns all
+    /// of them, such as an invalid token, does. `explain` adds what to do to the refusal of a single ad.
+    pub(crate) async fn outcome(
+        mut self,
+        source_id: &str,
+        count: usize,
+        answer: Result<Answer<Ad>, Error>,
+        explain: impl FnOnce(Error) -> Failure,
+    ) -> Result<Self, Failure> {
+        match answer {
+            Ok(answer) => self.accepted(&answer).await?,
+            Err(error) if count == 1 => return Err(explain(error)),
+            Err(error) if error.is_refusal() => self.rejected(source_id, &error)?,
+            Err(error) => {
+                // Keep the results so far.
+                self.rows.end()?;
+                let hint = format!("stopped at {source_id}; the ads before it are done");
+                return Err(Failure::from(error).hint(hint));
+            }
+        }
+        Ok(self)
+    }
+
     fn rejected(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
         self.failed = true;
         Ok(self.rows.push(&json!({
@@ -291,8 +314,7 @@ pub(crate) struct ConfirmedAction {
 /// Time after a bump within which another one causes a warning.
 const JUST_NOW: Duration = Duration::from_mins(10);
 
-/// Runs an action on several ads, one after the other. A refusal of one ad does not stop the others; a failure that concerns all of them,
-/// such as an invalid token, does.
+/// Runs an action on several ads, one after the other; see [`Done::outcome`].
 pub(crate) async fn each(
     context: &Context,
     args: &ManyArgs,
@@ -338,19 +360,8 @@ pub(crate) async fn each(
     }
     let mut done = Done::new(context, &client, &args.wait)?;
     for ad in &ads {
-        match act(&client, ad.target()).await {
-            Ok(answer) => done.accepted(&answer).await?,
-            Err(error) if ads.len() == 1 => return Err(error.into()),
-            Err(error) => {
-                if !error.is_refusal() {
-                    // Keep the results so far.
-                    done.rows.end()?;
-                    let hint = format!("stopped at {}; the ads before it are done", ad.source_id);
-                    return Err(Failure::from(error).hint(hint));
-                }
-                done.rejected(&ad.source_id, &error)?;
-            }
-        }
+        let answer = act(&client, ad.target()).await;
+        done = done.outcome(&ad.source_id, ads.len(), answer, Failure::from).await?;
     }
     done.end()
 }

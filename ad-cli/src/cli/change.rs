@@ -1,4 +1,4 @@
-//! Changes one ad: reads it, computes the patch, shows each field before and after, and sends the patch for the revision that was read.
+//! Changes ads: reads each, computes the patch, shows each field before and after, and sends the patch for the revision that was read.
 
 use ad_core::{
     categories::{self, Category},
@@ -12,13 +12,13 @@ use ad_core::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Ad, Ads, Client, Error, ErrorKind,
+    Ad, Ads, Answer, Client, Error, ErrorKind, Target,
     bulk::{
         self, Invocation,
         desired::{self, difference},
     },
     cli::acts::{self, Done, TargetArgs, WaitOptions},
-    terminal::{Context, Failure},
+    terminal::{Context, Exit, Failure},
 };
 
 /// Arguments of all commands that change one ad.
@@ -33,10 +33,13 @@ pub(crate) struct ChangeArgs {
     pub(crate) wait: WaitOptions,
 }
 
-/// How a change is sent.
+/// Of which ads a change is, and how it is sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sending<'a> {
-    pub(crate) args: &'a ChangeArgs,
+    pub(crate) source_ids: &'a [String],
+    pub(crate) dealer_code: Option<&'a str>,
+    pub(crate) dry_run: bool,
+    pub(crate) wait: &'a WaitOptions,
     /// Only for this revision of the ad.
     pub(crate) if_match: Option<&'a str>,
     pub(crate) v3: bool,
@@ -44,46 +47,111 @@ pub(crate) struct Sending<'a> {
 
 impl<'a> Sending<'a> {
     pub(crate) fn of(args: &'a ChangeArgs) -> Self {
-        Self { args, if_match: None, v3: false }
+        Self {
+            source_ids: std::slice::from_ref(&args.target.source_id),
+            dealer_code: args.target.dealer.dealer_code.as_deref(),
+            dry_run: args.dry_run,
+            wait: &args.wait,
+            if_match: None,
+            v3: false,
+        }
     }
 }
 
-/// Changes an ad by the patch that `decide` returns for its current state; `rejected` explains a refusal of the service.
+/// What has become of the change of an ad.
+enum Tried {
+    /// The patch, which was not sent (`--dry-run`).
+    Planned(String, Map<String, Value>),
+    Accepted(Answer<Ad>),
+    /// Refused by the service; with the ad, if it was read.
+    Refused(Error, Option<Ad>),
+}
+
+/// Changes each ad by the patch that `decide` returns for its current state; `rejected` explains a refusal of the service.
 pub(crate) async fn change(
     context: &Context,
     sending: Sending<'_>,
     decide: impl Fn(&Ad, Option<&'static Category>) -> Result<Map<String, Value>, Failure>,
     rejected: impl Fn(&Ad, Option<&'static Category>, Error) -> Failure,
 ) -> Result<(), Failure> {
-    let Sending { args, if_match, v3 } = sending;
     let client = context.client()?;
-    let mut done = Done::new(context, &client, &args.wait)?;
+    let count = sending.source_ids.len();
+    let mut done = Done::new(context, &client, sending.wait)?;
+    let (mut planned, mut failed) = (Map::new(), false);
+    for source_id in sending.source_ids {
+        let target = Target::from(source_id).of_dealer(sending.dealer_code);
+        match tried(context, &client, target, sending, &decide).await? {
+            Tried::Planned(_, patch) if count == 1 => planned = patch,
+            Tried::Planned(source_id, patch) => drop(planned.insert(source_id, Value::Object(patch))),
+            Tried::Accepted(answer) => done = done.outcome(source_id, count, Ok(answer), Failure::from).await?,
+            Tried::Refused(error, _) if sending.dry_run && count > 1 && error.is_refusal() => {
+                failed = true;
+                context.out.warning(&format!("{source_id}: {error}"));
+            }
+            Tried::Refused(error, _) if sending.dry_run => return Err(error.into()),
+            Tried::Refused(error, ad) => {
+                let explain = |error| explained(error, ad.as_ref(), &rejected);
+                done = done.outcome(source_id, count, Err(error), explain).await?;
+            }
+        }
+    }
+    if !sending.dry_run {
+        return done.end();
+    }
+    let planned = serde_json::to_string_pretty(&planned).map_err(std::io::Error::other)?;
+    context.out.text(&format!("{planned}\n"))?;
+    if failed { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
+}
+
+/// Why an ad was not changed, and what to do.
+fn explained(
+    error: Error,
+    ad: Option<&Ad>,
+    rejected: impl Fn(&Ad, Option<&'static Category>, Error) -> Failure,
+) -> Failure {
+    match ad {
+        None => error.into(),
+        Some(ad) if matches!(error.kind(), ErrorKind::Identified(_)) => {
+            let migrate = Invocation::of_user("migrate-v4").with("source_id", &*ad.source_id).flag("dry_run");
+            Failure::from(error).hint(("to show what it lacks", migrate))
+        }
+        Some(ad) => rejected(ad, categories::by_id(ad.category_id), error),
+    }
+}
+
+/// Reads an ad, shows each field before and after, and sends the patch, unless it is a dry run.
+async fn tried(
+    context: &Context,
+    client: &Client,
+    target: Target<'_>,
+    sending: Sending<'_>,
+    decide: impl Fn(&Ad, Option<&'static Category>) -> Result<Map<String, Value>, Failure>,
+) -> Result<Tried, Failure> {
+    let Sending { dry_run, wait, if_match, v3, .. } = sending;
     let mut tries = bulk::TRIES;
     let (ad, answer, changes_nothing) = loop {
-        let read = acts::read(&client, args.target.target()).await?;
+        let read = match acts::read(client, target).await {
+            Ok(read) => read,
+            Err(error) => return Ok(Tried::Refused(error, None)),
+        };
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
         let changes_nothing = show(context, ad, category, &patch);
-        if args.dry_run {
+        if dry_run {
             if changes_nothing {
                 note_no_change(context, ad);
             }
-            let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
-            return Ok(context.out.text(&format!("{patch}\n"))?);
+            return Ok(Tried::Planned(read.body.source_id, patch));
         }
         // The patch contains parts of the ad that was read, so it is bound to that revision.
         let etag = if_match.or(read.etag.as_deref());
-        let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
+        let ads = wait.of(path(context, client, v3, ad, category)).if_match(etag);
         tries -= 1;
         match ads.update(ad, &patch).await {
             Ok(answer) => break (read.body, answer, changes_nothing),
             Err(error)
                 if matches!(error.kind(), ErrorKind::PreconditionFailed(_)) && if_match.is_none() && tries > 0 => {}
-            Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-                let migrate = Invocation::of_user("migrate-v4").with("source_id", &*ad.source_id).flag("dry_run");
-                return Err(Failure::from(error).hint(("to show what it lacks", migrate)));
-            }
-            Err(error) => return Err(rejected(ad, category, error)),
+            Err(error) => return Ok(Tried::Refused(error, Some(read.body))),
         }
     };
     // The service may know a field that this program does not, or reject it.
@@ -93,8 +161,7 @@ pub(crate) async fn change(
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
         context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
     }
-    done.accepted(&answer).await?;
-    done.end()
+    Ok(Tried::Accepted(answer))
 }
 
 /// Explains a refusal of a patch that is not from a file.

@@ -46,7 +46,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 
 const COLUMNS: &[Column] = &[
     Column::new("TIME", "event.timestamp").shown(ad_table::second).wide(20),
-    Column::new("SOURCE ID", "event.source_id").wide(12),
+    Column::new("SOURCE ID", "event.source_id").wide(12).ends_line(),
     Column::new("ACTION", "event.action").wide(12),
     Column::new("STATE", "event.state").shown(ad_table::action_state).wide(10),
     Column::new("STATUS", "status")
@@ -57,7 +57,7 @@ const COLUMNS: &[Column] = &[
         })
         .wide(6),
     Column::new("MS", "latency_ms").wide(5),
-    Column::new("ERROR", "error").shown(|error| plain(error).into()),
+    Column::new("ERROR", "error").shown(|error| plain(error).into()).least(12),
     Column::new("EVENT", "event.id").for_programs(),
 ];
 

@@ -29,7 +29,6 @@ use clap::{Parser, Subcommand};
 
 use self::{
     acts::{ShownArgs, TargetArgs},
-    change::ChangeArgs,
     commands::actions,
 };
 use crate::terminal::{self, Context, Failure, Global};
@@ -124,12 +123,12 @@ enum Command {
     Update(commands::update::UpdateArgs),
     /// Change the price of an ad
     Price(commands::price::PriceArgs),
-    /// Take an ad off the marketplaces
+    /// Take ads off the marketplaces
     #[command(after_help = commands::visibility::HIDE_HELP)]
-    Hide(ChangeArgs),
-    /// Publish a hidden ad
+    Hide(commands::visibility::VisibilityArgs),
+    /// Publish hidden ads
     #[command(after_help = commands::visibility::SHOW_HELP)]
-    Show(ChangeArgs),
+    Show(commands::visibility::VisibilityArgs),
     /// Restore what an ad said before
     Restore(commands::restore::RestoreArgs),
     /// Edit an ad in a text editor

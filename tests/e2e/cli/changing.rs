@@ -124,6 +124,32 @@ async fn changes_show_what_was_and_what_becomes() {
 }
 
 #[tokio::test]
+async fn several_ads_are_hidden_and_shown_again() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    for (source_id, plate) in [("car-1", "ABC101"), ("car-2", "ABC102")] {
+        priced_car(&server, source_id, plate).await;
+    }
+    let dry = cli.run("hide car-1 ABC102 --dry-run").await;
+    assert_eq!(dry.json(), json!({"car-1": {"visible": false}, "car-2": {"visible": false}}));
+    assert_eq!(dry.stderr, "car-1: visible: true → false\ncar-2: visible: true → false\n");
+    assert_eq!(cli.run("hide car-1 missing --dry-run").await.code, 1);
+    assert_eq!(server.client.ad("car-1").await["visible"], true);
+
+    let hidden = cli.run("hide car-1 missing car-2 --wait --fields source_id,outcome --output ndjson").await;
+    assert_eq!(hidden.code, 1, "{hidden:?}");
+    let outcomes: Vec<_> = hidden.stdout.lines().map(|row| row.contains("\"hidden\"")).collect();
+    assert_eq!(outcomes, [true, false, true], "{hidden:?}");
+    for source_id in ["car-1", "car-2"] {
+        assert_eq!(server.client.ad(source_id).await["visible"], false);
+    }
+    cli.run("show car-1 car-2 --wait").await.done();
+    assert_eq!(server.client.ad("car-2").await["visible"], true);
+    let missing = cli.run("hide missing").await;
+    assert!(missing.code == 1 && missing.stderr.contains("the source_id missing"), "{missing:?}");
+}
+
+#[tokio::test]
 async fn an_ad_is_edited_and_validated_before_it_is_sent() {
     let server = Server::start().await;
     let cli = Cli::of(&server);

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use ad_tests::{
-    Cli, Ended, Server,
+    Cli, Ended, Options, Server,
     tools::{self, Tool},
 };
 use serde_json::json;
@@ -108,6 +108,50 @@ car-1      live    ABC123  Volvo XC60 T6 AWD           349,900 SEK  none    car
     let log = at_terminal(&cli, "log car-1", "").await;
     let widest = log.done().lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80, "{}", log.stdout);
+}
+
+#[tokio::test]
+async fn events_and_log_stay_in_line_on_a_narrow_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let args = vec!["--sandbox".to_owned()];
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let cli = Cli::of(&server).with("NO_COLOR", "1");
+    for (source_id, plate) in [("car-1", "ABC101"), ("fault-refused-1", "ABC102")] {
+        server.client.post("/v4/car", &plain_car(source_id, plate)).await.expect(201);
+        server.client.ended(source_id, "publish", None).await;
+    }
+    for columns in [60, 80] {
+        let events = at_terminal_of(columns, &cli, "events --types ad.publish.done,ad.create.done --quiet", "").await;
+        let lines: Vec<_> = events.done().lines().collect();
+        assert_eq!(
+            lines[..2],
+            ["TIME                  SOURCE ID", "    ACTION        STATE       MESSAGE"],
+            "{events:?}"
+        );
+        assert_eq!(lines.len() % 2, 0, "two lines an event: {events:?}");
+        let is_event = |lines: &&[&str]| lines[0].starts_with("20") && lines[1].find("done") == Some(18);
+        assert!(lines[2..].chunks(2).all(|lines| is_event(&lines)), "{events:?}");
+        assert!(events.stdout.contains("Z  fault-refused-1\n    create        done        Ad created\n"), "{events:?}");
+    }
+    let log = at_terminal_of(60, &cli, "log fault-refused-1", "").await;
+    let reason = "  publish       error\n    publish failed on primary: Rejected by an injected\n    fault; secondary";
+    assert!(log.done().contains(reason), "{log:?}");
+}
+
+#[tokio::test]
+async fn a_new_payload_at_a_terminal_names_the_next_steps() {
+    if !is_possible() {
+        return;
+    }
+    let cli = Cli::new().with("NO_COLOR", "1");
+    let new = at_terminal(&cli, "new car --full", "").await;
+    let steps = "  1. ad-cli new car --full > car.json\n  2. edit car.json in a text editor\n  3. ad-cli validate car.json\n  \
+                 4. ad-cli create car.json\n";
+    assert!(new.done().contains(steps), "{}", new.stdout);
+    let redirected = cli.run("new car").await;
+    assert!(!redirected.stderr.contains("create") && redirected.stderr.contains("to validate: "), "{redirected:?}");
 }
 
 #[tokio::test]

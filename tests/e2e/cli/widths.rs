@@ -55,6 +55,7 @@ const RUN: &[&str] = &[
     "bump car-1 --dry-run",
     "sold car-1 --dry-run",
     "hide car-1 --dry-run",
+    "hide car-1 nothing --dry-run",
     "update car-1 --set body=New --dry-run",
     "update car-1 --set bodi=New",
     "update car-1",

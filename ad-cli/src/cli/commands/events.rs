@@ -75,7 +75,7 @@ impl SelectionArgs {
 
 const COLUMNS: &[Column] = &[
     Column::new("TIME", "timestamp").shown(ad_table::second).wide(20),
-    Column::new("SOURCE ID", "source_id").wide(12),
+    Column::new("SOURCE ID", "source_id").wide(12).ends_line(),
     Column::new("DEALER", "dealer_code").wide(12).for_programs(),
     Column::new("ACTION", "action").wide(12),
     Column::new("STATE", "state").shown(ad_table::action_state).wide(10),

@@ -118,11 +118,39 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
         heading.toned(Tone::Strong, "category_fields").end_line();
         context.out.show(&heading)?;
         let paths: Vec<_> = vehicle.iter().map(|(path, _)| path.as_str()).collect();
-        let vehicle: Vec<_> =
-            vehicle.iter().map(|(path, value)| (short_name(path, &paths), readable(value).into())).collect();
-        context.out.named(2, &vehicle)?;
+        let lines: Vec<_> =
+            vehicle.iter().flat_map(|(path, value)| lines_of(short_name(path, &paths), value)).collect();
+        let lines: Vec<_> = lines.iter().map(|(name, text)| (name.as_str(), text.as_str().into())).collect();
+        context.out.named(2, &lines)?;
     }
     Ok(())
+}
+
+/// A field as lines of a name and a text. Of a list of objects, each item is a line, with further members indented below it.
+fn lines_of(name: &str, value: &Value) -> Vec<(String, String)> {
+    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    if !items.iter().any(Value::is_object) {
+        return vec![(name.to_owned(), readable(value))];
+    }
+    let mut lines = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let members = item.as_object().filter(|members| members.len() > 2);
+        let (Some(members), Some(first)) = (members, item.get("name")) else {
+            let name = if index == 0 { name } else { "" };
+            lines.push((name.to_owned(), readable(item)));
+            continue;
+        };
+        lines.push((name.to_owned(), readable(first)));
+        for (member, value) in members.iter().filter(|(member, _)| *member != "name") {
+            match value.as_object().filter(|below| below.values().all(Value::is_object)) {
+                Some(below) => {
+                    lines.extend(below.iter().map(|(at, value)| (format!("  {member} {at}"), readable(value))));
+                }
+                None => lines.push((format!("  {member}"), readable(value))),
+            }
+        }
+    }
+    lines
 }
 
 /// `live`, or the status with the reason of the first marketplace that has one.
@@ -163,4 +191,29 @@ fn short_name<'a>(path: &'a str, paths: &[&str]) -> &'a str {
 
 fn readable_or_nothing(value: &Value) -> Cell {
     if value.is_null() { Cell::default() } else { readable(value).into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_objects_is_lines_and_no_wall() {
+        let tires = json!({"front_left": {"thread_depth": 6.1}, "front_right": {"thread_depth": 6.0}});
+        let wheels = json!([{"name": "summer", "rim_size": 19, "tires": tires}]);
+        let line = |(name, text): &(String, String)| format!("{name}: {text}");
+        assert_eq!(
+            lines_of("wheels", &wheels).iter().map(line).collect::<Vec<_>>(),
+            [
+                "wheels: summer",
+                "  rim_size: 19",
+                "  tires front_left: thread_depth 6.1",
+                "  tires front_right: thread_depth 6.0"
+            ]
+        );
+        let ratings = json!([{"name": "exterior", "value": "good"}, {"name": "engine", "value": "very_good"}]);
+        let ratings: Vec<_> = lines_of("vehicle_ratings", &ratings).iter().map(line).collect();
+        assert_eq!(ratings, ["vehicle_ratings: exterior good", ": engine very_good"]);
+        assert_eq!(lines_of("fuels", &json!(["petrol", "electric"])), [("fuels".into(), "petrol, electric".into())]);
+    }
 }

@@ -46,7 +46,7 @@ const COLUMNS: &[Column] = &[
     Column::new("ACTION", "action").wide(12),
     Column::new("STATE", "state").shown(ad_table::action_state).wide(10),
     Column::new("REQUEST", "request_id").wide(36).for_programs(),
-    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).least(12),
+    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];
 
 /// Entries that people see, unless they ask for more.
@@ -63,15 +63,17 @@ pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure
         client.v4().log(target, &one).await?;
         Ok((target.source_id.to_owned(), target.dealer_code.map(str::to_owned)))
     };
-    let progress = Counter::new(context.out, "entry");
-    let (source_id, dealer_code) = progress.run(acts::found(&client, target, ask)).await??;
+    let asking = Counter::between_rows(context.out, "entry");
+    let (source_id, dealer_code) = asking.run(acts::found(&client, target, ask)).await??;
     let query = LogQuery { dealer_code, ..query };
     if args.follow {
         return follow(context, &client, &source_id, query).await;
     }
     let asked_for = ["limit", "offset", "ordering"].iter().any(|name| args.filters.get(name).is_some());
     let is_latest = !args.all && !asked_for && context.out.is_for_people();
-    let mut rows = context.out.rows(COLUMNS);
+    // Selected fields have no widths of their own.
+    let is_live = context.out.is_for_people();
+    let mut rows = if is_live { context.out.live_rows(COLUMNS) } else { context.out.rows(COLUMNS) };
     // A part is shown as a part; otherwise it is the whole log.
     if is_latest || args.filters.get("limit").is_some() {
         let latest = LogQuery { page: Page { limit: LATEST, offset: 0 }, descending: true, ..query.clone() };
@@ -89,6 +91,8 @@ pub(crate) async fn run(context: &Context, args: &LogArgs) -> Result<(), Failure
         }
         return Ok(());
     }
+    let counter = if is_live { Counter::streaming } else { Counter::new };
+    let progress = counter(context.out, "entry");
     let read = show_from(&client, &source_id, &query, query.page.offset, &mut rows, || progress.add());
     progress.run(read).await??;
     Ok(rows.end()?)

@@ -25,7 +25,12 @@ Examples:
   ad-cli new car > car.json              required and recommended fields
   ad-cli new van --source-id 4711 > van.json
   ad-cli new boat --full > boat.json     all fields
-  ad-cli new car | ad-cli validate -")]
+  ad-cli new car | ad-cli validate -
+
+From a new payload to an ad:
+  ad-cli new car > car.json              then edit car.json
+  ad-cli validate car.json
+  ad-cli create car.json")]
 pub(crate) struct NewArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType)]
@@ -72,9 +77,16 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
         payload.insert("visible".to_owned(), Value::Bool(false));
     }
     context.out.text(&written(&payload, category))?;
-    explain(context, category, &payload, &rows);
+    explain(context, args, &payload, &rows);
     if !args.visible {
-        let show = context.out.command(&Invocation::new("show").with("source_id", source_id));
+        let show = Invocation::new("show");
+        // The payload that is saved will have another random id than the one on the screen.
+        let show = if args.source_id.is_none() && context.out.is_at_terminal() {
+            show.with_some("source_ids", "SOURCE_ID")
+        } else {
+            show.with("source_ids", vec![source_id])
+        };
+        let show = context.out.command(&show);
         context.out.note(&format!("the ad is hidden; to publish it: {show}"));
     }
     Ok(())
@@ -165,9 +177,9 @@ fn is_at_or_below(place: &str, path: &str) -> bool {
     place.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// What the fields of the payload mean.
-fn explain(context: &Context, category: &Category, payload: &Map<String, Value>, rows: &[ReferenceRow]) {
-    let name = category.vehicle_type.unwrap_or_default();
+/// What the fields of the payload mean, and what to do next.
+fn explain(context: &Context, args: &NewArgs, payload: &Map<String, Value>, rows: &[ReferenceRow]) {
+    let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     let is_shown = |row: &&ReferenceRow| !row.place.contains("[]") && at(payload, &row.place).is_some();
     let shown: Vec<_> = rows.iter().filter(is_shown).collect();
     context.out.note("");
@@ -189,7 +201,37 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
     };
     let validate = out.command(&validate);
     out.note("");
-    for (what, command) in [("all fields", fields), ("allowed values", values), ("to validate", validate)] {
+    for (what, command) in [("all fields", fields), ("allowed values", values)] {
         out.note(&format!("{what}: {command}"));
     }
+    if !out.is_at_terminal() || category.id == TRAILER {
+        out.note(&format!("to validate: {validate}"));
+        return;
+    }
+    out.note("\nThis payload is not saved. To create an ad:");
+    for (number, step) in (1..).zip(steps(args, name)) {
+        out.note(&format!("  {number}. {step}"));
+    }
+}
+
+/// From the payload on the screen to an ad, with a file that people edit.
+fn steps(args: &NewArgs, name: &str) -> [String; 4] {
+    let mut new = Invocation::new("new").with("type", name);
+    for (flag, is_set) in [("full", args.full), ("visible", args.visible), ("v3", args.v3)] {
+        new = if is_set { new.flag(flag) } else { new };
+    }
+    if let Some(source_id) = &args.source_id {
+        new = new.option("source_id", source_id.as_str());
+    }
+    let file = format!("{name}.json");
+    let of_file = |command| {
+        let command = Invocation::new(command).with("file", file.as_str());
+        if args.v3 { command.flag("v3") } else { command }.on(Surface::CommandLine)
+    };
+    [
+        format!("{} > {file}", new.on(Surface::CommandLine)),
+        format!("edit {file} in a text editor"),
+        of_file("validate"),
+        of_file("create"),
+    ]
 }

@@ -111,7 +111,6 @@ use Offered::{AllBut, Only};
 
 const DEALER: Offered = Only(&["source_id", "dealer_code"]);
 const DEALER_MANY: Offered = Only(&["source_ids", "dealer_code"]);
-const CHANGE: Offered = Only(&["source_id", "dealer_code", "dry_run"]);
 const ACT: Offered = Only(&["source_ids", "dealer_code", "dry_run"]);
 
 const PAYLOAD: &str = "The ad. The tool `new` returns a sample payload, `fields` and `values` what it may contain.";
@@ -224,8 +223,8 @@ pub(super) const TOOLS: &[Tool] = &[
         .note("Updates the ad to what it said in a revision, by the rules of today. The tool `history` lists the revisions. `notes` names fields that \
             cannot change and stay as they are.")
         .described(&[("if_match", "Restore only while the ad has this revision: the ETag in `notes` of the tool `get`, or *")]),
-    Tool::new("hide", &["hide"], Replaces, CHANGE).note("The ad stays at the service; `show` publishes it again."),
-    Tool::new("show", &["show"], Replaces, CHANGE).note("Publishes an ad that was created hidden, or hidden later. To read an ad: tool `get`."),
+    Tool::new("hide", &["hide"], Replaces, ACT).note("The ads stay at the service; `show` publishes them again."),
+    Tool::new("show", &["show"], Replaces, ACT).note("Publishes ads that were created hidden, or hidden later. To read an ad: tool `get`."),
     Tool::new("retry", &["retry"], Adds, ACT).described(ADS),
     Tool::new("sold", &["sold"], Replaces, ACT).always(&["--yes"]).note(PERMANENT).described(ADS),
     Tool::new("delete", &["delete"], Replaces, ACT).always(&["--yes"]).note(PERMANENT).described(ADS),

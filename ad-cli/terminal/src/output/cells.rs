@@ -17,6 +17,7 @@ pub struct Column {
     /// Header in CSV, and what a cell has of the value.
     csv: Option<(&'static str, CsvPart)>,
     pub(super) width: usize,
+    pub(super) ends_line: bool,
     pub(super) in_tables: bool,
     /// The least width of the lines of a text that is wrapped.
     pub(super) wraps: Option<usize>,
@@ -58,6 +59,7 @@ impl Column {
             show: |value| plain(value).into(),
             csv: None,
             width: 0,
+            ends_line: false,
             in_tables: true,
             wraps: None,
             shortens: false,
@@ -113,6 +115,13 @@ impl Column {
     #[must_use]
     pub const fn wide(self, width: usize) -> Self {
         Self { width, ..self }
+    }
+
+    /// The last column of the first line, where rows that are shown as they come take two lines on a narrow terminal: an id of any
+    /// length moves nothing there.
+    #[must_use]
+    pub const fn ends_line(self) -> Self {
+        Self { ends_line: true, ..self }
     }
 
     /// A text that is wrapped on a narrow terminal.

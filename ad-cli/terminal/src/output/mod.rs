@@ -227,6 +227,11 @@ impl Output {
         self.format == Format::Csv
     }
 
+    /// Whether a person sees the answer at a terminal, and no file or program has it.
+    pub fn is_at_terminal(self) -> bool {
+        self.streams == Streams::Process && self.stdout().is_terminal()
+    }
+
     /// Whether people want to see all columns.
     pub fn is_wide(self) -> bool {
         self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())

@@ -203,18 +203,36 @@ fn joined<'a>(parts: impl Iterator<Item = (&'a str, Option<Tone>, usize)>, color
 }
 
 /// A row that is shown as it comes: each column as wide as it says, and the last one beside them, or below them where there is no room.
+/// Where the columns say so, a row without room takes two lines.
 pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize>, colors: bool) -> String {
     let Some(last) = cells.pop() else { return String::new() };
-    let parts = || cells.iter().zip(columns).map(|(cell, column)| (cell.text.as_str(), cell.tone, column.width));
-    let taken = display_width(&joined(parts(), false));
-    let before: usize = parts().map(|(text, _, width)| width.max(display_width(text)) + GAP).sum();
     let width = width.unwrap_or(usize::MAX);
-    let is_beside = width.saturating_sub(before) >= LEAST_TEXT;
+    let declared: usize = columns.iter().take(cells.len()).map(|column| column.width + GAP).sum();
+    let of_first = columns.iter().take(cells.len()).position(|column| column.ends_line).map_or(0, |place| place + 1);
+    let split = if width.saturating_sub(declared) < least_of_text(columns.last()) { of_first } else { 0 };
+    let parts = || cells.iter().zip(columns).map(|(cell, column)| (cell.text.as_str(), cell.tone, column.width));
+    let (mut out, start) = match split {
+        0 => (String::new(), 0),
+        _ => (in_lines(parts().take(split), width, colors) + "\n" + &" ".repeat(2 * GAP), 2 * GAP),
+    };
+    let parts = || parts().skip(split);
+    let taken = start + display_width(&joined(parts(), false));
+    let before = start + parts().map(|(text, _, width)| width.max(display_width(text)) + GAP).sum::<usize>();
+    let room = width.saturating_sub(before);
+    // A short text needs no line of its own, and a long word is not broken where it has one.
+    let is_short = display_width(&last.text) <= room;
+    let longest = last.text.split(' ').map(display_width).max().unwrap_or(0);
+    let is_beside = is_short || (room >= least_of_text(columns.last()) && longest <= room);
     let indent = if is_beside { before } else { 2 * GAP };
     let lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
-    let mut out = in_lines(parts(), width, colors);
+    out += &in_lines(parts(), width.saturating_sub(start), colors);
     push_value(&mut out, lines, is_beside.then(|| before - taken), indent, |line| painted(line, last.tone, colors));
     out
+}
+
+/// The least width of a text beside the other columns.
+fn least_of_text(column: Option<&Column>) -> usize {
+    column.and_then(|column| column.wraps).unwrap_or(LEAST_TEXT)
 }
 
 /// The lines of a value: the first after a gap beside what is there, if there is room, the others indented.
@@ -387,6 +405,67 @@ mod tests {
                 shown(width)
             );
         }
+    }
+
+    const LIVE: &[Column] = &[
+        Column::new("TIME", "").wide(20),
+        Column::new("SOURCE ID", "").wide(12).ends_line(),
+        Column::new("STATE", "").wide(10),
+        Column::new("MESSAGE", "").wrapped(),
+    ];
+
+    fn live_rows(columns: &[Column], width: usize, rows: &[&[&str]]) -> Vec<String> {
+        let titles: Vec<_> = columns.iter().map(Column::heading).collect();
+        let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+        let row = |row: &&[&str]| live(columns, row.iter().copied().map(Cell::from).collect(), Some(width), false);
+        let text: String =
+            std::iter::once(titles.as_slice()).chain(rows.iter().copied()).map(|cells| row(&cells)).collect();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn rows_as_they_come_stay_in_line_on_a_narrow_terminal() {
+        let rows: &[&[&str]] = &[
+            &["2026-11-30 14:48:00Z", "car-1", "done", "Ad published"],
+            &[
+                "2026-11-30 14:48:01Z",
+                "0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b",
+                "error",
+                "Rejected: the plate is of another vehicle",
+            ],
+        ];
+        assert_eq!(
+            live_rows(LIVE, 60, rows),
+            [
+                "TIME                  SOURCE ID",
+                "    STATE       MESSAGE",
+                "2026-11-30 14:48:00Z  car-1",
+                "    done        Ad published",
+                "2026-11-30 14:48:01Z  0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b",
+                "    error       Rejected: the plate is of another vehicle",
+            ]
+        );
+        assert_eq!(live_rows(LIVE, 80, rows)[1], "2026-11-30 14:48:00Z  car-1         done        Ad published");
+    }
+
+    #[test]
+    fn a_text_beside_rows_as_they_come_has_a_line_of_its_own_where_it_needs_one() {
+        let columns = [LIVE[0], LIVE[2], LIVE[3]];
+        let rows: &[&[&str]] = &[
+            &["2026-11-30 14:48:00Z", "done", "Ad created"],
+            &["2026-11-30 14:48:01Z", "error", "Rejected: the plate is of another vehicle"],
+        ];
+        assert_eq!(
+            live_rows(&columns, 50, rows),
+            [
+                "TIME                  STATE       MESSAGE",
+                "2026-11-30 14:48:00Z  done        Ad created",
+                "2026-11-30 14:48:01Z  error",
+                "    Rejected: the plate is of another vehicle",
+            ]
+        );
+        let word: &[&[&str]] = &[&["2026-11-30 14:48:01Z", "error", "no plate-of-another-vehicle"]];
+        assert_eq!(live_rows(&columns, 56, word)[2], "    no plate-of-another-vehicle");
     }
 
     #[test]

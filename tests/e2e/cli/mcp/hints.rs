@@ -93,8 +93,8 @@ const CASES: &[(&str, &str, &str)] = &[
         r#"{"source_id": "car-1", "amount": 189900, "dry_run": true}"#,
         "car-1: every field has this value already",
     ),
-    ("show", r#"{"source_id": "car-1", "dry_run": true}"#, "car-1: every field has this value already"),
-    ("hide", r#"{"source_id": "car-1", "dry_run": true}"#, "car-1: visible: true → false"),
+    ("show", r#"{"source_ids": ["car-1"], "dry_run": true}"#, "car-1: every field has this value already"),
+    ("hide", r#"{"source_ids": ["car-1"], "dry_run": true}"#, "car-1: visible: true → false"),
 ];
 
 #[tokio::test]
