@@ -245,12 +245,12 @@ fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
     }
 }
 
-/// By how much the first price is higher or lower, in whole percent: amounts may be rounded.
+/// By how much the first price is higher or lower, about, as amounts may be rounded; `None`: by less than a percent.
 fn price_step(from: &Value, to: &Value) -> Option<String> {
     let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
     let percent = ((amount(to)? / amount(from)? - 1.0) * 100.0).round();
     let sign = if percent < 0.0 { "−" } else { "+" };
-    Some(format!("{sign}{} %", percent.abs()))
+    (percent != 0.0).then(|| format!("≈ {sign}{} %", percent.abs()))
 }
 
 /// `GET /console/plan?id=…`: what changes in each ad, and how far it is.
