@@ -111,6 +111,13 @@ async fn many_ads_are_selected_with_one_click() {
     browser.until("document.querySelector('[data-needs-selection]')?.disabled").await;
     browser.click("[data-select-all]").await;
     browser.until("document.querySelector('[data-selected]').innerText === '2'").await;
+
+    // On a phone, the bar is two lines, and shows the rest on demand.
+    browser.resize(390, 844).await;
+    let height = "document.querySelector('.bulk').getBoundingClientRect().height";
+    assert!(browser.eval(height).await.as_f64().unwrap() < 120.0, "{}", browser.eval(height).await);
+    browser.click(".bulk .menu").await;
+    browser.until("document.querySelector('.bulk button[value=hide]').getClientRects().length === 1").await;
     browser.click(".bulk button[value=hide]").await;
     browser.until("location.pathname === '/console/plan' && !!document.querySelector('button[value=apply]')").await;
     browser.click("button[value=apply]").await;

@@ -1,6 +1,6 @@
 //! Forms in a real browser: checks while they are filled, the models of a brand, and dropped files.
 
-use ad_tests::{Browser, Server};
+use ad_tests::{Browser, Key, Server};
 use serde_json::json;
 
 use super::browser::{sign_in, tab_to};
@@ -54,9 +54,22 @@ async fn a_form_is_checked_while_it_is_filled() {
     browser.fill(&input("category_fields.model"), "v60").await;
     browser.fill(&input("category_fields.registration_number"), "BFM001").await;
     browser.until("!!document.querySelector('#assessment .score')").await;
+
+    // Enter checks, says what came of it, and keeps the focus in the field.
+    browser.press(Key::Enter).await;
+    browser.until("document.getElementById('announcements').textContent.includes('Can be saved')").await;
+    assert_eq!(browser.eval("document.activeElement.id").await, "input-category_fields.registration_number");
     browser.click(".ad-form button[value=save]").await;
     browser.until("location.pathname === '/console/ad'").await;
     assert_eq!(server.client.ad("BFM001").await["category_fields"]["model"], "v60");
+
+    // From the top of the form, a link leads to its groups; on a phone, the check covers none of them.
+    browser.become_phone().await;
+    browser.open(&format!("{}/console/ad/edit?source_id=BFM001", server.client.base)).await;
+    browser.until("!!document.querySelector('.ad-form .chips a[href=\"#section-price\"]')").await;
+    let covered = "document.querySelector('.ad-form > aside > .actions').getBoundingClientRect().height";
+    assert!(browser.eval(covered).await.as_f64().unwrap() < 80.0);
+    assert_eq!(browser.eval("getComputedStyle(document.querySelector('#assessment')).position").await, "static");
     assert_eq!(browser.complaints().await, [] as [String; 0]);
 }
 

@@ -106,6 +106,12 @@ async fn numbers_of_the_overview_lead_to_their_ads() {
     // What failed is said once, and photos have numbers.
     let refused = visitor.page(&format!("/console/ad?{}", ad_query("fault-refused-1"))).await;
     assert!(!refused.to_lowercase().contains("publish failed on"), "{refused}");
+    // What helps is said once, with the button that leads there; the stock has it too.
+    assert_eq!(refused.matches("correct what the marketplace gives").count(), 1, "{refused}");
+    let cure = "href=\"/console/ad/edit?source_id=fault-refused-1&amp;dealer_code=north-cars\">Edit the ad</a>";
+    for page in [&refused, &visitor.page("/console/stock?status=failed").await] {
+        assert!(page.contains(cure), "{page}");
+    }
     let timeline = &refused[refused.find("id=\"timeline\"").unwrap()..];
     assert!(timeline.contains("<strong>Primary marketplace</strong>: "), "{timeline}");
     let lost = visitor.page(&format!("/console/ad?{}", ad_query("lost-1"))).await;

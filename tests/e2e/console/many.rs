@@ -217,6 +217,11 @@ async fn all_ads_that_match_are_sold_and_deleted_later() {
     server.client.patch("/v4/car/m-7", &json!({"body": "Ny text"})).await.expect(200);
     assert_eq!(visitor.post(&plan, &[("do", "apply"), ("allow_removals", "8")]).await.status, 303);
     eventually("seven are done", async || visitor.page(&plan).await.contains("7 done").then_some(())).await;
+    // The list of changes says what each was, and the plan which ad it has left.
+    assert!(visitor.page("/console/plans").await.contains(">Mark as sold, <time"));
+    assert!(visitor.page(&plan).await.contains("&amp;outcome=conflict\""));
+    let left = visitor.page(&format!("{plan}&outcome=conflict")).await;
+    assert!(left.contains("source_id=m-7") && !left.contains("source_id=m-6"), "{left}");
     let ad = format!("/console/ad?{}", ad_query("m-1"));
     eventually("the ad is sold", async || visitor.page(&ad).await.contains("Sold.").then_some(())).await;
     let undone = [("action", "unsold"), ("ad", &*ad_query("m-1")), ("next", "/stock")];

@@ -390,11 +390,13 @@ async fn quality_failures_and_entries_are_in_the_language_of_the_visitor() {
         "Minst 10 foton",
         "Publicerad och aktuell.",
         "Ett foto kunde inte hämtas",
+        "Foton som inte kunde hämtas eller sparas: 1.",
+        "#section-photos\">Byt ut fotot</a>",
         "404",
     ] {
         assert!(swedish.contains(expected), "{expected}: {swedish}");
     }
-    for unexpected in ["Listed and up to date.", "At least 10 photos", "Ad created"] {
+    for unexpected in ["Listed and up to date.", "At least 10 photos", "Ad created", "images failed"] {
         assert!(!swedish.contains(unexpected), "{unexpected}: {swedish}");
     }
     let overview = visitor.page("/console/").await;

@@ -18,6 +18,10 @@ async fn pasted_ads_are_checked_line_by_line_and_then_created() {
     let server = Server::start().await;
     let visitor = Visitor::signed_in(&server.client).await;
     assert!(visitor.page("/console/paste").await.contains("/console/import"));
+    // Developers find it, and sellers have the file.
+    assert!(visitor.page("/console/developers").await.contains("href=\"/console/paste\""));
+    let new = visitor.page("/console/new").await;
+    assert!(new.contains("href=\"/console/import\"") && !new.contains("/console/paste"), "{new}");
     let mut wrong = plain_car("p-2", "PST002");
     wrong["category_fields"]["colour"] = json!("red");
     let lines = [

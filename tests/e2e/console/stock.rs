@@ -54,7 +54,8 @@ async fn prices_of_many_ads_change_after_a_preview() {
     assert_eq!(visitor.post(&plan, &[("do", "apply")]).await.status, 303);
     eventually("the prices are lower", async || (price(&server, "b-2").await == 97_000).then_some(())).await;
     eventually("the plan is done", async || visitor.page(&plan).await.contains("2 done").then_some(())).await;
-    assert!(visitor.page("/console/plans").await.contains(&plan), "it is found again");
+    let plans = visitor.page("/console/plans").await;
+    assert!(plans.contains(&plan) && plans.contains(">Change price (≈ −5 %), <time"), "it is found again: {plans}");
 
     // All that match, by a percentage; what somebody else changes meanwhile is left.
     let matching = [

@@ -6,12 +6,15 @@ use ad_core::{
         MAX_LIMIT, Page, Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
+    violation::Code,
 };
 use maud::{Markup, html};
 
 use super::{
     act::{self, AdAction, AdKey},
-    badges, editor, form, named,
+    badges, cure,
+    cure::Cure,
+    editor, form, named,
     page::{self, Section},
     photos as uploads, preview, prices, publish, quality, show, timeline,
     visitor::{PageResult, Visit},
@@ -45,7 +48,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                 }
                 (actions(&visit, ad, &report))
             }
-            div #status data-live="announced" { (status(&visit, &report)) }
+            div #status data-live="announced" { (status(&visit, ad, &report)) }
             div.columns {
                 div {
                     (preview::section(&visit, ad))
@@ -80,27 +83,31 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
         (false, false) if needs_retry => &[AdAction::Retry, AdAction::Delete],
         (false, false) => &[AdAction::Delete],
     };
+    // The button is beside the failure already.
+    let retries = !is_deleted && cure::failure(report).and_then(Cure::of) == Some(Cure::Retry);
     html! {
         div.actions #actions data-live {
             (publish::link(visit, ad))
             (editor::link(visit, ad))
             (editor::copy_link(visit, ad))
-            @for action in offered {
-                (act::button(visit, *action, &ad.source_id, &ad.dealer_code, if *action == AdAction::Retry && needs_retry { "primary" } else { "" }))
+            @for action in offered.iter().filter(|action| **action != AdAction::Retry || !retries) {
+                (act::button(visit, *action, &ad.source_id, &ad.dealer_code, ""))
             }
         }
     }
 }
 
 /// Whether the ad is live, on each marketplace, and if not, who can change that and what to do.
-fn status(visit: &Visit, report: &StatusReport) -> Markup {
+fn status(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         section.panel aria-labelledby="status-heading" {
             h2 #status-heading { (texts.status) " " (badges::ad_status(texts, report.status)) }
             p.faint { (texts.since) " " (page::time(report.since)) }
-            div.grid {
-                @for channel in &report.channels { (channel_status(visit, channel)) }
+            @let failure = cure::failure(report).filter(|_| ad.state != AdState::Deleted);
+            @if let Some(code) = failure { (cure::section(visit, ad, code)) }
+            div.grid.apart {
+                @for channel in &report.channels { (channel_status(visit, channel, failure)) }
             }
             @let failed = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
             @let failed: Vec<_> = failed.map(|(number, _): (u32, _)| number.to_string()).collect();
@@ -126,7 +133,8 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
     }
 }
 
-fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
+/// The status on a marketplace. What helps against `told` is said above.
+fn channel_status(visit: &Visit, channel: &ChannelReport, told: Option<Code>) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         div.channel {
@@ -135,7 +143,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
             @if is_listed || channel.code.is_some() {
                 p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status, channel.code))) }
             }
-            @if channel.who_acts != WhoActs::Nobody {
+            @if channel.who_acts != WhoActs::Nobody && (channel.code.is_none() || channel.code != told) {
                 p {
                     strong { (texts.who_acts(channel.who_acts)) ": " }
                     @match channel.code {

@@ -14,6 +14,7 @@ use crate::{
     api::first_request,
     sandbox::failures::{API, IMAGES, MARKETPLACES, SandboxFailure},
 };
+use ad_server_access::auth::Permission;
 
 pub(super) async fn page(visit: Visit) -> PageResult {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
@@ -41,6 +42,9 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                     "export AD_URL=" (visitor.base) " AD_TOKEN=…\n\n"
                     (first_request(visitor.context.service.rulebook()))
                 } }
+                @if visit.may(Permission::Write) {
+                    p.apart { a.button href=(visitor.address("/paste")) { (texts.paste) } " " span.help { (texts.paste_lead) } }
+                }
             }
             @if visitor.context.faults.is_some() {
                 section.panel.wide {

@@ -291,11 +291,14 @@ async fn update(visit: &Visit, edited: &Edited, patch: Map<String, Value>) -> Re
 
 /// The link to the form of an ad, if it has one that the visitor may use.
 pub(super) fn link(visit: &Visit, ad: &Ad) -> Markup {
+    html! { @if let Some(address) = address(visit, ad) { a.button.primary href=(address) { (visit.visitor.texts.edit) } } }
+}
+
+/// The address of the form of an ad, if it has one that the visitor may use.
+pub(super) fn address(visit: &Visit, ad: &Ad) -> Option<String> {
     let has_form = conversion(ad) != Conversion::Migration && ad.state == AdState::Created;
     let address = || visit.visitor.address(&format!("/ad/edit?{}", AdKey::query(&ad.source_id, &ad.dealer_code)));
-    html! {
-        @if has_form && visit.may(Permission::Write) { a.button.primary href=(address()) { (visit.visitor.texts.edit) } }
-    }
+    (has_form && visit.may(Permission::Write)).then(address)
 }
 
 /// The category of a vehicle type whose ads can be created.
@@ -353,7 +356,7 @@ fn choice(visit: &Visit) -> Response {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let types = categories::typed().filter(|(_, category)| category.id != TRAILER);
     let content = html! {
-        div.heading { h1 { (texts.new_ad) } @if plans::is_there(visit) { a.button href=(visitor.address("/import")) { (texts.import) } } a.button href=(visitor.address("/paste")) { (texts.paste) } }
+        div.heading { h1 { (texts.new_ad) } @if plans::is_there(visit) { a.button href=(visitor.address("/import")) { (texts.import) } } }
         p.lead { (texts.choose_type) }
         ul.choices {
             @for (vehicle_type, category) in types {

@@ -155,7 +155,7 @@ function fillIn() {
 
   // Saving.
   let sends = false;
-  const send = async (wanted, times = 0) => {
+  const send = async (wanted, from = null, times = 0) => {
     sends = true;
     try {
       await uploads.finished();
@@ -174,15 +174,16 @@ function fillIn() {
         location.assign(answer.url);
         return;
       } else {
-        show(page, wanted);
+        show(page, wanted, from);
       }
       sends = false;
     } catch {
       say(words.sent_again);
-      setTimeout(() => send(wanted, times + 1), SEND_AGAIN[Math.min(times, SEND_AGAIN.length - 1)]);
+      setTimeout(() => send(wanted, from, times + 1), SEND_AGAIN[Math.min(times, SEND_AGAIN.length - 1)]);
     }
   };
-  const show = (page, wanted) => {
+  /** Shows the form as the server has answered it. The field `from` which somebody pressed Enter keeps the focus. */
+  const show = (page, wanted, from) => {
     const fresh = page.querySelector("form[data-check]");
     if (!fresh) {
       const error = page.querySelector("main .notice");
@@ -194,7 +195,12 @@ function fillIn() {
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     uploads = photos(form);
     const error = form.querySelector(".notice.error");
-    if (error) {
+    const field = from && document.getElementById(from);
+    if (field) {
+      field.focus();
+      const found = [...form.querySelectorAll("#assessment h2, #assessment .error li")];
+      announce(found.map((part) => part.textContent).join(". "));
+    } else if (error) {
       error.tabIndex = -1;
       error.focus();
     } else if (wanted === "look-up") {
@@ -206,7 +212,9 @@ function fillIn() {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!sends) send(event.submitter?.value ?? "check");
+    const active = document.activeElement;
+    const from = (event.submitter?.value ?? "check") === "check" && form.contains(active) && active.matches("input, select") ? active.id : null;
+    if (!sends) send(event.submitter?.value ?? "check", from);
   });
   addEventListener("beforeunload", (event) => {
     if (!leaves && isChanged()) event.preventDefault();

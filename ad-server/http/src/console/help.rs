@@ -250,7 +250,6 @@ fn other_ways(visit: &Visit, texts: &Texts) -> Markup {
     html! {
         @if visit.may(Permission::Write) && plans::is_there(visit) { a href=(visit.visitor.address("/import")) { (texts.import) } " · " }
         a href=(visit.visitor.address("/developers")) { (texts.connect_system) }
-        @if visit.may(Permission::Write) { " · " a href=(visit.visitor.address("/paste")) { (texts.paste) } }
     }
 }
 

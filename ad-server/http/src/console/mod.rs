@@ -34,6 +34,7 @@ mod badges;
 mod bump_all;
 mod columns;
 mod csv;
+mod cure;
 mod developers;
 mod editor;
 mod failing;

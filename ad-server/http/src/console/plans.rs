@@ -196,15 +196,23 @@ fn price_form(visit: &Visit, wrong: Option<&str>) -> poem::Response {
 /// `GET /console/plans`: the latest changes of many ads.
 pub(super) async fn list(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
-    let plans = stock(&visit)?.plans.plans(&visit.caller.scope, Page { limit: PLANS, offset: 0 }).await?;
+    let plans = &stock(&visit)?.plans;
+    let listed = plans.plans(&visit.caller.scope, Page { limit: PLANS, offset: 0 }).await?.rows;
+    let mut names = Vec::new();
+    for plan in &listed {
+        let first = ChangeQuery { kind: None, outcome: None, source_id: None, page: Page { limit: 1, offset: 0 } };
+        let first = plans.changes(&visit.caller.scope, plan.id, &first).await?.rows.into_iter().next();
+        let is_sold = visit.visitor.console.database.is_sold_plan(plan.id).await.map_err(ServiceError::from)?;
+        names.push(first.map_or_else(String::new, |first| name(&visit, &first, is_sold)));
+    }
     let content = html! {
         div.heading { h1 { (texts.bulk_changes) } }
         div.panel #plans data-live {
-            @if plans.rows.is_empty() { p { (texts.no_bulk_changes) } }
+            @if listed.is_empty() { p { (texts.no_bulk_changes) } }
             ul.plain {
-                @for plan in &plans.rows {
+                @for (plan, name) in listed.iter().zip(&names) {
                     li {
-                        a href=(visit.visitor.address(&format!("/plan?id={}", plan.id))) { (page::time(plan.created)) }
+                        a href=(visit.visitor.address(&format!("/plan?id={}", plan.id))) { @if !name.is_empty() { (name) ", " } (page::time(plan.created)) }
                         " " (state(texts, plan)) " " (counts(texts, plan))
                     }
                 }
@@ -212,6 +220,37 @@ pub(super) async fn list(visit: Visit) -> PageResult {
         }
     };
     Ok(page::page(&visit, Section::Stock, texts.bulk_changes, &content))
+}
+
+/// What a plan does, by its first change: all that the console makes change the same in each ad.
+fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
+    let (texts, language) = (visit.visitor.texts, visit.visitor.language);
+    if first.line.is_some() {
+        return texts.plan_of_stock.to_owned();
+    }
+    match (first.kind, first.details.fields.first()) {
+        (ChangeKind::Hide, _) if is_sold => texts.mark_as_sold.to_owned(),
+        (ChangeKind::Hide, _) => texts.hide_ad.to_owned(),
+        (_, Some(field)) if field.pointer == "/visible" => texts.publish.to_owned(),
+        (_, Some(field)) if field.pointer == "/price" => {
+            let by = price_step(&field.from, &field.to).map_or_else(String::new, |by| format!(" ({by})"));
+            format!("{}{by}", texts.change_price)
+        }
+        (_, Some(_)) => {
+            let of = |pointer: &str| label(language, pointer.rsplit('/').next().unwrap_or_default()).to_owned();
+            let names: Vec<_> = first.details.fields.iter().map(|field| of(&field.pointer)).collect();
+            format!("{}: {}", texts.changed, names.join(", "))
+        }
+        (_, None) => String::new(),
+    }
+}
+
+/// By how much the first price is higher or lower, about, as amounts may be rounded; `None`: by less than a percent.
+fn price_step(from: &Value, to: &Value) -> Option<String> {
+    let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
+    let percent = ((amount(to)? / amount(from)? - 1.0) * 100.0).round();
+    let sign = if percent < 0.0 { "−" } else { "+" };
+    (percent != 0.0).then(|| format!("≈ {sign}{} %", percent.abs()))
 }
 
 /// `GET /console/plan?id=…`: what changes in each ad, and how far it is.
@@ -223,7 +262,8 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let offset = visit.parameter("offset").and_then(|offset| offset.parse().ok()).unwrap_or_default();
     let page = Page { limit: SHOWN, offset };
     let kind = visit.parameter("kind").and_then(ChangeKind::from_name);
-    let changes = plans.changes(access, id, &ChangeQuery { kind, outcome: None, source_id: None, page }).await?;
+    let outcome = visit.parameter("outcome").and_then(ChangeOutcome::from_name);
+    let changes = plans.changes(access, id, &ChangeQuery { kind, outcome, source_id: None, page }).await?;
     let ads = ads(&visit, &changes.rows).await?;
     let mut lowest = Vec::new();
     for change in &changes.rows {
@@ -233,7 +273,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
     let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
-    let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).collect();
+    let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).chain(of("outcome")).collect();
     let is_sold = visit.visitor.console.database.is_sold_plan(id).await.map_err(ServiceError::from)?;
     let content = html! {
         div.heading {
@@ -245,7 +285,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         @if is_sold { p.lead { (texts.sold_all_does) } }
         div.panel #plan data-live="announced" { (summary(&visit, &plan, &file, is_sold)) }
         div.panel #changes data-live {
-            (kinds(&visit, &plan, kind, &linked))
+            (kinds(&visit, &plan, (kind, outcome), &linked))
             @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
             div.scrolls.stacked tabindex="0" role="region" aria-label=(texts.changed) {
                 table {
@@ -364,30 +404,46 @@ const KINDS: [(ChangeKind, Text); 7] = [
     (ChangeKind::Invalid, |texts| texts.plan_invalid),
 ];
 
-/// Links to the changes of each kind, if there are several kinds.
-fn kinds(visit: &Visit, plan: &StockPlan, shown: Option<ChangeKind>, linked: &[(String, String)]) -> Markup {
+/// Links to the changes of each kind, if there are several kinds, and to those that others or a failure have left as they were.
+fn kinds(
+    visit: &Visit,
+    plan: &StockPlan,
+    shown: (Option<ChangeKind>, Option<ChangeOutcome>),
+    linked: &[(String, String)],
+) -> Markup {
     let texts = visit.visitor.texts;
     // Ads that stay as they are are counted only.
     let listed = KINDS.iter().filter(|(kind, _)| *kind != ChangeKind::Unchanged && sum(plan, *kind) > 0);
-    let listed: Vec<_> = listed.collect();
-    let link = |kind: Option<ChangeKind>| {
+    let listed: Vec<_> = listed.map(|(kind, text)| (*kind, sum(plan, *kind), text(texts))).collect();
+    let left = [(ChangeOutcome::Failed, texts.plan_failed), (ChangeOutcome::Conflict, texts.plan_conflict)];
+    let left = left.map(|(outcome, text)| (outcome, ended(plan, outcome), text));
+    let left: Vec<_> = left.into_iter().filter(|(_, count, _)| *count > 0).collect();
+    let link = |by: Option<(&str, &str)>| {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(linked);
-        query.extend_pairs(kind.map(|kind| ("kind", kind.name())));
+        query.extend_pairs(by);
         visit.visitor.address(&format!("/plan?{}", query.finish()))
     };
+    let current = |is: bool| is.then_some("true");
     html! {
-        @if listed.len() > 1 {
+        @if listed.len() > 1 || !left.is_empty() {
             nav.actions aria-label=(texts.changed) {
-                a.button href=(link(None)) aria-current=[shown.is_none().then_some("true")] { (texts.plan_of_all) }
-                @for (kind, text) in listed {
-                    a.button href=(link(Some(*kind))) aria-current=[(shown == Some(*kind)).then_some("true")] {
-                        (number(sum(plan, *kind))) " " (text(texts))
-                    }
+                a.button href=(link(None)) aria-current=[current(shown == (None, None))] { (texts.plan_of_all) }
+                @for (kind, count, text) in listed.into_iter() {
+                    a.button href=(link(Some(("kind", kind.name())))) aria-current=[current(shown.0 == Some(kind))] { (number(count)) " " (text) }
+                }
+                @for (outcome, count, text) in left {
+                    a.button href=(link(Some(("outcome", outcome.name())))) aria-current=[current(shown.1 == Some(outcome))] { (number(count)) " " (text) }
                 }
             }
         }
+        @if sum(plan, ChangeKind::Unchanged) > 0 { p.help { (texts.plan_unchanged_why) } }
     }
+}
+
+/// The number of changes with an outcome.
+fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
+    plan.dealers.iter().map(|dealer| *dealer.outcomes.clone().of(outcome)).sum()
 }
 
 /// How far a plan is, in a coloured word.

@@ -1,7 +1,7 @@
 //! Parts of ads that several pages show: title, price, facts, photos.
 
 use ad_core::{
-    model::{Ad, Content, ImageRef, Timestamp},
+    model::{Ad, Content, ImageRef, PlateMatch, Timestamp},
     violation::Code,
 };
 use maud::{Markup, html};
@@ -136,8 +136,39 @@ pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Ma
     if code.is_none() && !message.is_object() {
         return html! {};
     }
-    said(visit, code, text, if code.is_none() { text } else { "" })
+    if let Some(told) = told_by_parts(visit.visitor.texts, message) {
+        return told;
+    }
+    match code {
+        // Its text says what the code says.
+        Some(Code::HeldByImages) => html! { (visit.visitor.texts.failure(Code::HeldByImages)) "." },
+        None => html! { span lang="en" { (text) } },
+        Some(_) => said(visit, code, text, ""),
+    }
 }
+
+/// What a message says with its members, in the words of the console: photos that failed, and listings of the same plate.
+fn told_by_parts(texts: &Texts, message: &Value) -> Option<Markup> {
+    let matches = PlateMatch::in_message(message);
+    if !matches.is_empty() {
+        return Some(html! {
+            @for PlateMatch { marketplace, listing, linked, .. } in &matches {
+                (texts.market(*marketplace)) ": " (if *linked { texts.linked_to_listing } else { texts.other_has_listing }) " " code { (listing) } ". "
+            }
+        });
+    }
+    let photos = message.get("images")?.as_array().filter(|photos| !photos.is_empty())?;
+    let kept = photos.iter().filter(|photo| photo.get("kept").is_some()).count();
+    // A message names no more than some of many.
+    let least = if photos.len() >= MOST_NAMED { texts.at_least } else { "" };
+    Some(html! {
+        (texts.photos_not_fetched) ": " (least) (photos.len()) "."
+        @if kept > 0 { " " (texts.photos_kept) ": " (kept) "." }
+    })
+}
+
+/// Photos that the message of an entry names at most.
+const MOST_NAMED: usize = 20;
 
 /// The page that explains a code, for who does not know codes.
 pub(super) fn explained(visit: &Visit, code: Code) -> Markup {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ad_core::{
     categories,
     fields::{FieldErrors, Kind},
-    model::{AdOrder, AdQuery, AdStatus, ChannelStatus, Included, Market, QualitySummary, StatusWords},
+    model::{Ad, AdOrder, AdQuery, AdStatus, ChannelStatus, Included, Market, QualitySummary, StatusWords},
     ports::{ListedAd, PageOf, Scope},
     service::{Access, ServiceError},
 };
@@ -20,7 +20,7 @@ use url::form_urlencoded;
 
 use super::{
     act::{self, AdAction, AdKey},
-    badges, csv,
+    badges, csv, cure,
     form::named,
     named::dealer_name,
     page::{self, NoticeKind, Section, Text, Total},
@@ -389,12 +389,14 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
                 @if (may_plan || permitted.contains(&AdAction::Bump) && has_plans) && let Total::Exactly(count) = total {
                     label.choose-all { input type="checkbox" name="matching" value=(plans::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
                 }
-                span { (texts.with_selected) " (" span data-selected { "0" } "):" }
+                span { span.of-bar { (texts.with_selected) " " } "(" span data-selected { "0" } "):" }
                 @if may_plan {
                     @for (change, text) in [("price", texts.change_price), ("hide", texts.hide_ad), ("show", texts.publish)] {
                         button name="change" value=(change) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (text) "…" }
                     }
                 }
+                // On a phone, the bar is two lines, and this shows the rest of it.
+                label.menu { input.unseen #more-bulk type="checkbox"; (texts.more_to_do) }
                 @for action in permitted.iter().copied().filter(|action| takes_matching(*action)) {
                     button class=(action.class()) name="change" value=(action.name()) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (action.label(texts)) "…" }
                 }
@@ -465,7 +467,7 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
                 span.faint { (own.into_iter().chain(dealer.as_deref()).collect::<Vec<_>>().join(" · ")) }
             }
             td.number { (show::price(texts, &ad.content)) }
-            td { (state(visit, *words)) }
+            td { (state(visit, ad, *words)) }
             td.together { (score(texts, quality)) }
             td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
         }
@@ -482,7 +484,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
                 p.faint { (show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value)).join(" · ")) }
-                div { (state(visit, *words)) }
+                div { (state(visit, ad, *words)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
                 @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
@@ -492,7 +494,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
 }
 
 /// The status of an ad, the marketplace that is different, and why.
-fn state(visit: &Visit, words: StatusWords) -> Markup {
+fn state(visit: &Visit, ad: &Ad, words: StatusWords) -> Markup {
     let texts = visit.visitor.texts;
     let channels = || [Market::Primary, Market::Secondary].map(|market| (market, words.channel(market)));
     html! {
@@ -504,7 +506,7 @@ fn state(visit: &Visit, words: StatusWords) -> Markup {
                 }
             }
         }
-        @if let Some(code) = words.failure { br; span.reason { (texts.failure(code)) } }
+        @if let Some(code) = words.failure { br; span.reason { (texts.failure(code)) } br; (cure::link(visit, ad, code, "to-cure")) }
     }
 }
 

@@ -173,8 +173,8 @@ texts! {
     failures: "Failures by cause", "Fel efter orsak";
     no_failures: "No ad has a failure.", "Ingen annons har något fel.";
     failure_image_failed: "A photo could not be fetched", "Ett foto kunde inte hämtas";
-    helps_image_failed: "Make the photos available at their addresses and retry, or change the addresses.",
-        "Gör fotona tillgängliga på sina adresser och försök igen, eller ändra adresserna.";
+    helps_image_failed: "Replace the photo, or make it available at its address and retry.",
+        "Byt ut fotot, eller gör det tillgängligt på sin adress och försök igen.";
     failure_image_store: "Photos could not be stored", "Foton kunde inte sparas";
     helps_image_store: "Retry later. If it fails again, the operator has to look at the image store.",
         "Försök igen senare. Om det misslyckas igen måste den driftansvarige se till bildlagret.";
@@ -182,14 +182,14 @@ texts! {
     helps_quota: "Delete ads that are sold, or ask the operator for a higher quota.",
         "Ta bort sålda annonser, eller be den driftansvarige om en högre kvot.";
     failure_held: "Not published because a photo is missing", "Inte publicerad eftersom ett foto saknas";
-    helps_held: "Make the photo available and retry, or allow publication without it.",
-        "Gör fotot tillgängligt och försök igen, eller tillåt publicering utan det.";
+    helps_held: "Replace the photo, or allow publication without it.",
+        "Byt ut fotot, eller tillåt publicering utan det.";
     failure_slots: "Waits for a free slot", "Väntar på en ledig plats";
     helps_slots: "Hide or delete another ad, or ask the operator for more slots: the ad is then published by itself.",
         "Dölj eller ta bort en annan annons, eller be den driftansvarige om fler platser: då publiceras annonsen av sig själv.";
     failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
-    helps_refused: "Choose Edit on the page of the ad, and correct what the marketplace gives as its reason.",
-        "Välj Ändra på annonsens sida och rätta det som marknadsplatsen anger som orsak.";
+    helps_refused: "Edit the ad, and correct what the marketplace gives as its reason.",
+        "Ändra annonsen och rätta det som marknadsplatsen anger som orsak.";
     failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";
     failure_busy: "The marketplace is busy", "Marknadsplatsen är upptagen";
     helps_later: "Retry later.", "Försök igen senare.";
@@ -275,6 +275,7 @@ texts! {
     no_ads_found: "No ads match.", "Inga annonser matchar.";
     with_selected: "With selected ads", "Med valda annonser";
     select: "Select", "Välj";
+    more_to_do: "More", "Mer";
     select_all: "Select all", "Välj alla";
 
     // One change of many ads.
@@ -310,6 +311,9 @@ texts! {
     plan_update: "change", "ändras";
     plan_hide: "are hidden", "döljs";
     plan_unchanged: "stay as they are", "blir som de är";
+    plan_unchanged_why: "Ads that stay as they are have this already, or lack what would change, such as a price. They are not listed.",
+        "Annonser som blir som de är har det redan, eller saknar det som skulle ändras, till exempel ett pris. De visas inte i listan.";
+    plan_of_stock: "Stock from a file or a system", "Lager från en fil eller ett system";
     plan_invalid: "not possible", "går inte";
     plan_done: "done", "klara";
     plan_failed: "failed", "misslyckade";
@@ -479,6 +483,9 @@ texts! {
     choose_type: "What do you sell?", "Vad säljer du?";
     edit: "Edit", "Ändra";
     save: "Save", "Spara";
+    edit_ad: "Edit the ad", "Ändra annonsen";
+    replace_photo: "Replace the photo", "Byt ut fotot";
+    groups_of_form: "Groups of this form", "Formulärets delar";
     check: "Check", "Kontrollera";
     required: "required", "obligatoriskt";
     unit: "unit", "enhet";
@@ -959,6 +966,11 @@ texts! {
     photo_was_removed: "Removed", "Borttaget";
     photo_is_gone: "The picture is not kept", "Bilden finns inte kvar";
     message_as_json: "Message as JSON", "Meddelandet som JSON";
+    photos_not_fetched: "Photos that could not be fetched or stored", "Foton som inte kunde hämtas eller sparas";
+    photos_kept: "Earlier copies that are shown in their place", "Tidigare kopior som visas i deras ställe";
+    at_least: "at least ", "minst ";
+    linked_to_listing: "linked by its plate to the listing", "kopplad genom registreringsnumret till publiceringen";
+    other_has_listing: "another ad has the listing with this plate:", "en annan annons har publiceringen med samma registreringsnummer:";
 
     // Filters of the stock, and saved views.
     brand: "Brand", "Märke";

@@ -113,6 +113,12 @@ impl AdForm<'_> {
             @if let Some(revision) = self.revision {
                 input type="hidden" name=(REVISION) value=(revision);
             }
+            // Who edits an ad comes to one of its groups without passing the fields before it.
+            @if !self.is_new() {
+                nav aria-label=(self.texts.groups_of_form) {
+                    ul.chips { @for (section, _) in sections(self.category, false) { li { a href={ "#section-" (section.id) } { ((section.name)(self.texts)) } } } }
+                }
+            }
             @for (section, fields) in sections(self.category, self.is_new()) {
                 @let content = html! { @for field in &fields { (self.field(*field, &field.path())) } };
                 @if section.is_rare {

@@ -1,0 +1,75 @@
+//! What cures a failure of an ad: the one button that leads to it.
+
+use ad_core::{
+    model::{Ad, ImageStatus, StatusReport, WhoActs},
+    violation::Code,
+};
+use maud::{Markup, html};
+
+use super::{
+    act::{self, AdAction},
+    editor,
+    visitor::Visit,
+};
+
+/// What a seller can do about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cure {
+    /// Correct what the ad says.
+    Edit,
+    /// Replace or remove a photo.
+    ReplacePhoto,
+    Retry,
+}
+
+impl Cure {
+    /// `None`: to wait, or what others do.
+    pub(super) const fn of(code: Code) -> Option<Self> {
+        Some(match code {
+            Code::MarketplaceRefused => Self::Edit,
+            Code::ImageFailed | Code::HeldByImages => Self::ReplacePhoto,
+            Code::ImageStoreUnavailable
+            | Code::MarketplaceUnreachable
+            | Code::MarketplaceBusy
+            | Code::MarketplaceCredentials
+            | Code::NotListed
+            | Code::GivenUp => Self::Retry,
+            _ => return None,
+        })
+    }
+}
+
+/// The failure of which an ad's page speaks first: of a marketplace that does not try again by itself, or else of a photo.
+pub(super) fn failure(report: &StatusReport) -> Option<Code> {
+    let of_channel = |channel: &ad_core::model::ChannelReport| {
+        channel.code.filter(|_| channel.who_acts != WhoActs::Nobody && channel.next_attempt.is_none())
+    };
+    let failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed);
+    report.channels.iter().find_map(of_channel).or_else(|| failed.filter_map(|image| image.code).next())
+}
+
+/// What is wrong and what helps, in a sentence each, with the button.
+pub(super) fn section(visit: &Visit, ad: &Ad, code: Code) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        p { strong { (texts.failure(code)) ". " } (texts.what_helps(code)) }
+        div.actions {
+            @match Cure::of(code) {
+                Some(Cure::Retry) => (act::button(visit, AdAction::Retry, &ad.source_id, &ad.dealer_code, "primary")),
+                Some(_) => (link(visit, ad, code, "button primary")),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The link to the part of the form where a failure is cured; nothing if it is cured elsewhere.
+pub(super) fn link(visit: &Visit, ad: &Ad, code: Code, class: &str) -> Markup {
+    let texts = visit.visitor.texts;
+    let (text, part) = match Cure::of(code) {
+        Some(Cure::Edit) => (texts.edit_ad, ""),
+        Some(Cure::ReplacePhoto) => (texts.replace_photo, "#section-photos"),
+        Some(Cure::Retry) | None => return html! {},
+    };
+    html! { @if let Some(address) = editor::address(visit, ad) { a class=(class) href={ (address) (part) } { (text) } } }
+}
