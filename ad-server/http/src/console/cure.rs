@@ -44,8 +44,8 @@ pub(super) fn failure(report: &StatusReport) -> Option<Code> {
     let of_channel = |channel: &ad_core::model::ChannelReport| {
         channel.code.filter(|_| channel.who_acts != WhoActs::Nobody && channel.next_attempt.is_none())
     };
-    let failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed);
-    report.channels.iter().find_map(of_channel).or_else(|| failed.filter_map(|image| image.code).next())
+    let mut failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed);
+    report.channels.iter().find_map(of_channel).or_else(|| failed.find_map(|image| image.code))
 }
 
 /// What is wrong and what helps, in a sentence each, with the button.
