@@ -67,7 +67,7 @@ pub(super) fn message(text: &str, before: usize, width: usize) -> String {
     })
 }
 
-/// A text behind the options of a command, in lines of this width at most, as in [`message`]: what follows the first line of an example is
+/// A text behind the options of a command, in lines of this width at most, as in messages: what follows the first line of an example is
 /// indented more.
 pub fn text_of_help(text: &str, width: usize) -> String {
     fitted(text, 0, width, |_, indent| if indent.is_empty() { String::new() } else { format!("{indent}{HANGING}") })
