@@ -58,6 +58,11 @@ async fn prices_of_many_ads_change_after_a_preview() {
     assert!(plans.contains(&plan) && plans.contains(">Change price (≈ −5 %), <time"), "it is found again: {plans}");
 
     // All that match, by a percentage; what somebody else changes meanwhile is left.
+    eventually("all are live, and found by their words", async || {
+        let found = visitor.page("/console/stock?status=live&q=blk00").await;
+        found.contains("All that match (9)").then_some(())
+    })
+    .await;
     let matching = [
         ("change", "price"),
         ("matching", "status=live&ordering=created&q=blk00"),

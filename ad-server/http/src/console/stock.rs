@@ -232,7 +232,7 @@ fn views(visit: &Visit) -> Markup {
     };
     let current = |is: bool| is.then_some("true");
     html! {
-        nav.actions aria-label=(texts.view) {
+        nav.actions.views aria-label=(texts.view) {
             a.button href=(link("table")) aria-current=[current(!is_cards(visit))] { (texts.table) }
             a.button href=(link("cards")) aria-current=[current(is_cards(visit))] { (texts.cards) }
         }
