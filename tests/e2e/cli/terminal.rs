@@ -110,11 +110,8 @@ car-1      live    ABC123  Volvo XC60 T6 AWD           349,900 SEK  none    car
     assert!(widest <= 80, "{}", log.stdout);
 }
 
-#[tokio::test]
-async fn events_and_log_stay_in_line_on_a_narrow_terminal() {
-    if !is_possible() {
-        return;
-    }
+/// A service with an ad that is live, and one that the marketplaces have refused.
+pub(super) async fn with_a_refused_ad() -> (Server, Cli) {
     let args = vec!["--sandbox".to_owned()];
     let server = Server::with(Options { args, ..Options::default() }).await;
     let cli = Cli::of(&server).with("NO_COLOR", "1");
@@ -122,6 +119,15 @@ async fn events_and_log_stay_in_line_on_a_narrow_terminal() {
         server.client.post("/v4/car", &plain_car(source_id, plate)).await.expect(201);
         server.client.ended(source_id, "publish", None).await;
     }
+    (server, cli)
+}
+
+#[tokio::test]
+async fn events_and_log_stay_in_line_on_a_narrow_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let (_server, cli) = with_a_refused_ad().await;
     for columns in [60, 80] {
         let events = at_terminal_of(columns, &cli, "events --types ad.publish.done,ad.create.done --quiet", "").await;
         let lines: Vec<_> = events.done().lines().collect();

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use ad_tests::{Cli, Options, Server};
+use ad_tests::Cli;
 use serde_json::json;
 
 use super::{
     screens::emulated,
     sync::ndjson,
-    terminal::{at_terminal_of, is_possible},
+    terminal::{at_terminal_of, is_possible, with_a_refused_ad},
 };
 use crate::payloads::plain_car;
 
@@ -99,13 +99,7 @@ async fn nothing_is_longer_than_the_screen_or_falls_to_its_left() {
     if !is_possible() {
         return;
     }
-    let args = vec!["--sandbox".to_owned()];
-    let server = Server::with(Options { args, ..Options::default() }).await;
-    let cli = Cli::of(&server).with("NO_COLOR", "1");
-    for (source_id, plate) in [("car-1", "ABC101"), ("fault-refused-1", "ABC102")] {
-        server.client.post("/v4/car", &plain_car(source_id, plate)).await.expect(201);
-        server.client.ended(source_id, "publish", None).await;
-    }
+    let (_server, cli) = with_a_refused_ad().await;
     let mut wrong = [plain_car("wrong-1", "ABC103"), plain_car("wrong-2", "ABC104")];
     for ad in &mut wrong {
         ad["category_fields"]["brand"] = json!("wolvo");

@@ -201,9 +201,14 @@ pub(super) async fn list(visit: Visit) -> PageResult {
     let mut names = Vec::new();
     for plan in &listed {
         let first = ChangeQuery { kind: None, outcome: None, source_id: None, page: Page { limit: 1, offset: 0 } };
-        let first = plans.changes(&visit.caller.scope, plan.id, &first).await?.rows.into_iter().next();
-        let is_sold = visit.visitor.console.database.is_sold_plan(plan.id).await.map_err(ServiceError::from)?;
-        names.push(first.map_or_else(String::new, |first| name(&visit, &first, is_sold)));
+        let found = plans.changes(&visit.caller.scope, plan.id, &first).await?.rows.into_iter().next();
+        let Some(first) = found else {
+            names.push(String::new());
+            continue;
+        };
+        let is_sold = first.kind == ChangeKind::Hide
+            && visit.visitor.console.database.is_sold_plan(plan.id).await.map_err(ServiceError::from)?;
+        names.push(name(&visit, &first, is_sold));
     }
     let content = html! {
         div.heading { h1 { (texts.bulk_changes) } }
@@ -429,7 +434,7 @@ fn kinds(
         @if listed.len() > 1 || !left.is_empty() {
             nav.actions aria-label=(texts.changed) {
                 a.button href=(link(None)) aria-current=[current(shown == (None, None))] { (texts.plan_of_all) }
-                @for (kind, count, text) in listed.into_iter() {
+                @for (kind, count, text) in listed {
                     a.button href=(link(Some(("kind", kind.name())))) aria-current=[current(shown.0 == Some(kind))] { (number(count)) " " (text) }
                 }
                 @for (outcome, count, text) in left {
@@ -443,7 +448,8 @@ fn kinds(
 
 /// The number of changes with an outcome.
 fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
-    plan.dealers.iter().map(|dealer| *dealer.outcomes.clone().of(outcome)).sum()
+    let of = |mut outcomes: OutcomeCounts| *outcomes.of(outcome);
+    plan.dealers.iter().map(|dealer| of(dealer.outcomes)).sum()
 }
 
 /// How far a plan is, in a coloured word.
@@ -463,12 +469,11 @@ fn state(texts: &Texts, plan: &StockPlan) -> Markup {
 
 /// How many ads change, stay, or have failed.
 fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
-    let outcomes = |of: fn(&OutcomeCounts) -> u64| plan.dealers.iter().map(|dealer| of(&dealer.outcomes)).sum::<u64>();
     let planned = KINDS.iter().map(|(kind, text)| (sum(plan, *kind), text(texts)));
     let counted = planned.chain([
-        (outcomes(|outcomes| outcomes.done), texts.plan_done),
-        (outcomes(|outcomes| outcomes.failed), texts.plan_failed),
-        (outcomes(|outcomes| outcomes.conflict), texts.plan_conflict),
+        (ended(plan, ChangeOutcome::Done), texts.plan_done),
+        (ended(plan, ChangeOutcome::Failed), texts.plan_failed),
+        (ended(plan, ChangeOutcome::Conflict), texts.plan_conflict),
     ]);
     let parts: Vec<_> =
         counted.filter(|(count, _)| *count > 0).map(|(count, text)| format!("{} {text}", number(count))).collect();

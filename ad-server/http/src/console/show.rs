@@ -159,16 +159,11 @@ fn told_by_parts(texts: &Texts, message: &Value) -> Option<Markup> {
     }
     let photos = message.get("images")?.as_array().filter(|photos| !photos.is_empty())?;
     let kept = photos.iter().filter(|photo| photo.get("kept").is_some()).count();
-    // A message names no more than some of many.
-    let least = if photos.len() >= MOST_NAMED { texts.at_least } else { "" };
     Some(html! {
-        (texts.photos_not_fetched) ": " (least) (photos.len()) "."
+        (texts.photos_not_fetched) ": " (photos.len()) "."
         @if kept > 0 { " " (texts.photos_kept) ": " (kept) "." }
     })
 }
-
-/// Photos that the message of an entry names at most.
-const MOST_NAMED: usize = 20;
 
 /// The page that explains a code, for who does not know codes.
 pub(super) fn explained(visit: &Visit, code: Code) -> Markup {

@@ -968,7 +968,6 @@ texts! {
     message_as_json: "Message as JSON", "Meddelandet som JSON";
     photos_not_fetched: "Photos that could not be fetched or stored", "Foton som inte kunde hämtas eller sparas";
     photos_kept: "Earlier copies that are shown in their place", "Tidigare kopior som visas i deras ställe";
-    at_least: "at least ", "minst ";
     linked_to_listing: "linked by its plate to the listing", "kopplad genom registreringsnumret till publiceringen";
     other_has_listing: "another ad has the listing with this plate:", "en annan annons har publiceringen med samma registreringsnummer:";
 
