@@ -149,22 +149,23 @@ impl Database {
         Columns::all(&self.read(sql::ToBeDeleted { dealer_code, source_id, behind, limit: BATCH }).await?)
     }
 
-    /// Erases some deleted ads of a dealer, or one; `None` when none is left. With all of a dealer's, its stock files go, and what was said
-    /// about their columns.
+    /// Erases some deleted ads of a dealer, or one; `None` when none is left.
     pub async fn erase_ads(
         &self,
         dealer_code: &str,
         source_id: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        if source_id.is_none() {
-            self.run(stock_files::EraseStockFiles { dealer_code }).await?;
-            self.run(stock_files::EraseColumnChoices { dealer_code }).await?;
-        }
         let erasable = sql::Erasable { dealer_code, source_id, limit: BATCH }.into();
         let erased = self.write(EraseBatch { erasable, now }).await?;
         self.index_texts();
         Ok(erased)
+    }
+
+    /// Erases the stock files of a dealer, and what was said about their columns.
+    pub async fn erase_stock_files(&self, dealer_code: &str) -> Result<(), StoreError> {
+        self.run(stock_files::EraseStockFiles { dealer_code }).await?;
+        self.run(stock_files::EraseColumnChoices { dealer_code }).await.map(drop)
     }
 
     /// Some stored images of erased ads: those that nothing refers to any more, and the names of the others.

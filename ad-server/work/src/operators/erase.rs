@@ -58,9 +58,13 @@ impl Erasure<'_> {
         Ok(batch.last().map(|(last, _)| *last))
     }
 
-    /// Erases some deleted ads, and adds them to what was erased; `false` when none is left.
+    /// Erases some deleted ads, and adds them to what was erased; `false` when none is left. The last of all ads of a dealer take its stock
+    /// files with them.
     pub async fn erase_some(&self, erased: &mut Erased, now: Timestamp) -> Result<bool, StoreError> {
         let Some(more) = self.database.erase_ads(self.dealer_code, self.source_id, now).await? else {
+            if self.source_id.is_none() {
+                self.database.erase_stock_files(self.dealer_code).await?;
+            }
             return Ok(false);
         };
         *erased += more;
