@@ -38,14 +38,19 @@ async fn tag_of(client: &Client, id: &str) -> String {
     client.get(&format!("/v4/ad/{id}")).await.header("etag").unwrap().to_owned()
 }
 
-async fn hold(client: &Client) -> Held {
-    let entries = client.log("old").await.len();
-    let page = eventually("the last event can be read", async || {
+/// All events, as soon as the last one of an ad that has been processed can be read: in PostgreSQL it waits for earlier transactions.
+async fn events_to_the_last_of(client: &Client, source_id: &str) -> Value {
+    let entries = client.log(source_id).await.len();
+    eventually("the last event can be read", async || {
         let page = client.get("/v4/events?limit=1000").await.expect(200);
-        let is_last = |event: &Value| event["source_id"] == "old" && event["sequence"] == entries;
+        let is_last = |event: &Value| event["source_id"] == source_id && event["sequence"] == entries;
         page["events"].as_array().unwrap().iter().any(is_last).then_some(page)
     })
-    .await;
+    .await
+}
+
+async fn hold(client: &Client) -> Held {
+    let page = events_to_the_last_of(client, "old").await;
     let events = ids(page["events"].as_array().unwrap());
     Held { cursor: page["cursor"].as_str().unwrap().to_owned(), events, tag: tag_of(client, "old").await }
 }
@@ -74,6 +79,7 @@ async fn lose(client: &Client) -> Held {
     change(client, "lost").await;
     client.post("/v4/car", &plain_car("gone", "EPO002")).await.expect(201);
     client.published("gone").await;
+    events_to_the_last_of(client, "gone").await;
     hold(client).await
 }
 
@@ -108,8 +114,12 @@ async fn expect_epoch(client: &Client, kept: &Held, lost: &Held) {
     // The answer to a write has the tag that a read has.
     let hidden = client.patch("/v4/car/old", &json!({"visible": false})).await;
     assert!(hidden.header("etag").unwrap().split('.').next() == tag_of(client, "old").await.split('.').next());
+    client.ended("old", "unpublish", hidden.header("x-request-id")).await;
     client.post("/v4/car", &plain_car("gone", "EPO003")).await.expect(201);
     client.published("gone").await;
+    for source_id in ["old", "gone"] {
+        events_to_the_last_of(client, source_id).await;
+    }
 
     // However many events have come, the cursor stays refused, and the earlier one goes on without a gap.
     refused().await;
@@ -156,6 +166,7 @@ async fn a_file_that_was_restored_begins_an_epoch() {
     back_up(&file, &copy).await;
     server.client.post("/v4/car", &plain_car("late", "EPO009")).await.expect(201);
     server.client.published("late").await;
+    events_to_the_last_of(&server.client, "late").await;
     let (_, late) = events_after(&server.client, &kept.cursor).await;
     restore(&mut server, &copy).await;
     for cursor in [&lost.cursor, &late] {
