@@ -152,7 +152,8 @@ fn is_text(category: &Category, path: &[String]) -> bool {
     })
 }
 
-fn is_text_kind(kind: &Kind) -> bool {
+/// Whether values of a kind are texts, so that `500` is one.
+pub(crate) fn is_text_kind(kind: &Kind) -> bool {
     !matches!(
         kind,
         Kind::Integer { .. }

@@ -7,9 +7,13 @@ use std::{
 
 use ad_core::lock::locked;
 use indicatif::ProgressBar;
+#[cfg(unix)]
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(unix)]
+use super::output::ask;
 use super::{Context, Exit};
 
 /// Tells the parts of the command that handle signals that one has come.
@@ -63,30 +67,52 @@ fn forward_signal() {
 
 /// Ends the process, with the terminal as the shell expects it: with an echo, and the cursor at the beginning of a line.
 fn end_now() -> ! {
+    // It stays locked, so that no prompt turns the echo off from now on.
     #[cfg(unix)]
-    if let Some(settings) = BEFORE_PROMPT.get() {
-        // A terminal that has gone needs no echo.
-        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, settings);
-    }
+    let mut hidden = locked(&HIDDEN);
+    #[cfg(unix)]
+    show_echo(&mut hidden);
     if io::stderr().is_terminal() {
         let _ = io::Write::write_all(&mut io::stderr(), b"\n");
     }
     std::process::exit(Exit::Interrupted as i32)
 }
 
-/// The terminal before a prompt without echo.
+/// The settings of the terminal before a prompt without echo, while there is one.
 #[cfg(unix)]
-static BEFORE_PROMPT: std::sync::OnceLock<rustix::termios::Termios> = std::sync::OnceLock::new();
+static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// Asks on the terminal for a text that it does not show. Blocks; a signal in the meantime turns the echo on again.
+#[cfg(unix)]
+fn show_echo(hidden: &mut Option<Termios>) {
+    if let Some(settings) = hidden.take() {
+        // A terminal that has gone needs no echo.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &settings);
+    }
+}
+
+/// Asks on the terminal that is stdin for a text that it does not show. Blocks; a signal in the meantime turns the echo on again.
 ///
 /// # Errors
 /// When there is no terminal.
+#[cfg(unix)]
 pub fn ask_hidden(question: &str) -> io::Result<String> {
-    #[cfg(unix)]
-    if let Ok(settings) = rustix::termios::tcgetattr(io::stdin()) {
-        BEFORE_PROMPT.get_or_init(|| settings);
+    {
+        let mut hidden = locked(&HIDDEN);
+        let settings = tcgetattr(io::stdin())?;
+        let mut silent = settings.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(io::stdin(), OptionalActions::Now, &silent)?;
+        *hidden = Some(settings);
     }
+    let answer = ask(question);
+    show_echo(&mut locked(&HIDDEN));
+    answer
+}
+
+/// As on Unix.
+#[cfg(windows)]
+pub fn ask_hidden(question: &str) -> io::Result<String> {
     rpassword::prompt_password(question)
 }
 

@@ -85,6 +85,53 @@ async fn an_interrupted_prompt_leaves_the_echo_on() {
 }
 
 #[tokio::test]
+async fn a_new_ad_comes_from_answers() {
+    if !is_possible() {
+        return;
+    }
+    let cli = Cli::new().with("NO_COLOR", "1");
+    let answers = [
+        ("brand (such as volvo): ", "Volvoo\n"),
+        ("Did you mean \"volvo\"?\r\n  brand [volvo]: ", "\n"),
+        ("model (such as xc60): ", "XC 60\n"),
+        ("understood as xc60\r\n* model_year (such as 2021): ", "20211\n"),
+        ("  At most 2100.\r\n* model_year (such as 2021): ", "2021\n"),
+        ("registration_number (such as CAR21A): ", "?\n"),
+        ("Licence plate", "\n"),
+        ("mileage: ", "12 500 km\n"),
+        ("transmission: ", "automatic\n"),
+        ("fuels: ", "diesel, electric\n"),
+        ("understood as diesel electric", "Well kept\n"),
+        ("price (such as 349900): ", "189 900 kr\n"),
+        ("understood as 189900", "\n"),
+        // A new car has a plate or a VIN.
+        ("* registration_number (such as CAR21A): ", "abc 12d\n"),
+        ("* source_id [ABC12D]: ", "\n"),
+        ("Save as [ABC12D.json]: ", "car.json\n"),
+    ];
+    let screen = answering(80, &cli, "new car --ask", &answers).await;
+    assert!(screen.contains("ad-cli create car.json") && screen.contains("ad-cli show ABC12D"), "{screen}");
+    let payload: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(cli.home().join("car.json")).unwrap()).unwrap();
+    assert_eq!(
+        payload,
+        json!({
+            "source_id": "ABC12D", "category_id": 1020, "visible": false, "body": "Well kept",
+            "price": [{"type": "list", "amount": 189_900, "currency": "SEK"}],
+            "category_fields": {
+                "brand": "volvo", "model": "xc60", "model_year": 2021, "registration_number": "abc 12d",
+                "condition": {"mileage": {"unit": "km", "value": 12500}},
+                "powertrain": {"transmission": "automatic", "fuels": ["diesel", "electric"]},
+            },
+        })
+    );
+    assert_eq!(cli.run(["validate", "car.json"]).await.code, 0);
+    // The end of stdin ends the questions.
+    let screen = answering(80, &cli, "new car --ask", &[("brand (such as volvo): ", "\u{4}")]).await;
+    assert!(screen.contains("the answers ended"), "{screen}");
+}
+
+#[tokio::test]
 async fn a_table_fits_the_terminal() {
     if !is_possible() {
         return;

@@ -10,11 +10,14 @@ use ad_core::{
 use ad_files::json::at;
 use serde_json::{Map, Value};
 
+mod asked;
+
 use crate::{
     bulk::{Invocation, Surface, check::known},
     cli::through::VehicleType,
     terminal::{Context, Failure},
 };
+use asked::Questions;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,6 +25,7 @@ The sample ad is hidden (visible is false), so that it is not published by accid
 motorhome, bil, traktor.
 
 Examples:
+  ad-cli new car --ask                   answer questions, and save the payload
   ad-cli new car > car.json              required and recommended fields
   ad-cli new van --source-id 4711 > van.json
   ad-cli new boat --full > boat.json     all fields
@@ -35,6 +39,9 @@ pub(crate) struct NewArgs {
     /// The vehicle type, such as car
     #[arg(value_parser = VehicleType)]
     r#type: &'static Category,
+    /// Ask for each field on the terminal, and save the answers as a payload
+    #[arg(long)]
+    ask: bool,
     /// Include all fields of this type
     #[arg(long)]
     full: bool,
@@ -72,6 +79,12 @@ pub(crate) fn run(context: &Context, args: &NewArgs) -> Result<(), Failure> {
         if let Some(body) = payload.get_mut("body") {
             *body = Value::from(SHORT_BODY);
         }
+    }
+    if args.ask {
+        let source_id = args.source_id.as_deref();
+        let questions =
+            Questions { context, category, version, rulebook: &rulebook, rows: &rows, example: &payload, source_id };
+        return questions.ask(args.visible);
     }
     if !args.visible {
         payload.insert("visible".to_owned(), Value::Bool(false));

@@ -421,11 +421,19 @@ pub fn columns_of_terminal() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width).max(1))
 }
 
-/// Asks a question on stderr, and reads the answer, a line of stdin. Blocks.
+/// Asks a question on stderr, and reads the answer, a line of stdin; empty at its end. Blocks.
 ///
 /// # Errors
 /// When stdin cannot be read.
 pub fn ask(question: &str) -> io::Result<String> {
+    Ok(answered(question)?.unwrap_or_default())
+}
+
+/// The same; `None` at the end of stdin, for questions that are asked again.
+///
+/// # Errors
+/// When stdin cannot be read.
+pub fn answered(question: &str) -> io::Result<Option<String>> {
     // If stderr is closed, the question is asked nevertheless.
     let mut stderr = io::stderr().lock();
     let question = printable::line(question);
@@ -437,6 +445,6 @@ pub fn ask(question: &str) -> io::Result<String> {
     let _ = write!(stderr, "{asked}").and_then(|()| stderr.flush());
     drop(stderr);
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.trim().to_owned())
+    let read = io::stdin().lock().read_line(&mut answer)?;
+    Ok((read > 0).then(|| answer.trim().to_owned()))
 }
