@@ -125,7 +125,7 @@ async fn a_new_ad_comes_from_answers() {
             },
         })
     );
-    assert_eq!(cli.run(["validate", "car.json"]).await.code, 0);
+    assert_eq!(cli.run("validate car.json").await.code, 0);
     // The end of stdin ends the questions.
     let screen = answering(80, &cli, "new car --ask", &[("brand (such as volvo): ", "\u{4}")]).await;
     assert!(screen.contains("the answers ended"), "{screen}");
