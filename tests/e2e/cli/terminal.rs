@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use ad_tests::{
-    Cli, Ended, Options, Server,
+    Cli, Ended, Options, PATIENCE, Server,
     tools::{self, Tool},
 };
 use serde_json::json;
@@ -45,7 +45,10 @@ pub(crate) async fn answering(columns: u16, cli: &Cli, line: &str, answers: &[(&
     let mut next = answers.next();
     let mut block = [0; 4096];
     loop {
-        let read = stdout.read(&mut block).await.unwrap();
+        let read = tokio::time::timeout(PATIENCE, stdout.read(&mut block)).await.unwrap_or_else(|_| {
+            panic!("{:?} was not asked: {}", next.map(|(question, _)| question), String::from_utf8_lossy(&seen))
+        });
+        let read = read.unwrap();
         if read == 0 {
             break;
         }
@@ -95,7 +98,7 @@ async fn a_new_ad_comes_from_answers() {
         ("Did you mean \"volvo\"?\r\n  brand [volvo]: ", "\n"),
         ("model (such as xc60): ", "XC 60\n"),
         ("understood as xc60\r\n* model_year (such as 2021): ", "20211\n"),
-        ("  At most 2100.\r\n* model_year (such as 2021): ", "2021\n"),
+        ("  Ensure this value is less than or equal to 2100.\r\n* model_year (such as 2021): ", "2021\n"),
         ("registration_number (such as CAR21A): ", "?\n"),
         ("Licence plate", "\n"),
         ("mileage: ", "12 500 km\n"),
