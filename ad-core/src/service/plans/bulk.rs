@@ -225,7 +225,7 @@ fn checked_patch(sent: &Value) -> Result<Map<String, Value>, FieldErrors> {
 }
 
 /// An amount that is higher or lower; `None` if it is no positive amount with at most two decimals, or becomes too large. Of one from which
-/// as much is taken as it is or more, 0 is left, which no price may be.
+/// as much is taken as it is or more, 0 is left, which no price may be. One that rounding would move the other way stays as it is.
 fn changed_amount(amount: &Value, by: PriceStep, round: NonZeroU64) -> Option<Value> {
     let Value::Number(number) = amount else { return None };
     let hundredths = Decimal::of_number(number)?.shifted(AMOUNT_DECIMALS.into())?.whole().filter(|it| *it > 0)?;
@@ -240,7 +240,8 @@ fn changed_amount(amount: &Value, by: PriceStep, round: NonZeroU64) -> Option<Va
     let multiple = i128::from(WHOLE) * i128::from(round.get());
     let multiples = exact.checked_add(multiple / 2)?.div_euclid(multiple).max(1);
     let changed = i64::try_from(multiples.checked_mul(i128::from(round.get()))?).ok()?;
-    if changed == hundredths {
+    let is_raise = matches!(by, PriceStep::Percent(step) | PriceStep::Amount(step) if step > 0);
+    if changed == hundredths || (changed > hundredths) != is_raise {
         return Some(amount.clone());
     }
     Some(Decimal::of(changed, AMOUNT_DECIMALS.into()).value())
@@ -361,5 +362,28 @@ impl PlanWriter {
         self.with_dealer(dealer_code, None).await?;
         let revision = Some(stored.tag.revision);
         self.add_compared(None, dealer_code, source_id.clone(), revision, change, &HashMap::new()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_price_moves_by_its_step_and_never_the_other_way() {
+        for (amount, change, changed) in [
+            (json!(189_900), json!({"price_percent": -5}), json!(180_405)),
+            (json!(189_900), json!({"price_percent": -5, "round": 100}), json!(180_400)),
+            (json!(18), json!({"price_percent": -5, "round": 100}), json!(18)),
+            (json!(340), json!({"price_percent": 1, "round": 100}), json!(340)),
+            (json!(350), json!({"price_amount": 10, "round": 100}), json!(400)),
+            (json!(99.5), json!({"price_amount": -1}), json!(98.5)),
+            (json!(5), json!({"price_amount": -5}), json!(0)),
+        ] {
+            let Ok(BulkChange::Price { by, round }) = BulkChange::parse(change.as_object().unwrap()) else { panic!() };
+            assert_eq!(changed_amount(&amount, by, round), Some(changed), "{amount} {change}");
+        }
     }
 }

@@ -135,8 +135,8 @@ fn field_name(language: Language, texts: &Texts, field: &str) -> String {
     match field {
         VEHICLE => texts.vehicle_type.to_owned(),
         "price.list" => texts.price.to_owned(),
-        "price.leasing" => language.pick("Leasing price", "Leasingpris").to_owned(),
-        "price.monthly" => language.pick("Monthly price", "Månadspris").to_owned(),
+        "price.leasing" => texts.leasing_price.to_owned(),
+        "price.monthly" => texts.monthly_price.to_owned(),
         "price.call" => language.pick("Call for the price", "Ring för pris").to_owned(),
         _ => label(language, field).to_owned(),
     }

@@ -6,10 +6,13 @@ use ad_core::{
     ports::ListedAd,
     service::ServiceError,
 };
+use ad_migrate::inspect::{Choices, ChosenField};
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use poem::{Body, Response, http::header};
 
 use super::{
+    columns::VEHICLE,
+    form::named,
     show, stock,
     texts::{Language, Texts},
     visitor::{PageResult, Visit},
@@ -23,7 +26,61 @@ const MOST: u64 = 20_000;
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Number of columns.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 16;
+
+/// What a column is where the file comes back as a stock file.
+#[derive(Clone, Copy)]
+enum Returned {
+    Field(&'static str),
+    /// It says how the ad is, which nobody changes by a file.
+    Unused,
+    /// The currency, which is that of the prices beside it.
+    Currency,
+}
+
+use Returned::{Currency, Field, Unused};
+
+const RETURNED: [Returned; COLUMNS] = [
+    Field("category_fields.registration_number"),
+    Unused,
+    Field("source_id"),
+    Unused,
+    Field(VEHICLE),
+    Unused,
+    Unused,
+    Field("price.list"),
+    Unused,
+    Field("price.monthly"),
+    Field("price.leasing"),
+    Currency,
+    Unused,
+    Unused,
+    Unused,
+    Unused,
+];
+
+/// Columns by which a file of the console's own is known, beside that of the source ids: others may have been deleted.
+const KNOWN_BY: usize = 5;
+
+/// What the columns of a file are, if the console has written it, in any language.
+pub(super) fn own_choices(names: &[&str]) -> Option<Choices> {
+    Language::ALL.iter().map(|language| head(language.texts())).find_map(|head| {
+        let own = head.iter().zip(RETURNED).filter(|(name, _)| names.contains(name));
+        let has_ids = own.clone().any(|(_, returned)| matches!(returned, Field("source_id")));
+        if !has_ids || own.clone().count() <= KNOWN_BY {
+            return None;
+        }
+        let column = |(name, returned): (&&str, _)| {
+            let chosen = match returned {
+                Field(field) => Some(ChosenField { field: field.to_owned(), unit: None }),
+                Unused => None,
+                Currency => return None,
+            };
+            Some(((*name).to_owned(), chosen))
+        };
+        Some(Choices { columns: own.filter_map(column).collect(), ..Choices::default() })
+    })
+}
 
 /// A cell of the file.
 pub(super) enum Cell {
@@ -93,9 +150,13 @@ fn head(texts: &Texts) -> [&'static str; COLUMNS] {
         texts.name,
         texts.source_id,
         texts.dealer,
+        texts.vehicle_type,
         texts.status,
         texts.reason,
         texts.price,
+        texts.reduced_price,
+        texts.monthly_price,
+        texts.leasing_price,
         texts.currency,
         texts.quality,
         texts.photos,
@@ -106,22 +167,28 @@ fn head(texts: &Texts) -> [&'static str; COLUMNS] {
 
 fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<QualitySummary>) -> [Cell; COLUMNS] {
     let texts = visit.visitor.texts;
-    let price = show::prices(&ad.content).into_iter().find(|(kind, ..)| *kind != "call");
+    let prices = show::prices(&ad.content);
     let none = || Cell::Text(String::new());
-    let (amount, currency) = price.map_or_else(
-        || (none(), String::new()),
-        |(_, amount, currency)| (amount.to_string().parse().map_or_else(|_| none(), Cell::Number), currency.to_owned()),
-    );
+    let price = |of: &str| {
+        let amount = prices.iter().find(|(kind, ..)| *kind == of).map(|(_, amount, _)| *amount);
+        amount.map_or_else(none, Cell::Number)
+    };
+    let currency = prices.iter().find(|(kind, ..)| *kind != "call").map_or("", |(.., currency)| currency);
+    let vehicle_type = ad.category().map_or("", |category| named(visit.visitor.language, category.name));
     let days = (visit.visitor.console.clock.now() - ad.created).as_secs() / 86_400;
     [
         Cell::Text(ad.content.registration_number().unwrap_or_default().into_owned()),
         Cell::Text(show::title(ad).to_owned()),
         Cell::Text(ad.source_id.clone()),
         Cell::Text(ad.dealer_code.clone()),
+        Cell::Text(vehicle_type.to_owned()),
         Cell::Text(texts.ad_status(words.status).to_owned()),
         Cell::Text(words.failure.map_or_else(String::new, |code| texts.failure(code).to_owned())),
-        amount,
-        Cell::Text(currency),
+        price("list"),
+        price("reduced"),
+        price("monthly"),
+        price("leasing"),
+        Cell::Text(currency.to_owned()),
         quality.map_or_else(none, |quality| Cell::Number(quality.score.into())),
         count(ad.image_refs.len() as u64),
         count(days),

@@ -17,11 +17,10 @@ use poem::{Response, http::StatusCode};
 use uuid::Uuid;
 
 use super::{
-    columns,
+    columns, csv,
     page::{self, NoticeKind, Section},
     plans,
     stock_file::{Answers, NoTable, header, look, read},
-    texts::Texts,
     visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
@@ -152,16 +151,19 @@ async fn compared(
         ..PlanOptions::default()
     };
     let StockFile { name, content, .. } = file;
+    plans::make_room(visit).await?;
     let plan = stock.compare(access, options, move |each| read((&name, &content), &mapping, each)).await;
     let plan = match plan {
-        Err(error) if error.code() == Code::TooManyPlans => return Ok(too_many_plans(visit)),
+        Err(error) if error.code() == Code::TooManyPlans => {
+            return Ok(plans::too_many(visit, visit.visitor.texts.import));
+        }
         plan => plan?,
     };
     let noted = visit.visitor.console.database.set_plan_of_stock_file(id, plan.id).await;
     noted.map_err(ServiceError::from)?;
     let of = columns_address(visit, dealer, id);
     let query = of.split_once('?').map_or("", |(_, query)| query).replacen("id=", "file=", 1);
-    Ok(visit.visitor.redirect(&format!("/plan?id={}&{query}", plan.id)))
+    Ok(plans::shown(visit, plan.id, &format!("&{query}")))
 }
 
 /// What the columns of a file are, where long computations run.
@@ -202,11 +204,13 @@ fn answers(visit: &Visit, named: &Draft) -> Answers {
     answers
 }
 
-/// What was said about these columns before.
+/// What was said about these columns before; of a file that the console has written, what its columns are.
 async fn kept(visit: &Visit, dealer: &Dealer, draft: &Draft) -> Result<Option<Answers>, ApiError> {
     let database = &visit.visitor.console.database;
     let kept = database.column_choices(&dealer.code, &header(draft)).await.map_err(ServiceError::from)?;
-    Ok(kept.and_then(|text| serde_json::from_str(&text).ok()))
+    let names: Vec<_> = draft.columns.iter().map(|column| &*column.column).collect();
+    let own = || csv::own_choices(&names).map(|choices| Answers { choices, ..Answers::default() });
+    Ok(kept.and_then(|text| serde_json::from_str(&text).ok()).or_else(own))
 }
 
 /// The file that the query names, with its id.
@@ -310,13 +314,4 @@ fn no_table(visit: &Visit, why: &NoTable) -> Response {
 /// The file is no longer kept.
 fn gone(visit: &Visit) -> Response {
     file_form(visit, StatusCode::NOT_FOUND, Some(&html! { p { (visit.visitor.texts.file_is_gone) } }))
-}
-
-fn too_many_plans(visit: &Visit) -> Response {
-    let texts: &Texts = visit.visitor.texts;
-    let content = html! {
-        (page::notice(NoticeKind::Error, &html! { p { (texts.too_many_plans) } }))
-        p { a.button.primary href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-    };
-    page::page_with_status(visit, StatusCode::CONFLICT, Section::Stock, texts.import, &content)
 }

@@ -1,19 +1,22 @@
 //! One change of many ads: the selection, the preview of what changes in each, and how far it is. Each is a stock plan, which goes on when
 //! the page is left.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use ad_core::{
     model::{
         Ad, AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content,
-        OutcomeCounts, Page, PlanOptions, PlanState, PlannedChange, StockPlan,
+        MOST_UNFINISHED_PLANS, OutcomeCounts, Page, PlanOptions, PlanState, PlannedChange, StockPlan,
     },
     service::{Access, BulkChange, ServiceError, StockPlanError, Target},
     violation::Code,
 };
 use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
-use poem::http::StatusCode;
+use poem::{
+    Response,
+    http::{HeaderValue, StatusCode, header},
+};
 use serde_json::{Map, Number, Value};
 use url::form_urlencoded;
 use uuid::Uuid;
@@ -24,7 +27,7 @@ use super::{
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
     show,
-    texts::Texts,
+    texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, StockApi};
@@ -32,6 +35,12 @@ use ad_server_access::auth::Permission;
 
 /// Changes on a page. For each, its prices are read.
 const SHOWN: u32 = 50;
+
+/// Name of the cookie with the plan that was shown last.
+const PREVIEW: &str = "console_preview";
+
+/// A price that changes by more than this share is asked about.
+const LARGE_STEP: f64 = 0.3;
 
 /// Plans on the page of all.
 const PLANS: u32 = 20;
@@ -87,12 +96,53 @@ pub(super) async fn create(visit: Visit) -> PageResult {
     // Who has ticked each ad means it.
     let most_removals = visit.field("matching").is_none().then(|| ticked(&visit));
     let options = PlanOptions { most_removals, ..PlanOptions::default() };
-    let plan = stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await?;
+    make_room(&visit).await?;
+    let plan = match stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await {
+        Err(error) if error.code() == Code::TooManyPlans => return Ok(too_many(&visit, texts.bulk_changes)),
+        plan => plan?,
+    };
     if change == Change::Sold {
         let console = &visit.visitor.console;
         console.database.add_sold_plan(plan.id, console.clock.now()).await.map_err(ServiceError::from)?;
     }
-    Ok(visit.visitor.redirect(&format!("/plan?id={}", plan.id)))
+    Ok(shown(&visit, plan.id, ""))
+}
+
+/// Leads to a plan that was just made, and has the browser remember it: where it is left as it is, it makes room for another.
+pub(super) fn shown(visit: &Visit, id: Uuid, query: &str) -> Response {
+    let mut response = visit.visitor.redirect(&format!("/plan?id={id}{query}"));
+    let secure = if visit.visitor.is_secure() { "; Secure" } else { "" };
+    let cookie = format!("{PREVIEW}={id}; Path={}; HttpOnly; SameSite=Lax{secure}", visit.visitor.address("/"));
+    response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (header::SET_COOKIE, cookie)));
+    response
+}
+
+/// Where as many plans wait as may, cancels one that nobody needs: one that changes nothing, or the last one that this browser has left.
+pub(super) async fn make_room(visit: &Visit) -> Result<(), ApiError> {
+    let (plans, access) = (&stock(visit)?.plans, &visit.caller.scope);
+    let listed = plans.plans(access, Page { limit: PLANS, offset: 0 }).await?.rows;
+    let is_unfinished =
+        |plan: &&StockPlan| matches!(plan.state, PlanState::Computing | PlanState::Ready | PlanState::Applying);
+    if listed.iter().filter(is_unfinished).count() < MOST_UNFINISHED_PLANS as usize {
+        return Ok(());
+    }
+    let left = cookie_in(&visit.headers, PREVIEW).and_then(|id| id.parse().ok());
+    let ready = || listed.iter().filter(|plan| plan.state == PlanState::Ready);
+    let unneeded = ready().find(|plan| wanted(plan) == 0).or_else(|| ready().find(|plan| Some(plan.id) == left));
+    if let Some(plan) = unneeded {
+        plans.cancel(access, plan.id).await?;
+    }
+    Ok(())
+}
+
+/// As many plans wait as may, and others have made them.
+pub(super) fn too_many(visit: &Visit, title: &str) -> Response {
+    let texts = visit.visitor.texts;
+    let content = html! {
+        (page::notice(NoticeKind::Error, &html! { p { (texts.too_many_plans) } }))
+        p { a.button.primary href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
+    };
+    page::page_with_status(visit, StatusCode::CONFLICT, Section::Stock, title, &content)
 }
 
 /// The number of ads that were ticked.
@@ -145,7 +195,7 @@ fn price_change(visit: &Visit) -> Option<Result<BulkChange, &'static str>> {
 }
 
 /// The form that asks by how much prices change.
-fn price_form(visit: &Visit, wrong: Option<&str>) -> poem::Response {
+fn price_form(visit: &Visit, wrong: Option<&str>) -> Response {
     let texts = visit.visitor.texts;
     let value = |name: &str| visit.field(name).unwrap_or_default();
     // Buyers are used to round prices.
@@ -252,10 +302,15 @@ fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
 
 /// By how much the first price is higher or lower, about, as amounts may be rounded; `None`: by less than a percent.
 fn price_step(from: &Value, to: &Value) -> Option<String> {
-    let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
-    let percent = ((amount(to)? / amount(from)? - 1.0) * 100.0).round();
+    let percent = (step(from, to)? * 100.0).round();
     let sign = if percent < 0.0 { "−" } else { "+" };
     (percent != 0.0).then(|| format!("≈ {sign}{} %", percent.abs()))
+}
+
+/// By which share of itself the first price is higher or lower.
+fn step(from: &Value, to: &Value) -> Option<f64> {
+    let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
+    Some(amount(to)? / amount(from)? - 1.0)
 }
 
 /// `GET /console/plan?id=…`: what changes in each ad, and how far it is.
@@ -272,9 +327,12 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let ads = ads(&visit, &changes.rows).await?;
     let mut lowest = Vec::new();
     for change in &changes.rows {
-        lowest.push(lowest_price(&visit, change).await?);
+        // Afterwards, the new price is one of those that count.
+        let is_before = plan.state == PlanState::Ready;
+        lowest.push(if is_before { lowest_price(&visit, change).await? } else { None });
     }
-    let rows = changes.rows.iter().zip(&ads).zip(&lowest);
+    let has_lowest = lowest.iter().any(Option::is_some);
+    let rows = changes.rows.iter().zip(&ads).zip(lowest.iter().map(|lowest| has_lowest.then_some(lowest.as_deref())));
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
     let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
@@ -295,9 +353,11 @@ pub(super) async fn one(visit: Visit) -> PageResult {
             div.scrolls.stacked tabindex="0" role="region" aria-label=(texts.changed) {
                 table {
                     thead { tr {
-                        th scope="col" { (texts.ad) } th scope="col" { (texts.changed) } th scope="col" { (texts.lowest_30_days) } th scope="col" { (texts.status) }
+                        th scope="col" { (texts.ad) } th scope="col" { (texts.changed) }
+                        @if has_lowest { th scope="col" { (texts.lowest_30_days) } }
+                        th scope="col" { (texts.status) }
                     } }
-                    tbody { @for ((change, ad), lowest) in rows { (row(&visit, change, ad.as_ref(), lowest.as_deref())) } }
+                    tbody { @for ((change, ad), lowest) in rows { (row(&visit, change, ad.as_ref(), lowest)) } }
                 }
             }
             (page::paging(&visit, "/plan", &paged, page, changes.rows.len(), Total::Exactly(changes.count)))
@@ -331,8 +391,7 @@ fn id(visit: &Visit) -> Result<Uuid, ApiError> {
 /// How far it is, with what can be done.
 fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
-    let invalid = sum(plan, ChangeKind::Invalid);
-    let wanted: u64 = ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum();
+    let (invalid, wanted) = (sum(plan, ChangeKind::Invalid), wanted(plan));
     let guard = plan.guard;
     html! {
         h2 data-under-way[plan.is_under_way()] { (state(texts, plan)) " " (counts(texts, plan)) }
@@ -366,8 +425,14 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
                 }
             }
         }
-        @if !file.is_empty() && (plan.state == PlanState::Refused || (plan.state == PlanState::Ready && wanted == 0)) {
+        @let changes_nothing = plan.state == PlanState::Ready && wanted == 0;
+        @if !file.is_empty() && (plan.state == PlanState::Refused || changes_nothing) {
             p.actions { (columns_link(visit, file)) }
+        }
+        @if changes_nothing {
+            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+                button name="do" value="cancel" { (texts.plan_close) }
+            }
         }
         @if plan.state == PlanState::Applying {
             form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
@@ -375,6 +440,25 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
             }
         }
     }
+}
+
+/// The number of ads that a plan changes.
+fn wanted(plan: &StockPlan) -> u64 {
+    ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum()
+}
+
+/// What may be a mistake about new prices: another kind of them, or a large step.
+fn doubt(texts: &Texts, from: &Value, to: &Value) -> Option<String> {
+    let kinds = |prices: &Value| -> BTreeSet<String> {
+        let of = |price: &Value| price.get("type").and_then(Value::as_str).map(str::to_owned);
+        prices.as_array().into_iter().flatten().filter_map(of).collect()
+    };
+    if !kinds(from).is_empty() && kinds(from).is_disjoint(&kinds(to)) {
+        return Some(format!("{}.", texts.other_kind_of_price));
+    }
+    let by = step(from, to).filter(|by| by.abs() > LARGE_STEP)?;
+    let how = if by < 0.0 { texts.much_lower } else { texts.much_higher };
+    Some(format!("{:.0} % {how}", by.abs() * 100.0))
 }
 
 /// The way back to the columns of the file that a plan is of.
@@ -454,12 +538,14 @@ fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
 
 /// How far a plan is, in a coloured word.
 fn state(texts: &Texts, plan: &StockPlan) -> Markup {
+    let left = ended(plan, ChangeOutcome::Failed) + ended(plan, ChangeOutcome::Conflict);
     let (class, text) = match plan.state {
         PlanState::Computing => ("under-way", texts.plan_computing),
         PlanState::Ready => ("attention", texts.plan_ready),
         PlanState::Refused => ("failure", texts.refused),
         PlanState::Applying => ("under-way", texts.plan_applying),
         PlanState::Applied if plan.unfinished() > 0 => ("under-way", texts.plan_applying),
+        PlanState::Applied if left > 0 => ("attention", texts.plan_partly),
         PlanState::Applied => ("well", texts.done),
         PlanState::Cancelled => ("at-rest", texts.plan_cancelled),
         PlanState::Expired => ("at-rest", texts.expired),
@@ -524,7 +610,8 @@ async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<St
     Ok(lowest.map(|price| show::amount(visit.visitor.texts, &price.amount, &price.currency)))
 }
 
-fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&str>) -> Markup {
+/// A row of the table. `lowest` is there if the table has that column.
+fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<Option<&str>>) -> Markup {
     let texts = visit.visitor.texts;
     let title = title(change, ad);
     let brand = change.details.fields.iter().find(|field| field.pointer == "/category_fields/brand");
@@ -552,10 +639,13 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<&s
                     ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
                     _ => @for field in &change.details.fields {
                         p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(&field.pointer, brand.map(|brand| &brand.from), &field.from)) " → " strong { (value(&field.pointer, brand.map(|brand| &brand.to), &field.to)) } }
+                        @if field.pointer == "/price" && let Some(doubt) = doubt(texts, &field.from, &field.to) { p.to-check { (doubt) } }
                     },
                 }
             }
-            td.number.nothing[lowest.is_none()] data-name=(texts.lowest_30_days) { (lowest.unwrap_or("–")) }
+            @if let Some(lowest) = lowest {
+                td.number.nothing[lowest.is_none()] data-name=(texts.lowest_30_days) { (lowest.unwrap_or("–")) }
+            }
             td.nothing[change.outcome.is_none()] {
                 @match change.outcome {
                     None => "–",

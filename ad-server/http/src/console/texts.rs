@@ -270,6 +270,9 @@ texts! {
     export_csv: "Download as CSV", "Ladda ner som CSV";
     export_xlsx: "Download for Excel", "Ladda ner till Excel";
     in_stock_since: "In stock since", "I lager sedan";
+    leasing_price: "Leasing price", "Leasingpris";
+    monthly_price: "Monthly price", "Månadspris";
+    reduced_price: "Reduced price", "Nedsatt pris";
     menu: "Menu", "Meny";
     more_filters: "More filters", "Fler filter";
     no_ads_found: "No ads match.", "Inga annonser matchar.";
@@ -297,6 +300,11 @@ texts! {
     bulk_changes: "Changes of many ads", "Ändringar av många annonser";
     no_bulk_changes: "There are none. Tick ads in the stock, and choose what to change.", "Det finns inga. Kryssa i annonser i lagret och välj vad som ska ändras.";
     preview_of_changes: "What changes", "Vad som ändras";
+    other_kind_of_price: "Another kind of price than before", "Ett annat slags pris än förut";
+    much_higher: "higher. Is that right?", "högre. Stämmer det?";
+    much_lower: "lower. Is that right?", "lägre. Stämmer det?";
+    plan_close: "Close", "Stäng";
+    plan_partly: "Partly done", "Delvis klart";
     changes_made: "What was changed", "Vad som ändrades";
     apply_changes: "Make the changes", "Gör ändringarna";
     cancel: "Cancel", "Avbryt";

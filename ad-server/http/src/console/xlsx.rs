@@ -12,7 +12,7 @@ use crate::api::ApiError;
 const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// Widths of the columns, in characters.
-const WIDTHS: [f64; 12] = [12.0, 40.0, 20.0, 16.0, 14.0, 40.0, 12.0, 9.0, 9.0, 9.0, 14.0, 14.0];
+const WIDTHS: [f64; 16] = [12.0, 40.0, 20.0, 16.0, 14.0, 14.0, 40.0, 12.0, 12.0, 12.0, 12.0, 9.0, 9.0, 9.0, 14.0, 14.0];
 
 /// Days from 1899-12-30, from which spreadsheets count, to 1970-01-01.
 const DAYS_BEFORE_1970: i64 = 25_569;
