@@ -82,6 +82,22 @@ async fn prices_of_many_ads_change_after_a_preview() {
     .await;
     assert_eq!((price(&server, "b-9").await, price(&server, "b-3").await), (json!(103_600), json!(1)));
 
+    // It is taken back, but for what somebody has changed since.
+    let since = json!({"price": [{"type": "list", "amount": 2}]});
+    let answer = server.client.patch("/v4/car/b-4", &since).await;
+    server.client.ended("b-4", "publish", answer.header("x-request-id")).await;
+    assert!(visitor.page(&plan).await.contains("Take back…"));
+    let back = visitor.post(&plan, &[("do", "take-back")]).await.header("location").unwrap().to_owned();
+    let preview = visitor.page(&back).await;
+    for expected in ["7 change", "103\u{202f}600 SEK", "109\u{202f}000 SEK"] {
+        assert!(preview.contains(expected), "{expected}: {preview}");
+    }
+    assert!(!preview.contains("Row "), "it is of no file: {preview}");
+    visitor.post(&back, &[("do", "apply")]).await;
+    eventually("it is taken back", async || visitor.page(&back).await.contains("7 done").then_some(())).await;
+    assert_eq!((price(&server, "b-9").await, price(&server, "b-4").await), (json!(109_000), json!(2)));
+    assert!(visitor.page("/console/plans").await.contains(">Taken back, <time"));
+
     // Many that are hidden have to be allowed.
     let hide = [("change", "hide"), ("matching", "")];
     let plan = visitor.post("/console/bulk", &hide).await.header("location").unwrap().to_owned();

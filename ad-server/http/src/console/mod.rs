@@ -63,6 +63,7 @@ mod show;
 mod sign_in;
 mod stock;
 mod stock_file;
+mod take_back;
 mod texts;
 mod timeline;
 mod versions;

@@ -26,7 +26,7 @@ use super::{
     bump_all,
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
-    show,
+    show, take_back,
     texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
@@ -34,7 +34,7 @@ use crate::api::{ApiError, StockApi};
 use ad_server_access::auth::Permission;
 
 /// Changes on a page. For each, its prices are read.
-const SHOWN: u32 = 50;
+pub(super) const SHOWN: u32 = 50;
 
 /// Name of the cookie with the plan that was shown last.
 const PREVIEW: &str = "console_preview";
@@ -280,8 +280,10 @@ pub(super) async fn list(visit: Visit) -> PageResult {
 /// What a plan does, by its first change: all that the console makes change the same in each ad.
 fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
-    if first.line.is_some() {
-        return texts.plan_of_stock.to_owned();
+    match first.line {
+        Some(take_back::NO_LINE) => return texts.taken_back.to_owned(),
+        Some(_) => return texts.plan_of_stock.to_owned(),
+        None => {}
     }
     match (first.kind, first.details.fields.first()) {
         (ChangeKind::Hide, _) if is_sold => texts.mark_as_sold.to_owned(),
@@ -366,15 +368,17 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     Ok(page::page(&visit, Section::Stock, texts.preview_of_changes, &content))
 }
 
-/// `POST /console/plan?id=…`: applies or cancels it.
+/// `POST /console/plan?id=…`: applies it, cancels it or takes it back.
 pub(super) async fn change(visit: Visit) -> PageResult {
     let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, id(&visit)?);
-    if visit.field("do") == Some("cancel") {
-        stock.plans.cancel(access, id).await?;
-    } else {
-        let allowed = visit.field("allow_removals").and_then(|allowed| allowed.parse().ok());
-        stock.plans.apply(access, id, allowed, &visit.origin()).await?;
-        stock.due.notify_one();
+    match visit.field("do") {
+        Some("cancel") => drop(stock.plans.cancel(access, id).await?),
+        Some("take-back") => return take_back::run(&visit, stock, id).await,
+        _ => {
+            let allowed = visit.field("allow_removals").and_then(|allowed| allowed.parse().ok());
+            stock.plans.apply(access, id, allowed, &visit.origin()).await?;
+            stock.due.notify_one();
+        }
     }
     Ok(visit.visitor.redirect(&format!("/plan?id={id}")))
 }
@@ -434,6 +438,12 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
                 button name="do" value="cancel" { (texts.plan_close) }
             }
         }
+        @if !is_sold && take_back::is_possible(plan) {
+            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+                button name="do" value="take-back" { (texts.take_back) "…" }
+                span.help { (texts.take_back_does) }
+            }
+        }
         @if plan.state == PlanState::Applying {
             form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
                 button name="do" value="cancel" { (texts.stop) }
@@ -469,7 +479,7 @@ fn columns_link(visit: &Visit, file: &[(String, String)]) -> Markup {
 }
 
 /// The number of changes of a kind.
-fn sum(plan: &StockPlan, kind: ChangeKind) -> u64 {
+pub(super) fn sum(plan: &StockPlan, kind: ChangeKind) -> u64 {
     let of = |counts: &ChangeCounts| match kind {
         ChangeKind::Create => counts.create,
         ChangeKind::Update => counts.update,
@@ -531,7 +541,7 @@ fn kinds(
 }
 
 /// The number of changes with an outcome.
-fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
+pub(super) fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
     let of = |mut outcomes: OutcomeCounts| *outcomes.of(outcome);
     plan.dealers.iter().map(|dealer| of(dealer.outcomes)).sum()
 }
@@ -567,7 +577,7 @@ fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
 }
 
 /// The ads of changes, as far as they are stored.
-async fn ads(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<Option<Ad>>, ApiError> {
+pub(super) async fn ads(visit: &Visit, changes: &[PlannedChange]) -> Result<Vec<Option<Ad>>, ApiError> {
     let ids: Vec<_> = changes.iter().filter_map(|change| change.source_id.clone()).collect();
     if ids.is_empty() {
         return Ok(changes.iter().map(|_| None).collect());
@@ -626,7 +636,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<Op
                 } @else {
                     (title)
                 }
-                @if let Some(line) = change.line { br; span.faint { (texts.plan_row) " " (number(line)) } }
+                @if let Some(line) = change.line.filter(|line| *line != take_back::NO_LINE) { br; span.faint { (texts.plan_row) " " (number(line)) } }
             }
             td {
                 @match change.kind {

@@ -304,6 +304,9 @@ texts! {
     much_higher: "higher. Is that right?", "högre. Stämmer det?";
     much_lower: "lower. Is that right?", "lägre. Stämmer det?";
     plan_close: "Close", "Stäng";
+    take_back: "Take back", "Ta tillbaka";
+    take_back_does: "The next page shows what each ad had before.", "Nästa sida visar vad varje annons hade förut.";
+    taken_back: "Taken back", "Tillbakatagen ändring";
     plan_partly: "Partly done", "Delvis klart";
     changes_made: "What was changed", "Vad som ändrades";
     apply_changes: "Make the changes", "Gör ändringarna";
