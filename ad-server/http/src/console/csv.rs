@@ -2,7 +2,7 @@
 
 use ad_core::{
     csv_guard::guarded,
-    model::{AdQuery, Included, MAX_LIMIT, QualitySummary, Timestamp},
+    model::{Ad, AdQuery, AdStatus, Included, MAX_LIMIT, QualitySummary, Timestamp},
     ports::ListedAd,
     service::ServiceError,
 };
@@ -10,7 +10,7 @@ use ad_parameters::{AD_PARAMETERS, FromParameters};
 use poem::{Body, Response, http::header};
 
 use super::{
-    show, stock,
+    badges, show, stock,
     texts::{Language, Texts},
     visitor::{PageResult, Visit},
 };
@@ -35,7 +35,7 @@ pub(super) enum Cell {
 
 /// The address of the file `name` with the ads that were asked for.
 pub(super) fn address(visit: &Visit, name: &str, asked: &[(String, String)]) -> String {
-    let pairs = asked.iter().filter(|(name, _)| !["limit", "offset"].contains(&name.as_str()));
+    let pairs = asked.iter().filter(|(name, _)| !["limit", "offset", "view", "views", "done"].contains(&name.as_str()));
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
     visit.visitor.address(&format!("/{name}?{query}"))
 }
@@ -67,10 +67,12 @@ pub(super) async fn rows(
     mut each: impl FnMut([Cell; COLUMNS]) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
     let (texts, context, scope) = (visit.visitor.texts, &visit.visitor.context, &visit.caller.scope);
-    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit)).map_err(ServiceError::InvalidQuery)?;
+    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit).await?).map_err(ServiceError::InvalidQuery)?;
     let included = Included { quality: true, ..Included::default() };
     let mut query = AdQuery { fields: None, included, ..query };
     (query.page.limit, query.page.offset) = (MAX_LIMIT, 0);
+    let sold = stock::hidden_as(visit, "sold").await?;
+    let is_sold = |ad: &Ad| sold.iter().any(|(dealer, id)| *dealer == ad.dealer_code && *id == ad.source_id);
     each(head(texts).map(|text| Cell::Text(text.to_owned())))?;
     loop {
         let mut turn = context.limits.lists.turn(scope.name()).await?;
@@ -78,7 +80,7 @@ pub(super) async fn rows(
         turn.has_read();
         let qualities = context.service.quality_summaries(scope, &page.rows);
         for (listed, quality) in page.rows.iter().zip(qualities) {
-            each(cells(visit, listed, quality))?;
+            each(cells(visit, listed, quality, is_sold(&listed.ad)))?;
         }
         query.page.offset += page.rows.len() as u64;
         if page.rows.is_empty() || query.page.offset >= page.count.min(MOST) {
@@ -104,8 +106,17 @@ fn head(texts: &Texts) -> [&'static str; COLUMNS] {
     ]
 }
 
-fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<QualitySummary>) -> [Cell; COLUMNS] {
+fn cells(
+    visit: &Visit,
+    ListedAd { ad, words, .. }: &ListedAd,
+    quality: Option<QualitySummary>,
+    is_sold: bool,
+) -> [Cell; COLUMNS] {
     let texts = visit.visitor.texts;
+    let status = match words.status {
+        AdStatus::Hidden => badges::hidden_as(texts, ad, is_sold),
+        status => texts.ad_status(status),
+    };
     let price = show::prices(&ad.content).into_iter().find(|(kind, ..)| *kind != "call");
     let none = || Cell::Text(String::new());
     let (amount, currency) = price.map_or_else(
@@ -118,7 +129,7 @@ fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<Q
         Cell::Text(show::title(ad).to_owned()),
         Cell::Text(ad.source_id.clone()),
         Cell::Text(ad.dealer_code.clone()),
-        Cell::Text(texts.ad_status(words.status).to_owned()),
+        Cell::Text(status.to_owned()),
         Cell::Text(words.failure.map_or_else(String::new, |code| texts.failure(code).to_owned())),
         amount,
         Cell::Text(currency),
