@@ -107,7 +107,7 @@ async fn a_sold_ad_is_hidden_and_deleted_later_unless_that_is_undone() {
     let asked = sell("s-1");
     let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let question = html(&visitor.post("/console/act", &asked).await);
-    for expected in ["SLD001", "Only hide it for now", "Until then you can undo it"] {
+    for expected in ["SLD001", "Only hide it for now", "“Not sold after all”", "It will be deleted after"] {
         assert!(question.contains(expected), "{expected}: {question}");
     }
     for source_id in ["s-1", "s-2", "s-3"] {
@@ -119,6 +119,7 @@ async fn a_sold_ad_is_hidden_and_deleted_later_unless_that_is_undone() {
     }
     let page = visitor.page(&format!("/console/ad?{}", ad_query("s-1"))).await;
     assert!(page.contains("Sold.") && page.contains("value=\"unsold\""), "{page}");
+    assert!(page.contains("<span class=\"badge at-rest\">Sold</span>"), "{page}");
     let undone = [("action", "unsold"), ("ad", &*key("s-1")), ("next", "/stock")];
     assert_eq!(visitor.post("/console/act", &undone).await.status, 303);
     // Shown again through the API.

@@ -330,7 +330,7 @@ fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, Ap
                 @for (ad, error) in refused {
                     li {
                         a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, ad.dealer_code.as_deref().unwrap_or_default())))) { (ad.source_id) }
-                        (page::why(texts, error))
+                        @for text in page::why(&visit.visitor, error) { p { (text) } }
                     }
                 }
             }

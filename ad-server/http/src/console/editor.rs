@@ -613,7 +613,7 @@ impl Editor {
                 vec![FormError::new("source_id", texts.number_is_used)]
             }
             ApiError::Service(ServiceError::PreconditionFailed(_)) => vec![FormError::new("", texts.changed_meanwhile)],
-            error => page::reasons(error).into_iter().map(|text| FormError::new("", text)).collect(),
+            error => page::why(&visit.visitor, error).into_iter().map(|text| FormError::new("", text)).collect(),
         }
     }
 

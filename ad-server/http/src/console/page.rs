@@ -165,19 +165,20 @@ fn in_words(texts: &Texts, error: &ApiError, status: StatusCode) -> &'static str
     }
 }
 
-/// Why something was refused, in the words of a seller where there are some, or else as the API says it.
-pub(super) fn why(texts: &Texts, error: &ApiError) -> Markup {
-    html! {
-        @match error {
-            ApiError::Service(ServiceError::NotFound) => p { (texts.no_such_page) },
-            ApiError::Service(ServiceError::Refused(denials)) => {
-                @for denial in denials {
-                    @let said = named::not_promoted(texts, denial.code);
-                    @if said == denial.code.about().title { p lang="en" { (denial.text) } } @else { p { (said) } }
-                }
-            }
-            _ => { @for text in reasons(error) { p lang="en" { (text) } } }
+/// Why something was refused: in Swedish in the words of a seller, in English as the API says it.
+pub(super) fn why(visitor: &Visitor, error: &ApiError) -> Vec<String> {
+    let texts = visitor.texts;
+    let denied = |code: Code| {
+        let said = named::not_promoted(texts, code);
+        if said == code.about().title { texts.not_possible_now } else { said }
+    };
+    match error {
+        ApiError::Service(ServiceError::NotFound) => vec![texts.no_such_page.to_owned()],
+        _ if visitor.language == Language::English => reasons(error),
+        ApiError::Service(ServiceError::Refused(denials)) => {
+            denials.iter().map(|denial| denied(denial.code).to_owned()).collect()
         }
+        _ => vec![in_words(texts, error, error.default_response().status()).to_owned()],
     }
 }
 

@@ -249,10 +249,9 @@ fn what_to_write(name: &str, code: Option<Code>) -> (&'static str, &'static str)
         ("most_per_run", _) => ("Write a whole number from 1 to 500.", "Skriv ett helt tal från 1 till 500."),
         ("min_age_days", _) => ("Write a whole number from 1 to 3650.", "Skriv ett helt tal från 1 till 3650."),
         ("weekdays", _) => ("Choose days, or none for every day.", "Välj dagar, eller ingen för alla dagar."),
-        ("until", Some(Code::OutOfRange)) => (
-            "This day is over. Choose today or a later day.",
-            "Dagen är redan förbi. Välj i dag eller en senare dag.",
-        ),
+        ("until", Some(Code::OutOfRange)) => {
+            ("This day is over. Choose today or a later day.", "Dagen är redan förbi. Välj i dag eller en senare dag.")
+        }
         ("until", _) => ("Choose a day of the calendar.", "Välj en dag i kalendern."),
         ("budget", _) => (
             "Write an amount with at most two decimals, such as 1500.",

@@ -7,7 +7,10 @@ use std::{
 };
 
 use ad_core::{
-    model::{Amount, LastDay, MOST_AT_ONCE, Page, Promotion, PromotionPreview, PromotionRules, PromotionRun, TimeOfDay, Timestamp},
+    model::{
+        Amount, LastDay, MOST_AT_ONCE, Page, Promotion, PromotionPreview, PromotionRules, PromotionRun, TimeOfDay,
+        Timestamp,
+    },
     ports::PageOf,
 };
 use futures_util::{StreamExt, stream};

@@ -153,7 +153,9 @@ pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Ma
     }
     match code {
         None => html! { span lang="en" { (text) } },
-        Some(code) => html! { (visit.visitor.texts.failure(code)) ". " (refusal(visit.visitor.texts, Some(code), text)) },
+        Some(code) => {
+            html! { (visit.visitor.texts.failure(code)) ". " (refusal(visit.visitor.texts, Some(code), text)) }
+        }
     }
 }
 
@@ -221,7 +223,10 @@ mod tests {
             "powertrain": {"fuels": ["gasoline", "electric"], "transmission": "automatic"},
         }});
         let said = |path: &str, _: &Value| path.rsplit('.').next().unwrap_or_default().to_owned();
-        assert_eq!(facts(Language::English, &content(car), said), ["2022", "2\u{202f}800 mil", "fuels", "transmission"]);
+        assert_eq!(
+            facts(Language::English, &content(car), said),
+            ["2022", "2\u{202f}800 mil", "fuels", "transmission"]
+        );
         let empty = content(json!({"category_fields": {"model_year": null}}));
         assert_eq!(facts(Language::English, &empty, said), [] as [String; 0]);
     }

@@ -133,10 +133,8 @@ pub(super) async fn asked(visit: &Visit) -> Result<Vec<(String, String)>, ApiErr
         // One that lists would take for two is left out.
         let ids = ids.filter(|id| !id.contains(',')).collect::<Vec<_>>().join(",");
         asked.push(("status".to_owned(), AdStatus::Hidden.name().to_owned()));
-        asked.push(match ids.is_empty() {
-            true => ("created__lt".to_owned(), NEVER.to_owned()),
-            false => ("source_id__in".to_owned(), ids),
-        });
+        let (name, value) = if ids.is_empty() { ("created__lt", NEVER.to_owned()) } else { ("source_id__in", ids) };
+        asked.push((name.to_owned(), value));
     }
     Ok(asked)
 }
@@ -372,15 +370,7 @@ fn filters(visit: &Visit, brands: &[(String, String)], wrong: &[String]) -> Mark
                             }
                         }
                     }
-                    @for (name, text) in PRICES.into_iter().zip([texts.price_from, texts.price_to]) {
-                        @let is_wrong = wrong.iter().any(|it| it == name);
-                        div {
-                            label for=(name) { (text) }
-                            input #(name) name=(name) value=(value(name)) inputmode="numeric" size="9" maxlength="20" autocomplete="off"
-                                aria-invalid=[is_wrong.then_some("true")] aria-describedby=[is_wrong.then(|| format!("error-{name}"))];
-                            @if is_wrong { p.field-error #{ "error-" (name) } role="alert" { (texts.write_a_price) } }
-                        }
-                    }
+                    (prices(visit, wrong))
                     div {
                         label for="photos" { (texts.photos) }
                         select #photos name="photos" {
@@ -399,6 +389,23 @@ fn filters(visit: &Visit, brands: &[(String, String)], wrong: &[String]) -> Mark
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The filters by price; what is no amount is said at the field.
+fn prices(visit: &Visit, wrong: &[String]) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        @for (name, text) in PRICES.into_iter().zip([texts.price_from, texts.price_to]) {
+            @let is_wrong = wrong.iter().any(|it| it == name);
+            div {
+                label for=(name) { (text) }
+                input #(name) name=(name) value=(visit.parameter(name).unwrap_or_default()) inputmode="numeric" size="9" maxlength="20"
+                    autocomplete="off" aria-invalid=[is_wrong.then_some("true")]
+                    aria-describedby=[is_wrong.then(|| format!("error-{name}"))];
+                @if is_wrong { p.field-error #{ "error-" (name) } role="alert" { (texts.write_a_price) } }
             }
         }
     }

@@ -114,9 +114,7 @@ fn changed(
     if in_table.is_empty() && *left_out == 0 {
         return html! { p { strong { (said) } } };
     }
-    let values = |field: &FieldChange| {
-        kept(&field.path).unwrap_or_else(|| [field.before.clone(), field.after.clone()])
-    };
+    let values = |field: &FieldChange| kept(&field.path).unwrap_or_else(|| [field.before.clone(), field.after.clone()]);
     let rows: Vec<_> = in_table.into_iter().map(|field| (field.path.as_str(), values(field))).collect();
     html! {
         details id={ "changes-" (request) } {

@@ -2,7 +2,7 @@
 
 use ad_core::{
     catalogue::{Catalogue, Entry},
-    categories::{Category, Heading, price},
+    categories::{Category, Heading, price, rules::PLATE_OR_VIN},
     fields::{Field, FieldErrors, Kind, MILEAGE, Mode, usual_unit},
     violation::{Code, Violation},
 };
@@ -93,7 +93,7 @@ pub(in crate::console) const CONFLICT: &str = "conflict";
 pub(in crate::console) fn errors_of(errors: &FieldErrors, category: &Category, language: Language) -> Vec<FormError> {
     let said = |(path, violation): (String, &Violation)| FormError {
         text: said(violation, kind_at(category, &path).as_ref(), language),
-        is_missing: matches!(violation.code(), Some(Code::Required | Code::Null | Code::Blank)),
+        is_missing: is_missing(violation),
         cures: meant(violation).to_vec(),
         path,
     };
@@ -104,6 +104,14 @@ pub(in crate::console) fn errors_of(errors: &FieldErrors, category: &Category, l
         errors.retain(|error| error.path != "source_id" || !error.is_missing);
     }
     errors
+}
+
+/// Whether a violation says no more than that something is to be filled in.
+fn is_missing(violation: &Violation) -> bool {
+    match violation {
+        Violation::RequiredWith { .. } | Violation::Stated { rule: Some(PLATE_OR_VIN), .. } => true,
+        other => matches!(other.code(), Some(Code::Required | Code::Null | Code::Blank)),
+    }
 }
 
 /// The kind of the field at or above a path.
@@ -212,14 +220,17 @@ impl AdForm<'_> {
         match &field.kind {
             Kind::Objects { fields, max, .. } => {
                 let shown = self.values.rows(path).max(1);
-                let row = |at: usize| html! { div.row { (self.members(fields, &format!("{path}.{at}"), field.required)) } };
+                let row =
+                    |at: usize| html! { div.row { (self.members(fields, &format!("{path}.{at}"), field.required)) } };
                 let rows = html! {
                     @for at in 0..shown { (row(at)) }
                     @if shown < *max { details #{ "more-" (path) } { summary { (self.texts.one_more) } (row(shown)) } }
                 };
                 self.group(path, field, &rows)
             }
-            Kind::Object { fields } => self.group(path, field, &html! { div.row { (self.members(fields, path, field.required)) } }),
+            Kind::Object { fields } => {
+                self.group(path, field, &html! { div.row { (self.members(fields, path, field.required)) } })
+            }
             Kind::List { item, .. } if is_chosen(item) => self.group(path, field, &self.checkboxes(path, item)),
             kind => self.labelled(path, field, required, &self.control(path, kind, required)),
         }
