@@ -48,7 +48,7 @@ pub(crate) fn update_to(to: &Content, from: &Content) -> Map<String, Value> {
 }
 
 /// What differs between two contents, in the order of the pointers. Objects are compared by their members.
-pub(crate) fn changes(before: &Content, after: &Content) -> Vec<ValueChange> {
+pub fn changes(before: &Content, after: &Content) -> Vec<ValueChange> {
     let mut found = Vec::new();
     add_changes(before.fields(), after.fields(), &mut String::new(), &mut found);
     found

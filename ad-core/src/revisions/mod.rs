@@ -7,8 +7,8 @@
 
 mod difference;
 
-pub use difference::{WrongDifference, apply, difference};
-pub(crate) use difference::{changes, update_to};
+pub(crate) use difference::update_to;
+pub use difference::{WrongDifference, apply, changes, difference};
 
 /// A checksum of the [stored text](crate::model::Content::stored_text) of content: FNV-1a on words of eight bytes. It finds texts that
 /// differ, and is no protection against those who make them the same on purpose.

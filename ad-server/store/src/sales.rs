@@ -1,10 +1,13 @@
 //! Ads that somebody has marked as sold in the console: they are hidden, and deleted after some days unless somebody undoes it.
 
-use ad_core::{model::Timestamp, ports::StoreError};
+use ad_core::{
+    model::Timestamp,
+    ports::{Scope, StoreError},
+};
 
 use uuid::Uuid;
 
-use super::{Columns, Database, sql::sales as sql};
+use super::{Columns, Database, lists::codes, sql::sales as sql};
 
 impl Database {
     /// Notes when a sold ad is to be deleted.
@@ -20,6 +23,16 @@ impl Database {
     /// When an ad is to be deleted, if it is sold.
     pub async fn sale_of(&self, dealer_code: &str, source_id: &str) -> Result<Option<Timestamp>, StoreError> {
         Columns::first(&self.read(sql::SaleOf { dealer_code, source_id }).await?)
+    }
+
+    /// Dealer and source id of the ads of a scope that are hidden because they are sold, at most so many.
+    pub async fn sold_ads(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        Columns::all(&self.look_up(sql::SoldAds { dealer_codes: codes(scope), limit }).await?)
+    }
+
+    /// Dealer and source id of the drafts of a scope: ads that are hidden, were never listed and are not sold; at most so many.
+    pub async fn draft_ads(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        Columns::all(&self.look_up(sql::DraftAds { dealer_codes: codes(scope), limit }).await?)
     }
 
     /// Dealer and source id of some sold ads that are to be deleted, the longest due first.

@@ -60,7 +60,7 @@ async fn a_link_signs_in_once_with_its_permissions_and_label() {
     let page = boss.page("/console/access").await;
     assert!(page.contains("Anna &lt;b&gt;") && page.contains("Link not used yet"), "{page}");
     assert!(!page.contains(code_of(&link)), "the link is shown once");
-    assert!(page.contains("data-name=\"Let in by\">API token<"), "no id of a token: {page}");
+    assert!(page.contains("data-name=\"Invited by\">Token<"), "no id of a token: {page}");
     // Programs that look at links do not use them up.
     for _ in 0..3 {
         Visitor::of(&server.client).page(&link).await;
@@ -110,11 +110,13 @@ async fn a_link_never_permits_more_than_its_maker_may() {
     let maker = Visitor::with_token(&server, &args).await;
     let form = maker.page("/console/access").await;
     assert!(form.contains("value=\"access\"") && !form.contains("value=\"promote\""), "{form}");
-    for permission in ["write", "promote", "webhooks"] {
+    for (permission, lacks) in
+        [("write", "create, change and delete ads"), ("promote", "bump ads"), ("webhooks", "let other systems follow")]
+    {
         let form = [("do", "create"), ("label", "x"), ("permission", "read"), ("permission", permission)];
         let answer = maker.post("/console/access", &form).await;
         assert_eq!(answer.status, 403, "{}", html(&answer));
-        assert!(html(&answer).contains(&format!("<code>{permission}</code>")));
+        assert!(html(&answer).contains(lacks), "{}", html(&answer));
     }
     for (form, status) in [
         (&[("do", "create"), ("label", ""), ("permission", "read")][..], 400),
@@ -155,7 +157,11 @@ async fn links_are_withdrawn_and_sessions_are_ended() {
     end(&stranger, id).await;
     anna.page("/console/stock").await;
     end(&boss, id).await;
-    assert_eq!(anna.get("/console/stock").await.status, 303);
+    let gone = anna.get("/console/stock").await;
+    assert_eq!(gone.status, 303);
+    // She is told that it is over.
+    let page = anna.page(gone.header("location").unwrap()).await;
+    assert!(page.contains("Ask whoever invited you for a new link"), "{page}");
     let refused = anna.post("/console/access", &[("do", "create"), ("label", "x"), ("permission", "read")]).await;
     assert_eq!(refused.status, 401);
     // A session by token is listed and ended likewise.

@@ -102,9 +102,17 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
     let refused = visitor.post(path, &form).await;
     let page = html(&refused);
     assert_eq!(refused.status, 400, "{page}");
-    for field in ["source_id", "category_fields.model_year", "category_fields.registration_number"] {
+    for field in ["category_fields.model_year", "category_fields.registration_number"] {
         assert!(errors_at(&page, field).contains("Fill"), "{field}: {page}");
     }
+    // The plate or the VIN gives the number, and both are one line of the list.
+    assert!(!errors_at(&page, "source_id").contains("Fill"), "{page}");
+    let list = |page: &str| page[page.find("id=\"assessment\"").unwrap()..].to_owned();
+    assert!(list(&page).contains("Not saved") && list(&page).matches("Fill in the plate or the VIN.").count() == 1);
+    // Before anybody has asked to save, what is missing is no error.
+    let calm = html(&visitor.post(path, &with(&fresh, &[("do", "check")])).await);
+    assert!(list(&calm).contains("Still missing") && !list(&calm).contains("Not saved"), "{calm}");
+    assert!(!list(&calm).contains("notice error"), "{calm}");
     assert!(errors_at(&page, "price").is_empty() || !errors_at(&page, "price").contains("field-error"), "{page}");
 
     // What is wrong stays as it was typed, each error where it belongs.

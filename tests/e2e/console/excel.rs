@@ -224,6 +224,7 @@ async fn hostile_files_are_refused_with_a_sentence() {
         ("head.csv", b"Regnr;Pris\n".to_vec(), "The file has no rows"),
         ("letter.txt", b"Dear Sir\nthank you for the car\nYours\n".to_vec(), "The file is no table"),
         ("photo.xlsx", ad_tests::photos::jpeg(&ad_tests::photos::sound(1)), "cannot be read as a table"),
+        ("prices.pdf", b"%PDF-1.7\n%".to_vec(), "A PDF is not a table"),
         ("cut.xlsx", zip_without_end, "cannot be read as a table"),
         ("wide.csv", wide.into_bytes(), "too many columns: at most 200"),
         ("large.csv", b"Regnr;Pris\nABC123;1\n".repeat(200_001), "The file is too large"),
@@ -370,8 +371,10 @@ async fn somebody_brings_a_file_in_by_mouse_in_english_and_swedish() {
     // The next one in Swedish, from the stock.
     browser.eval("document.cookie = 'console_language=sv; Path=/console'").await;
     browser.open(&format!("{}/console/stock", server.client.base)).await;
+    // On a phone, the first car is in sight, and a button shows the others.
+    browser.click(".heading label.menu").await;
     browser.click(".heading a[href$='/import']").await;
-    browser.until("document.querySelector('h1')?.innerText === 'Ta in en fil'").await;
+    browser.until("document.querySelector('h1')?.innerText === 'Importera'").await;
     browser.choose("#file", &files[1..]).await;
     browser.click("form[enctype] button.primary").await;
     browser.until("location.pathname === '/console/plan' && document.body.innerText.includes('4 ändras')").await;

@@ -52,7 +52,8 @@ async fn asked(visitor: &Visitor, action: &str, ids: &[&str]) -> String {
 
 /// The number of ads that the button of a question sends.
 fn sent(question: &str) -> usize {
-    question.matches("type=\"hidden\" name=\"ad\"").count()
+    let form = question.split("<form class=\"actions\"").nth(1).unwrap();
+    form.matches("type=\"hidden\" name=\"ad\"").count()
 }
 
 #[tokio::test]
@@ -88,7 +89,7 @@ async fn the_question_says_what_each_ad_costs_and_leaves_out_what_cannot_be_prom
     let question = asked(&visitor, "pole_position", &["fresh"]).await;
     assert!(question.contains("199 SEK") && sent(&question) == 1, "{question}");
     let none = asked(&visitor, "bump", &["hidden"]).await;
-    assert!(none.contains("None of these ads") && !none.contains("value=\"bump\""), "{none}");
+    assert!(none.contains("None of these ads") && !none.contains("value=\"bump\">Bump"), "{none}");
     let swedish = visitor.post("/console/language", &[("language", "sv")]).await;
     let mut svensk = visitor.clone();
     svensk.keep_cookies(&swedish);
@@ -278,15 +279,15 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
     let server = Server::start().await;
     let visitor = Visitor::signed_in(&server.client).await;
     let right = [("kind", "bump"), ("status", "live"), ("most_per_run", "5"), ("order", "updated"), ("at", "08:00")];
-    for (name, value, label) in [
-        ("most_per_run", "0", "Ads each time"),
-        ("most_per_run", "<b>", "Ads each time"),
-        ("at", "25:00", "Time"),
-        ("until", "2020-01-01", "Last day"),
-        ("budget", "much", "Most in a month"),
-        ("min_age_days", "-1", "Older than"),
-        ("order", "x", "Order"),
-        ("kind", "", "What"),
+    for (name, value, says) in [
+        ("most_per_run", "0", "Write a whole number from 1 to 500."),
+        ("most_per_run", "<b>", "Write a whole number from 1 to 500."),
+        ("at", "25:00", "Write a time, such as 08:00."),
+        ("until", "2020-01-01", "This day is over."),
+        ("budget", "much", "Write an amount with at most two decimals, such as 1500."),
+        ("min_age_days", "-1", "Write a whole number from 1 to 3650."),
+        ("order", "x", "Choose something of the list."),
+        ("kind", "", "Choose something of the list."),
     ] {
         for what in ["check", "save"] {
             let mut form = vec![("do", what), (name, value)];
@@ -294,7 +295,11 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
             let answer = visitor.post("/console/schedule/edit", &form).await;
             let page = html(&answer);
             assert_eq!(answer.status, 400, "{name}={value}: {page}");
-            assert!(page.contains(&format!("<strong>{label}")) && !page.contains("<b>"), "{name}={value}: {page}");
+            // One line, at the field.
+            let (_, error) =
+                page.split_once(&format!("id=\"error-{name}\" role=\"alert\">")).expect("an error at the field");
+            assert!(error.starts_with(says) && !page.contains("<b>"), "{name}={value}: {page}");
+            assert_eq!(page.matches("role=\"alert\"").count(), 1, "{name}={value}: {page}");
         }
     }
     assert_eq!(server.client.get("/v4/promotions").await.expect(200)["count"], 0);

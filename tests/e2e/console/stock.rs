@@ -1,6 +1,6 @@
 //! The stock: finding, one change of many ads, sold ads and copies, without scripts.
 
-use ad_tests::{Options, Server, eventually};
+use ad_tests::{Options, Postgres, Server, eventually};
 use serde_json::{Value, json};
 
 use super::{Visitor, ad_query, editor::form_of, encoded, html};
@@ -123,7 +123,7 @@ async fn a_sold_ad_is_hidden_and_deleted_later_unless_that_is_undone() {
     let asked = sell("s-1");
     let asked: Vec<_> = asked.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let question = html(&visitor.post("/console/act", &asked).await);
-    for expected in ["SLD001", "Only hide it for now", "Until then you can undo it"] {
+    for expected in ["SLD001", "Only hide it for now", "“Not sold after all”", "It will be deleted after"] {
         assert!(question.contains(expected), "{expected}: {question}");
     }
     for source_id in ["s-1", "s-2", "s-3"] {
@@ -135,6 +135,7 @@ async fn a_sold_ad_is_hidden_and_deleted_later_unless_that_is_undone() {
     }
     let page = visitor.page(&format!("/console/ad?{}", ad_query("s-1"))).await;
     assert!(page.contains("Sold.") && page.contains("value=\"unsold\""), "{page}");
+    assert!(page.contains("<span class=\"badge at-rest\">Sold</span>"), "{page}");
     let undone = [("action", "unsold"), ("ad", &*key("s-1")), ("next", "/stock")];
     assert_eq!(visitor.post("/console/act", &undone).await.status, 303);
     // Shown again through the API.
@@ -184,4 +185,49 @@ async fn an_ad_is_found_by_plate_and_words_and_copied() {
         server.client.delete("/v4/car/c 1").await;
         server.client.ended("c 1", "delete", None).await;
     }
+}
+
+#[tokio::test]
+async fn drafts_sold_and_hidden_ads_are_told_apart() {
+    told_apart(&Server::start().await).await;
+    let Some(postgres) = Postgres::shared().await else { return };
+    let args = vec!["--database-url".to_owned(), postgres.database().await];
+    told_apart(&Server::with(Options { args, ..Options::default() }).await).await;
+}
+
+async fn told_apart(server: &Server) {
+    let visitor = Visitor::signed_in(&server.client).await;
+    for (source_id, plate) in [("h-sold", "HID001"), ("h-hidden", "HID002"), ("h-live", "HID003")] {
+        server.client.post("/v4/car", &plain_car(source_id, plate)).await.expect(201);
+        server.client.published(source_id).await;
+    }
+    let mut draft = plain_car("h-draft", "HID004");
+    draft["visible"] = json!(false);
+    server.client.post("/v4/car", &draft).await.expect(201);
+    for (action, source_id) in [("sold", "h-sold"), ("hide", "h-hidden")] {
+        let form = [("action", action), ("ad", &*key(source_id)), ("confirmed", "yes")];
+        assert_eq!(visitor.post("/console/act", &form).await.status, 303);
+        server.client.ended(source_id, "unpublish", None).await;
+    }
+    for (status, expected) in [
+        ("draft", &["HID004"][..]),
+        ("sold", &["HID001"]),
+        ("hidden", &["HID001", "HID002", "HID004"]),
+        ("live", &["HID003"]),
+    ] {
+        eventually("the ads are found", async || {
+            let page = visitor.page(&format!("/console/stock?status={status}")).await;
+            let file = html(&visitor.get(&format!("/console/stock.csv?status={status}")).await);
+            let plates = ["HID001", "HID002", "HID003", "HID004"].into_iter();
+            let shown = |text: &str| plates.clone().filter(|plate| text.contains(plate)).collect::<Vec<_>>();
+            (shown(&page) == expected && shown(&file) == expected).then_some(())
+        })
+        .await;
+    }
+    let page = visitor.page("/console/stock?status=hidden").await;
+    for word in ["Draft", "Sold", "Hidden"] {
+        assert_eq!(page.matches(&format!("<span class=\"badge at-rest\">{word}</span>")).count(), 1, "{word}: {page}");
+    }
+    let overview = visitor.page("/console/").await;
+    assert!(overview.contains(">Draft: 1<") && overview.contains(">Sold: 1<"), "{overview}");
 }

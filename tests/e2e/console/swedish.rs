@@ -81,6 +81,20 @@ async fn no_page_has_an_english_sentence() {
         browser.open(&format!("{}/console{page}", client.base)).await;
         look(page).await;
     }
+    for page in ["/stock?price__gte=abc", "/stock?statu=live", "/no/such/page", "/sign-in?next=/stock"] {
+        browser.open(&format!("{}/console{page}", client.base)).await;
+        look(page).await;
+    }
+    // What forms answer.
+    browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
+    browser.click("button[value=sold]").await;
+    browser.until("!!document.querySelector('input[name=confirmed], button[name=confirmed]')").await;
+    look("a question").await;
+    browser.open(&format!("{}/console/schedule/edit", client.base)).await;
+    browser.fill("#budget", "mycket").await;
+    browser.click("button[value=check]").await;
+    browser.until("!!document.querySelector('.field-error')").await;
+    look("a schedule with an error").await;
     // What is wrong with a form.
     browser.open(&format!("{}/console/new?type=car", client.base)).await;
     for (name, text) in [

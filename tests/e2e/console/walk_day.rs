@@ -67,18 +67,18 @@ async fn publishes_a_draft(walk: &Walk, server: &Server, photos: &[PathBuf]) {
     walk.pictures("draft", ".tiles").await;
     enter(walk, ".ad-form button[value=save]").await;
     walk.sees("#done", "Saved as a draft").await;
-    walk.sees("#status", "Hidden").await;
+    walk.sees("#status", "Draft").await;
     enter(walk, "a[href*='/ad/publish']").await;
     enter(walk, "form button[value=show]").await;
     walk.sees("#status h2", "Live").await;
-    walk.sees("#done", "Publish: done.").await;
+    walk.sees("#done", "The ad is published.").await;
 
     enter(walk, "a.button[href*='/ad/edit']").await;
     write(walk, &input("price.0.amount"), "190000").await;
     enter(walk, ".ad-form button[value=save]").await;
     walk.sees("#done", "Saved.").await;
     walk.sees("#facts", "190\u{202f}000 SEK").await;
-    walk.sees("#facts", "Cars").await;
+    walk.sees("#facts", "Car").await;
 }
 
 /// 5 % off all prices, which are round afterwards.
@@ -107,7 +107,7 @@ async fn sells_and_undoes(walk: &Walk) {
     enter(walk, "button[value=sold]").await;
     enter(walk, "#sale button[value=unsold]").await;
     walk.sees("#status h2", "Live").await;
-    walk.sees("#done", "Not sold after all: done.").await;
+    walk.sees("#done", "Not sold after all: the ad is published again.").await;
 }
 
 async fn brings_a_file_in(walk: &Walk, file: PathBuf) {

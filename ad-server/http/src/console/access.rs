@@ -176,6 +176,7 @@ fn made(visit: &Visit, label: &str, address: &str) -> Response {
             pre #link tabindex="0" { code { (address) } }
             p.help { (texts.link_once) }
             div.actions {
+                button type="button" hidden data-copy="link" data-copied=(texts.copied) { (texts.copy) }
                 a.button.primary href=(mail) { (texts.send_by_mail) }
                 a.button href=(visit.visitor.address(path(visit))) { (texts.back) }
             }
@@ -291,7 +292,7 @@ fn whose(visit: &Visit) -> Markup {
 }
 
 /// What a permission is good for, in the words of a seller.
-const fn may(texts: &Texts, permission: Permission) -> &'static str {
+pub(super) const fn may(texts: &Texts, permission: Permission) -> &'static str {
     match permission {
         Permission::Read => texts.may_read,
         Permission::Write => texts.may_write,

@@ -87,7 +87,7 @@ async fn show(visit: &Visit, code: Option<&str>, problem: Option<&str>) -> PageR
             }
             (months(visit, &dealer, month, present))
         }
-        @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
+        @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.limit_saved) } })) }
         div.columns {
             section.panel aria-labelledby="budget-heading" { (budget(visit, &account, month == present, problem)) }
             section.panel aria-labelledby="prices-heading" { (prices(visit, &account)) }

@@ -1,7 +1,7 @@
 //! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
-    model::{Ad, AdState, AdStatus, Exclusions, PromotionKind, StatusReport},
+    model::{Ad, AdState, AdStatus, Exclusions, PromotionKind, RevisionEntry, StatusReport, Timestamp},
     service::{Incoming, ServiceError, Target},
 };
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::{
-    named::NamedAds,
+    named::{self, NamedAds},
     page::{self, NoticeKind, Section, Text},
     promotable::Promotable,
     texts::Texts,
@@ -104,8 +104,22 @@ impl AdAction {
         self.about().2(texts)
     }
 
+    /// What was done, once that is over, and before.
+    const fn told(self) -> (Text, Text) {
+        match self {
+            Self::Retry => (|texts| texts.done_retry, |texts| texts.soon_retry),
+            Self::Bump => (|texts| texts.done_bump, |texts| texts.soon_bump),
+            Self::PolePosition => (|texts| texts.done_pole_position, |texts| texts.soon_pole_position),
+            Self::Show => (|texts| texts.done_show, |texts| texts.soon_show),
+            Self::Hide => (|texts| texts.done_hide, |texts| texts.soon_hide),
+            Self::Sold => (|texts| texts.done_sold, |texts| texts.soon_sold),
+            Self::Unsold => (|texts| texts.done_unsold, |texts| texts.soon_unsold),
+            Self::Delete => (|texts| texts.done_delete, |texts| texts.soon_delete),
+        }
+    }
+
     pub(super) const fn class(self) -> &'static str {
-        if matches!(self, Self::Sold | Self::Delete) { "danger" } else { "" }
+        if matches!(self, Self::Delete) { "danger" } else { "" }
     }
 }
 
@@ -178,22 +192,33 @@ async fn note_sale(visit: &Visit, ad: &Ad, action: AdAction) -> Result<(), Servi
     Ok(())
 }
 
-/// Until when the sale of an ad can be undone, with the button.
-pub(super) async fn sale(visit: &Visit, ad: &Ad) -> Result<Markup, ApiError> {
+/// When a sold ad will be deleted; `None` if it is not sold.
+pub(super) async fn sold_until(visit: &Visit, ad: &Ad) -> Result<Option<Timestamp>, ApiError> {
     if ad.content.visible() || ad.state == AdState::Deleted {
-        return Ok(html! {});
+        return Ok(None);
     }
-    let texts = visit.visitor.texts;
     let due = visit.visitor.console.database.sale_of(&ad.dealer_code, &ad.source_id).await;
-    let due = due.map_err(ServiceError::from)?;
-    Ok(html! {
-        @if let Some(due) = due {
-            div.notice role="status" {
-                p { strong { (texts.is_sold) } " " (texts.is_deleted_at) " " (page::time(due)) "." }
-                (button(visit, AdAction::Unsold, &ad.source_id, &ad.dealer_code, "primary"))
-            }
+    Ok(due.map_err(ServiceError::from)?)
+}
+
+/// Until when the sale of an ad can be undone, with the button.
+pub(super) fn sale(visit: &Visit, ad: &Ad, due: Timestamp) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        div.notice role="status" {
+            p { strong { (texts.is_sold) } " " (texts.is_deleted_at) " " (page::time(due)) "." }
+            (button(visit, AdAction::Unsold, &ad.source_id, &ad.dealer_code, "primary"))
         }
-    })
+    }
+}
+
+/// When ads that are marked as sold now will be deleted.
+fn sold_kept(visit: &Visit) -> Markup {
+    let (texts, console) = (visit.visitor.texts, &visit.visitor.console);
+    let Some(kept) = console.sold_kept else { return html! { p { (texts.sold_stays) } } };
+    let (due, days) = ((console.clock.now() + kept).to_string(), kept.as_secs() / 86_400);
+    let day = due.get(..10).and_then(|day| named::date(visit.visitor.language, day)).unwrap_or(due);
+    html! { p { (texts.sold_deleted_in) " " (days) " " (texts.days) ", " (texts.sold_deleted_on) " " strong { (day) } "." } }
 }
 
 /// `POST /console/act`: does `action` with each `ad`, once it is `confirmed` if that is needed. Leads back to `next`.
@@ -226,7 +251,7 @@ pub(super) async fn act_on_ticked(visit: Visit, action: AdAction) -> PageResult 
     }
     if action.needs_confirmation() && visit.field("confirmed").is_none() {
         let content = confirmation(&visit, action, &ads).await?;
-        return Ok(page::page(&visit, Section::Stock, action.label(texts), &content));
+        return Ok(page::question(&visit, Section::Stock, action.label(texts), &content));
     }
     let mut refused = Vec::new();
     for (place, ad) in ads.iter().enumerate() {
@@ -267,6 +292,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
         div.panel {
             h1 { (action.label(texts)) " (" (sent.len()) " " (if sent.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
             p.lead { (action.consequence(texts)) }
+            @if action == AdAction::Sold { (sold_kept(visit)) }
             @match &promotion {
                 Some(promotion) => (promotion.shown(visit)),
                 None => {
@@ -304,7 +330,7 @@ fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, Ap
                 @for (ad, error) in refused {
                     li {
                         a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, ad.dealer_code.as_deref().unwrap_or_default())))) { (ad.source_id) }
-                        @for text in page::reasons(error) { p { (text) } }
+                        @for text in page::why(&visit.visitor, error) { p { (text) } }
                     }
                 }
             }
@@ -320,34 +346,38 @@ pub(super) const SAVED: &str = "saved";
 pub(super) fn done(visit: &Visit) -> Markup {
     html! {
         @if let Some(action) = visit.parameter("done").and_then(AdAction::from_name) {
-            (told(visit, action.label(visit.visitor.texts), false))
+            (page::notice(NoticeKind::Success, &html! { p { (action.told().1(visit.visitor.texts)) " " (visit.visitor.texts.on_its_way) } }))
         }
     }
 }
 
 /// The result of the action before the page of an ad. What has failed, and what is sold, says the page itself.
-pub(super) fn done_with(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
+pub(super) fn done_with(visit: &Visit, ad: &Ad, report: &StatusReport, versions: &[RevisionEntry]) -> Markup {
     let texts = visit.visitor.texts;
     let is_over = report.unfinished.is_empty();
     let has_failed = is_over && matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive);
+    let well = |content: &Markup| page::notice(NoticeKind::Success, content);
+    let badly = |text: &str| html! { div.notice role="status" { p { (text) } } };
     html! {
         @match visit.parameter("done") {
+            Some(SAVED) if has_failed => (badly(texts.saved_but_failing)),
             Some(SAVED) => {
-                @let said = if ad.content.visible() { texts.saved } else { texts.saved_as_draft };
-                (page::notice(NoticeKind::Success, &html! { p { (said) } }))
+                @let is_draft = !ad.content.visible() && ad.marketplace_ad_id.is_none() && ad.offer_id.is_none();
+                (well(&html! { p { (if is_draft { texts.saved_as_draft } else { texts.saved }) } }))
             }
-            done => @if let Some(action) = done.and_then(AdAction::from_name) {
-                @if action != AdAction::Sold && !has_failed { (told(visit, action.label(texts), is_over)) }
+            done => @match done.and_then(AdAction::from_name) {
+                Some(AdAction::Retry) if has_failed => (page::notice(NoticeKind::Error, &html! { p { (texts.failed_retry) } })),
+                Some(action) if action != AdAction::Sold && !has_failed => {
+                    @let (done, soon) = action.told();
+                    (well(&html! { p { @if is_over { (done(texts)) } @else { (soon(texts)) " " (texts.on_its_way) } } }))
+                }
+                _ => {}
             }
         }
-        @if let Some(version) = versions::restored(visit).filter(|_| !has_failed) { (told(visit, &version, is_over)) }
+        @if let Some(restored) = versions::restored(visit, ad, versions, is_over) {
+            @if has_failed { (badly(texts.restore_failed)) } @else { (well(&restored)) }
+        }
     }
-}
-
-fn told(visit: &Visit, what: &str, is_over: bool) -> Markup {
-    let texts = visit.visitor.texts;
-    let how = if is_over { texts.accepted_and_done } else { texts.accepted_and_done_soon };
-    page::notice(NoticeKind::Success, &html! { p { strong { (what) } ": " (how) } })
 }
 
 pub(super) fn button(visit: &Visit, action: AdAction, source_id: &str, dealer_code: &str, class: &str) -> Markup {

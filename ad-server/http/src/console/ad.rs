@@ -3,7 +3,7 @@
 use ad_core::{
     model::{
         Ad, AdPromotions, AdState, AdStatus, ChannelReport, ChannelStatus, ImageReport, ImageStatus, LATEST_ENTRIES,
-        MAX_LIMIT, Page, Quality, StatusReport, WhoActs,
+        MAX_LIMIT, Market, Page, Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
     violation::Code,
@@ -16,7 +16,9 @@ use super::{
     cure::Cure,
     editor, form, named,
     page::{self, Section},
-    photos as uploads, preview, prices, publish, quality, show, timeline,
+    photos as uploads, preview, prices, publish, quality, show,
+    texts::Language,
+    timeline,
     visitor::{PageResult, Visit},
     words::channel_in_swedish,
 };
@@ -36,11 +38,13 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let latest = Page { limit: LATEST_ENTRIES.try_into().unwrap_or(MAX_LIMIT), offset: 0 };
     let versions = context.service.revisions(scope, target, latest).await?.rows;
     let title = show::title(ad);
-    let sale = act::sale(&visit, ad).await?;
+    let sold = act::sold_until(&visit, ad).await?;
+    let history =
+        timeline::History { log: &log, unfinished: &report.unfinished, changes: &changes, versions: &versions };
     let main = html! {
         div data-source-id=(ad.source_id) {
-            div #done data-live { (act::done_with(&visit, ad, &report)) }
-            div #sale data-live { (sale) }
+            div #done data-live { (act::done_with(&visit, ad, &report, &versions)) }
+            div #sale data-live { @if let Some(due) = sold { (act::sale(&visit, ad, due)) } }
             div.heading {
                 div {
                     p.crumbs { a href=(visit.visitor.address("/stock")) { (visit.visitor.texts.stock) } }
@@ -48,7 +52,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                 }
                 (actions(&visit, ad, &report))
             }
-            div #status data-live="announced" { (status(&visit, ad, &report)) }
+            div #status data-live="announced" { (status(&visit, ad, &report, sold.is_some())) }
             div.columns {
                 div {
                     (preview::section(&visit, ad))
@@ -64,8 +68,8 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                     div.panel #quality data-live { (quality::section(&visit, &quality)) }
                 }
             }
-            (timeline::section(&visit, ad, &timeline::History { log: &log, unfinished: &report.unfinished, changes: &changes, versions: &versions }))
-            (payload(&visit, ad))
+            (timeline::section(&visit, ad, &history))
+            (technical(&visit, ad, &history))
         }
     };
     Ok(page::page(&visit, Section::Stock, title, &main))
@@ -74,11 +78,15 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 /// What the visitor may do with the ad. A rule that forbids it is explained by the answer.
 fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     let is_deleted = ad.state == AdState::Deleted;
-    let needs_retry = matches!(report.status, AdStatus::Failed | AdStatus::PartlyLive)
-        || report.images.iter().any(|image| image.status == ImageStatus::Failed);
+    // A healthy ad has nothing to be tried again.
+    let is_live_or_hidden = matches!(report.status, AdStatus::Live | AdStatus::Processing | AdStatus::Hidden);
+    let needs_retry = !is_live_or_hidden || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     let offered: &[AdAction] = match (is_deleted, ad.content.visible()) {
         (true, _) => &[],
-        (false, true) => &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Sold],
+        (false, true) if needs_retry => {
+            &[AdAction::Retry, AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Sold]
+        }
+        (false, true) => &[AdAction::Bump, AdAction::PolePosition, AdAction::Hide, AdAction::Sold],
         // Published by a page of its own.
         (false, false) if needs_retry => &[AdAction::Retry, AdAction::Delete],
         (false, false) => &[AdAction::Delete],
@@ -98,11 +106,11 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
 }
 
 /// Whether the ad is live, on each marketplace, and if not, who can change that and what to do.
-fn status(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
+fn status(visit: &Visit, ad: &Ad, report: &StatusReport, is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         section.panel aria-labelledby="status-heading" {
-            h2 #status-heading { (texts.status) " " (badges::ad_status(texts, report.status)) }
+            h2 #status-heading { (texts.status) " " (badges::status_of(texts, ad, report.status, is_sold)) }
             p.faint { (texts.since) " " (page::time(report.since)) }
             @let failure = cure::failure(report).filter(|_| ad.state != AdState::Deleted);
             @if let Some(code) = failure { (cure::section(visit, ad, code)) }
@@ -140,9 +148,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport, told: Option<Code>) ->
         div.channel {
             h3 { (texts.market(channel.marketplace)) " " (badges::channel_status(texts, channel.status)) }
             @let is_listed = channel.status != ChannelStatus::NotListed;
-            @if is_listed || channel.code.is_some() {
-                p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status, channel.code))) }
-            }
+            @if is_listed || channel.code.is_some() { (why(visit, channel, told)) }
             @if channel.who_acts != WhoActs::Nobody && (channel.code.is_none() || channel.code != told) {
                 p {
                     strong { (texts.who_acts(channel.who_acts)) ": " }
@@ -156,9 +162,43 @@ fn channel_status(visit: &Visit, channel: &ChannelReport, told: Option<Code>) ->
             @if let Some(next) = channel.next_attempt {
                 p.faint { (texts.attempts) ": " (channel.attempts) ". " (texts.next_attempt) " " (page::time(next)) }
             }
-            @if let Some(id) = channel.listing_id.as_ref().filter(|_| is_listed) { p.faint { (texts.listing) " " code { (id) } } }
         }
     }
+}
+
+/// The status on a marketplace in a sentence, the failure unless it is `told` above, and what the marketplace says itself.
+fn why(visit: &Visit, channel: &ChannelReport, told: Option<Code>) -> Markup {
+    let texts = visit.visitor.texts;
+    let english = channel.text.split(" Reason: ").next().unwrap_or_default();
+    let status = match visit.visitor.language {
+        Language::English => english,
+        Language::Swedish => channel_in_swedish(channel.status, channel.code),
+    };
+    html! {
+        p {
+            (status)
+            @if let Some(code) = channel.code.filter(|code| Some(*code) != told) { " " (texts.failure(code)) "." }
+            " " (show::refusal(texts, channel.code, &channel.text))
+        }
+    }
+}
+
+/// Why an ad is not live or lacks photos, for its form; `None` if nothing has failed.
+pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
+    let (texts, failed) = (visit.visitor.texts, cure::failure(report)?);
+    let photos = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
+    let photos: Vec<(u32, _)> = photos.collect();
+    Some(html! {
+        div.notice.error {
+            p { strong { (texts.failure(failed)) ". " } (texts.what_helps(failed)) }
+            @for channel in report.channels.iter().filter(|channel| channel.code == Some(Code::MarketplaceRefused)) {
+                p { (show::refusal(texts, channel.code, &channel.text)) }
+            }
+            @for (number, image) in photos {
+                p { (texts.photo) " " (number) ": " (show::why_no_photo(texts, image.code, &image.text)) }
+            }
+        }
+    })
 }
 
 fn facts(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
@@ -171,7 +211,7 @@ fn facts(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
         section.panel aria-labelledby="facts-heading" {
             h2 #facts-heading { (texts.details) }
             dl {
-                dt { (texts.source_id) } dd { code { (ad.source_id) } }
+                dt { (texts.source_id) } dd { (ad.source_id) }
                 dt { (texts.dealer) } dd { (named::dealer_name(visit, &ad.dealer_code)) }
                 dt { (texts.vehicle_type) } dd { (category) }
                 @if let Some(plate) = ad.content.registration_number() { dt { (texts.plate) } dd { span.plate { (plate) } } }
@@ -204,9 +244,8 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
                         p {
                             strong title=(report.url) { (texts.photo) " " (place + 1) } " "
                             span class={ "badge " (if report.status == ImageStatus::Failed { "failure" } else { "attention" }) } { (texts.image_status(report.status)) }
-                            " " (show::said(visit, report.code, &report.text, ""))
+                            @if report.code.is_some() { " " (show::why_no_photo(texts, report.code, &report.text)) }
                         }
-                        @if let Some(code) = report.code.filter(|_| report.status == ImageStatus::Failed) { p.faint { (texts.what_helps(code)) } }
                         p { small.faint { code { (report.url) } } }
                     }
                     (quality::of_photo(visit, quality, place))
@@ -216,12 +255,19 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
     }
 }
 
-fn payload(visit: &Visit, ad: &Ad) -> Markup {
+/// What only those need who look after a system: ids, revisions, and the ad as JSON.
+fn technical(visit: &Visit, ad: &Ad, history: &timeline::History<'_>) -> Markup {
     let texts = visit.visitor.texts;
     let json = serde_json::to_string_pretty(&ad.view(None)).unwrap_or_default();
     html! {
         details.panel #payload {
-            summary { (texts.payload) }
+            summary { (texts.technical) }
+            @for market in [Market::Primary, Market::Secondary] {
+                @if let Some(id) = ad.listing(market) { p { (texts.market(market)) ", " (texts.listing) ": " code { (id) } } }
+            }
+            h3 { (texts.requests_of_ad) }
+            div #request-ids data-live { (timeline::ids(visit, history)) }
+            h3 { (texts.payload) }
             p.help { (texts.payload_is) " " code { "GET /v4/ad/" (ad.source_id) } }
             pre #payload-json data-live tabindex="0" { code { (json) } }
         }

@@ -1,6 +1,6 @@
 //! States as coloured words. The word alone is enough to understand the state.
 
-use ad_core::model::{ActionState, AdStatus, ChannelStatus, Level, RequestState};
+use ad_core::model::{ActionState, Ad, AdStatus, ChannelStatus, Level, RequestState};
 use maud::{Markup, html};
 
 use super::texts::Texts;
@@ -26,6 +26,22 @@ pub(super) fn ad_status(texts: &Texts, status: AdStatus) -> Markup {
         AdStatus::Hidden | AdStatus::Deleted => AT_REST,
     };
     badge(kind, texts.ad_status(status))
+}
+
+/// The status of an ad. What hides it is told apart: it is a draft, which was never listed, or sold, or somebody has hidden it.
+pub(super) fn status_of(texts: &Texts, ad: &Ad, status: AdStatus, is_sold: bool) -> Markup {
+    if status == AdStatus::Hidden { badge(AT_REST, hidden_as(texts, ad, is_sold)) } else { ad_status(texts, status) }
+}
+
+/// Why a hidden ad is hidden, in a word.
+pub(super) const fn hidden_as(texts: &Texts, ad: &Ad, is_sold: bool) -> &'static str {
+    if is_sold {
+        texts.status_sold
+    } else if ad.marketplace_ad_id.is_none() && ad.offer_id.is_none() {
+        texts.status_draft
+    } else {
+        texts.status_hidden
+    }
 }
 
 pub(super) fn channel_status(texts: &Texts, status: ChannelStatus) -> Markup {

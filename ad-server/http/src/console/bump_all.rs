@@ -36,12 +36,12 @@ pub(super) async fn run(visit: Visit, matching: &str) -> PageResult {
         body.extend(sum.map(|sum| ("budget".to_owned(), Value::Number(sum))));
         let made = promotions.create_once(scope, &body, &origin).await.map_err(wrong_query)?;
         api(&visit)?.due.notify_one();
-        return Ok(visit.visitor.redirect(&format!("/schedule?id={}&done=1", made.id)));
+        return Ok(visit.visitor.redirect(&format!("/schedule?id={}&done=ordered", made.id)));
     }
     let (planned, preview) = promotions.preview_once(scope, &body, &origin).await.map_err(wrong_query)?;
     let names = schedules::names_of_preview(&visit, &planned.dealer_code, &preview).await?;
     let content = shown(&visit, matching, &planned, &preview, &names).await?;
-    Ok(page::page(&visit, Section::Stock, texts.bump_all, &content))
+    Ok(page::question(&visit, Section::Stock, texts.bump_all, &content))
 }
 
 /// What is wrong with the filters is wrong with the query of the stock.
@@ -109,7 +109,7 @@ async fn shown(
             p { strong { (texts.at_most) " " (number(MOST_AT_ONCE.into())) } " " (texts.bump_all_most) }
         }
         @if count == 0 { (page::notice(NoticeKind::Error, &html! { p { (texts.nothing_to_promote) } })) }
-        (schedules::previewed(visit, &planned.dealer_code, preview, names))
+        (schedules::previewed(visit, planned, preview, names))
         form.actions method="post" action=(visit.visitor.address("/bulk")) {
             input type="hidden" name="change" value="bump";
             input type="hidden" name="matching" value=(matching);

@@ -20,6 +20,9 @@ function localize(root) {
     time.title = time.dateTime;
     time.textContent = format.format(at);
   }
+  // By which clock a time is need not be said where it is that of the browser.
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const clock of root.querySelectorAll("[data-clock]")) clock.hidden = clock.dataset.clock === own;
 }
 
 /** Whether an element holds what somebody is working on. */
@@ -304,7 +307,23 @@ function sayDates() {
   for (const input of document.querySelectorAll('input[type="date"]')) say(input);
 }
 
+/** Offers to copy a text. Where the browser does not permit it, the text is marked, and can be copied by hand. */
+function offerCopies() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const place = document.getElementById(button.dataset.copy);
+      getSelection().selectAllChildren(place);
+      if (navigator.clipboard) await navigator.clipboard.writeText(place.textContent.trim());
+      else document.execCommand("copy");
+      button.textContent = button.dataset.copied;
+      announce(button.dataset.copied);
+    });
+  }
+}
+
 localize(document);
+offerCopies();
 select();
 follow();
 followUnderWay();

@@ -2,7 +2,7 @@
 
 use ad_core::{
     csv_guard::guarded,
-    model::{AdQuery, Included, MAX_LIMIT, QualitySummary, Timestamp},
+    model::{Ad, AdQuery, AdStatus, Included, MAX_LIMIT, QualitySummary, Timestamp},
     ports::ListedAd,
     service::ServiceError,
 };
@@ -11,6 +11,7 @@ use ad_parameters::{AD_PARAMETERS, FromParameters};
 use poem::{Body, Response, http::header};
 
 use super::{
+    badges,
     columns::VEHICLE,
     form::named,
     show, stock,
@@ -92,7 +93,7 @@ pub(super) enum Cell {
 
 /// The address of the file `name` with the ads that were asked for.
 pub(super) fn address(visit: &Visit, name: &str, asked: &[(String, String)]) -> String {
-    let pairs = asked.iter().filter(|(name, _)| !["limit", "offset"].contains(&name.as_str()));
+    let pairs = asked.iter().filter(|(name, _)| !["limit", "offset", "view", "views", "done"].contains(&name.as_str()));
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
     visit.visitor.address(&format!("/{name}?{query}"))
 }
@@ -124,10 +125,12 @@ pub(super) async fn rows(
     mut each: impl FnMut([Cell; COLUMNS]) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
     let (texts, context, scope) = (visit.visitor.texts, &visit.visitor.context, &visit.caller.scope);
-    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit)).map_err(ServiceError::InvalidQuery)?;
+    let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit).await?).map_err(ServiceError::InvalidQuery)?;
     let included = Included { quality: true, ..Included::default() };
     let mut query = AdQuery { fields: None, included, ..query };
     (query.page.limit, query.page.offset) = (MAX_LIMIT, 0);
+    let sold = stock::hidden_as(visit, "sold").await?;
+    let is_sold = |ad: &Ad| sold.iter().any(|(dealer, id)| *dealer == ad.dealer_code && *id == ad.source_id);
     each(head(texts).map(|text| Cell::Text(text.to_owned())))?;
     loop {
         let mut turn = context.limits.lists.turn(scope.name()).await?;
@@ -135,7 +138,7 @@ pub(super) async fn rows(
         turn.has_read();
         let qualities = context.service.quality_summaries(scope, &page.rows);
         for (listed, quality) in page.rows.iter().zip(qualities) {
-            each(cells(visit, listed, quality))?;
+            each(cells(visit, listed, quality, is_sold(&listed.ad)))?;
         }
         query.page.offset += page.rows.len() as u64;
         if page.rows.is_empty() || query.page.offset >= page.count.min(MOST) {
@@ -165,8 +168,17 @@ fn head(texts: &Texts) -> [&'static str; COLUMNS] {
     ]
 }
 
-fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<QualitySummary>) -> [Cell; COLUMNS] {
+fn cells(
+    visit: &Visit,
+    ListedAd { ad, words, .. }: &ListedAd,
+    quality: Option<QualitySummary>,
+    is_sold: bool,
+) -> [Cell; COLUMNS] {
     let texts = visit.visitor.texts;
+    let status = match words.status {
+        AdStatus::Hidden => badges::hidden_as(texts, ad, is_sold),
+        status => texts.ad_status(status),
+    };
     let prices = show::prices(&ad.content);
     let none = || Cell::Text(String::new());
     let price = |of: &str| {
@@ -182,7 +194,7 @@ fn cells(visit: &Visit, ListedAd { ad, words, .. }: &ListedAd, quality: Option<Q
         Cell::Text(ad.source_id.clone()),
         Cell::Text(ad.dealer_code.clone()),
         Cell::Text(vehicle_type.to_owned()),
-        Cell::Text(texts.ad_status(words.status).to_owned()),
+        Cell::Text(status.to_owned()),
         Cell::Text(words.failure.map_or_else(String::new, |code| texts.failure(code).to_owned())),
         price("list"),
         price("reduced"),

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     act::{AdKey, SAVED},
+    ad,
     form::{
         AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
     },
@@ -85,6 +86,8 @@ struct Editor {
     taken: Vec<String>,
     /// The title of the ad of which a new one is a copy.
     copy_of: Option<String>,
+    /// Why the ad that is edited is not live.
+    failures: Option<Markup>,
 }
 
 struct Edited {
@@ -234,8 +237,10 @@ pub(super) async fn validate(
 pub(super) async fn edit(visit: Visit) -> PageResult {
     let (shown, category) = read(&visit).await?;
     let values = FormValues::of_ad(shown.ad.content.fields(), category, false);
-    let edited = Some(Edited::of(&visit, &shown));
-    Editor { edited, ..Editor::new(category, values, Wanted::Check) }.page(&visit).await
+    let edited = Edited::of(&visit, &shown);
+    let report = visit.visitor.context.status_of(&visit.caller.scope, edited.target()).await?;
+    let failures = ad::failures(&visit, &report);
+    Editor { edited: Some(edited), failures, ..Editor::new(category, values, Wanted::Check) }.page(&visit).await
 }
 
 /// Checks or saves what was changed in the form of an ad. What somebody else has changed meanwhile stays as it is now; where both have
@@ -402,6 +407,7 @@ impl Editor {
             conflicts: Vec::new(),
             taken: Vec::new(),
             copy_of: None,
+            failures: None,
         }
     }
 
@@ -559,6 +565,7 @@ impl Editor {
         let content = html! {
             div.heading { h1 { (title) } }
             @if let Some(copied) = &self.copy_of { p.lead { (texts.copy_of) " " strong { (copied) } } }
+            @if let Some(failures) = &self.failures { (failures) }
             form.ad-form method="post" action=(visitor.address(&action)) novalidate data-check data-draft=(action)
                 data-scope=(access.name()) data-sign-in=(visitor.address("/sign-in")) data-words=(texts.form_words()) {
                 div { (form.inputs()) }
@@ -606,7 +613,7 @@ impl Editor {
                 vec![FormError::new("source_id", texts.number_is_used)]
             }
             ApiError::Service(ServiceError::PreconditionFailed(_)) => vec![FormError::new("", texts.changed_meanwhile)],
-            error => page::reasons(error).into_iter().map(|text| FormError::new("", text)).collect(),
+            error => page::why(&visit.visitor, error).into_iter().map(|text| FormError::new("", text)).collect(),
         }
     }
 
@@ -631,9 +638,20 @@ impl Editor {
                         ul { @for (field, text) in &warnings { li { (field) ": " (text) } } }
                     }
                 }
-                FormOutcome::Refused(_) => {
-                    @let errors = html! { h2 { (texts.not_saved) } (form.error_summary()) };
+                FormOutcome::Refused(_) if self.wanted.stores() => {
+                    @let errors = html! { h2 { (texts.not_saved) } (form.error_summary(|_| true)) };
                     (page::notice(NoticeKind::Error, &errors))
+                }
+                // Nobody has asked to save yet.
+                FormOutcome::Refused(_) => {
+                    @if form.errors.iter().any(|error| !error.is_missing) {
+                        @let errors = html! { h2 { (texts.to_correct) } (form.error_summary(|error| !error.is_missing)) };
+                        (page::notice(NoticeKind::Error, &errors))
+                    }
+                    @if form.errors.iter().any(|error| error.is_missing) {
+                        h2 { (texts.still_missing) }
+                        (form.error_summary(|error| error.is_missing))
+                    }
                 }
                 FormOutcome::Conflict => {
                     @let paths: Vec<_> = self.conflicts.iter().map(|conflict| conflict.path.clone()).collect();

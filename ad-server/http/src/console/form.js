@@ -198,7 +198,7 @@ function fillIn() {
     const field = from && document.getElementById(from);
     if (field) {
       field.focus();
-      const found = [...form.querySelectorAll("#assessment h2, #assessment .error li")];
+      const found = [...form.querySelectorAll("#assessment h2, #assessment li")];
       announce(found.map((part) => part.textContent).join(". "));
     } else if (error) {
       error.tabIndex = -1;

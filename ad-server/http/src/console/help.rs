@@ -81,10 +81,10 @@ const TASKS: [Task; 6] = [
                 "Sold by mistake: open the car, and choose Not sold after all. The page says until when you can.",
                 "Såld av misstag: öppna bilen och välj Inte såld ändå. Sidan säger hur länge det går.",
             ),
-            ("Hidden: choose Publish.", "Dold: välj Publicera."),
+            ("Hidden by you: choose Publish.", "Dold av dig: välj Publicera."),
             (
-                "A change that was wrong: look for it in the timeline of the ad. Choose Restore this version at the one that was right.",
-                "En ändring som blev fel: leta upp den i annonsens tidslinje. Välj Återställ den här versionen vid den som var rätt.",
+                "A change that was wrong: look for it in the timeline of the ad. Choose Restore this version at the one that was right. You see what it changes before it is done.",
+                "En ändring som blev fel: leta upp den i annonsens tidslinje. Välj Återställ den här versionen vid den som var rätt. Du ser vad som ändras innan det görs.",
             ),
             (
                 "What has been deleted for good cannot be shown again under its old number. Create the ad anew with Copy as new ad.",
@@ -100,7 +100,10 @@ const TASKS: [Task; 6] = [
                 "Open the ad. At the top it says for each marketplace whether the ad is there. If not, it says why, who can change that, and what to do.",
                 "Öppna annonsen. Överst står för varje marknadsplats om annonsen finns där. Om inte står det varför, vem som kan ändra det och vad som behöver göras.",
             ),
-            ("Hidden: choose Publish.", "Dold: välj Publicera."),
+            (
+                "Draft or Hidden: choose Publish. Sold: choose Not sold after all.",
+                "Utkast eller Dold: välj Publicera. Såld: välj Inte såld ändå.",
+            ),
             (
                 "Waiting or Processing: you need not do anything. The service tries again by itself.",
                 "Väntar eller Behandlas: du behöver inte göra något. Tjänsten försöker igen av sig själv.",
@@ -184,8 +187,8 @@ const PAGES: [(&str, Text, Permission, Both); 7] = [
         |texts| texts.access,
         Permission::Access,
         (
-            "Let colleagues in, see who is signed in, and end it.",
-            "Släpp in kollegor, se vilka som är inloggade och avsluta det.",
+            "Invite colleagues, see who is signed in, and end it.",
+            "Bjud in kollegor, se vilka som är inloggade och avsluta det.",
         ),
     ),
 ];

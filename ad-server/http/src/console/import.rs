@@ -44,9 +44,12 @@ pub(super) async fn upload(visit: Visit) -> PageResult {
     check_possible(&visit)?;
     let texts = visit.visitor.texts;
     let dealer = dealer(&visit)?;
-    let Some(file) = visit.files.first() else { return Ok(refused(&visit, texts.no_file_chosen, None)) };
+    let Some(file) = visit.files.first() else { return Ok(refused(&visit, texts.no_file_chosen)) };
+    if file.bytes.starts_with(b"%PDF") {
+        return Ok(refused(&visit, texts.file_is_pdf));
+    }
     if file.bytes.len() > STOCK_FILE_BYTES {
-        return Ok(refused(&visit, texts.file_too_large, None));
+        return Ok(refused(&visit, texts.file_too_large));
     }
     let name = file_name(&file.name);
     let draft = match looked(&visit, (&name, &file.bytes), None).await? {
@@ -294,20 +297,19 @@ fn file_form(visit: &Visit, status: StatusCode, problem: Option<&Markup>) -> Res
 }
 
 /// The form again, with what is wrong with the file.
-fn refused(visit: &Visit, why: &str, detail: Option<&str>) -> Response {
-    let problem = html! { p { (why) } @if let Some(detail) = detail { p.faint lang="en" { (detail) } } };
-    file_form(visit, StatusCode::BAD_REQUEST, Some(&problem))
+fn refused(visit: &Visit, why: &str) -> Response {
+    file_form(visit, StatusCode::BAD_REQUEST, Some(&html! { p { (why) } }))
 }
 
 fn no_table(visit: &Visit, why: &NoTable) -> Response {
     let texts = visit.visitor.texts;
     match why {
-        NoTable::Empty => refused(visit, texts.file_is_empty, None),
-        NoTable::NoColumns => refused(visit, texts.file_is_no_table, None),
+        NoTable::Empty => refused(visit, texts.file_is_empty),
+        NoTable::NoColumns => refused(visit, texts.file_is_no_table),
         NoTable::TooManyColumns => {
-            refused(visit, &format!("{} {STOCK_FILE_COLUMNS}.", texts.file_has_too_many_columns), None)
+            refused(visit, &format!("{} {STOCK_FILE_COLUMNS}.", texts.file_has_too_many_columns))
         }
-        NoTable::Unreadable(detail) => refused(visit, texts.file_not_readable, Some(detail)),
+        NoTable::Unreadable(_) => refused(visit, texts.file_not_readable),
     }
 }
 

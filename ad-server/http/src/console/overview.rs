@@ -16,7 +16,7 @@ use super::{
     badges, failing, help,
     named::NamedAds,
     page::{self, Section, number},
-    show,
+    stock,
     texts::Texts,
     visitor::{PageResult, Visit},
 };
@@ -57,6 +57,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let under_way = [AdStatus::Processing, AdStatus::Waiting];
     let working = console.database.ads_with_status(dealers, &under_way, UNDER_WAY).await?;
     let published = console.database.published_by_hour(dealers, first_hour).await?;
+    let hidden = [stock::hidden_as(&visit, "draft").await?.len(), stock::hidden_as(&visit, "sold").await?.len()];
     turn.has_read();
     let events = console.database.newest_events(dealers, EVENTS).await?;
     let shown = with_failure.iter().chain(&working).map(|ad| (ad.dealer_code.clone(), ad.source_id.clone()));
@@ -67,7 +68,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let all_are_counted = published.counted_from.is_none_or(|from| from <= first_hour);
     let main = html! {
         div.heading { h1 { (texts.overview) } }
-        section #counts data-live aria-label=(texts.ads_by_status) { (by_status(&visit, &summary, failing::live_without_photos(&counts))) }
+        section #counts data-live aria-label=(texts.ads_by_status) { (by_status(&visit, &summary, failing::live_without_photos(&counts), hidden)) }
         div.grid {
             section.panel #failures data-live aria-labelledby="failures-heading" { (failures(&visit, &named, &counts, &with_failure)) }
             section.panel #marketplaces data-live aria-labelledby="marketplaces-heading" { (marketplaces(&visit, &summary)) }
@@ -81,15 +82,15 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     Ok(page::page(&visit, Section::Overview, texts.overview, &main))
 }
 
-/// The number of ads with each status, and what to do about them.
-fn by_status(visit: &Visit, summary: &Summary, live_without_photos: u64) -> Markup {
+/// The number of ads with each status, and what to do about them. Of the hidden ones, some are drafts and some are sold.
+fn by_status(visit: &Visit, summary: &Summary, live_without_photos: u64, hidden: [usize; 2]) -> Markup {
     let texts = visit.visitor.texts;
     let statuses = AdStatus::NAMES.iter().filter_map(|name| AdStatus::from_name(name));
     html! {
         ul.counts {
             @for status in statuses {
                 @let ads = summary.by_status.get(&status).copied().unwrap_or_default();
-                li.panel {
+                li.panel.none[ads == 0] {
                     a href=(visit.visitor.address(&format!("/stock?status={}", status.name()))) {
                         (badges::ad_status(texts, status))
                         strong.count { (number(ads)) }
@@ -99,6 +100,10 @@ fn by_status(visit: &Visit, summary: &Summary, live_without_photos: u64) -> Mark
                             a href=(visit.visitor.address(&failing::address(Code::ImageFailed, Some(status)))) {
                                 (number(live_without_photos)) " " (if live_without_photos == 1 { texts.lacks_photos } else { texts.lack_photos })
                             }
+                        }
+                    } @else if status == AdStatus::Hidden && hidden != [0, 0] {
+                        @for ((name, text), count) in stock::HIDDEN_AS.iter().zip([texts.status_draft, texts.status_sold]).zip(hidden) {
+                            @if count > 0 { p.help { a href=(visit.visitor.address(&format!("/stock?status={name}"))) { (text) ": " (count) @if count >= stock::MOST_HIDDEN_AS as usize { "+" } } } }
                         }
                     } @else {
                         p.help { @if ads > 0 { (texts.what_to_do(status)) } }
@@ -131,7 +136,7 @@ fn failures(visit: &Visit, named: &NamedAds, counts: &[StatusCount], with_failur
                         strong { (number(ads)) " " (if ads == 1 { texts.ad_one } else { texts.ads }) ": " (texts.failure(code)) }
                     }
                     br;
-                    (texts.who_acts(who)) ": " (texts.what_helps(code)) " " (show::explained(visit, code))
+                    (texts.who_acts(who)) ": " (texts.what_helps(code))
                     ul.chips {
                         @for ad in with_failure.iter().filter(|ad| ad.code == Some(code)) {
                             li { (named.link(visit, &ad.dealer_code, &ad.source_id)) }

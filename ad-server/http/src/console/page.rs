@@ -3,6 +3,7 @@
 use ad_core::{
     model::{Action, ActionState, Page, Timestamp},
     service::{Access, ServiceError},
+    violation::Code,
 };
 use maud::{DOCTYPE, Markup, html};
 use poem::{
@@ -12,6 +13,7 @@ use poem::{
 use url::form_urlencoded;
 
 use super::{
+    access,
     assets::{MODULE, STYLESHEET},
     named,
     texts::{Language, Texts},
@@ -19,6 +21,9 @@ use super::{
 };
 use crate::api::ApiError;
 use ad_server_access::auth::{Caller, Permission};
+
+/// Name of the buttons that choose a language.
+pub(super) const LANGUAGE: &str = "language";
 
 /// A part of the console in its navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,17 +78,34 @@ pub(super) fn page_with_status(
     title: &str,
     content: &Markup,
 ) -> Response {
-    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content))
+    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content, None))
+}
+
+/// A page that answers a form and has only asked. A change of the language asks the same again.
+pub(super) fn question(visit: &Visit, section: Section, title: &str, content: &Markup) -> Response {
+    question_with_status(visit, StatusCode::OK, section, title, content)
+}
+
+/// The same with another status.
+pub(super) fn question_with_status(
+    visit: &Visit,
+    status: StatusCode,
+    section: Section,
+    title: &str,
+    content: &Markup,
+) -> Response {
+    let asked = Some(visit.form.as_slice()).filter(|form| !form.is_empty());
+    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.caller), Some(section), title, content, asked))
 }
 
 /// A page that everybody sees, signed in or not.
 pub(super) fn for_everybody(visitor: &Visitor, caller: Option<&Caller>, title: &str, content: &Markup) -> Response {
-    answer(visitor, StatusCode::OK, layout(visitor, caller, None, title, content))
+    answer(visitor, StatusCode::OK, layout(visitor, caller, None, title, content, None))
 }
 
 /// A page that needs no session.
 pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str, content: &Markup) -> Response {
-    answer(visitor, status, layout(visitor, None, None, title, content))
+    answer(visitor, status, layout(visitor, None, None, title, content, None))
 }
 
 /// The page of an error, with the status that the API would answer.
@@ -100,13 +122,17 @@ pub(super) fn error(visitor: &Visitor, caller: Option<&Caller>, error: &ApiError
         div.notice.error role="alert" {
             h1 { (title) }
             @if let ApiError::Forbidden(permission) = error {
-                p { (texts.permission_needed) " " code { (permission) } }
+                p { (texts.permission_needed) " " (access::may(texts, *permission)) ". " (texts.ask_who_invited) }
             } @else if let ApiError::TooLarge(most) = error {
                 p { (texts.too_large_to_send) " " (most / 1_000_000) }
             } @else {
-                @for text in reasons(error) { p lang="en" { (text) } }
+                p { (in_words(texts, error, status)) }
+                details {
+                    summary { (texts.technical) }
+                    @for text in reasons(error) { p lang="en" { (text) } }
+                    p { code { (error.code().name()) } }
+                }
             }
-            p { code { (error.code().name()) } }
         }
         p {
             @if caller.is_some() {
@@ -116,13 +142,44 @@ pub(super) fn error(visitor: &Visitor, caller: Option<&Caller>, error: &ApiError
             }
         }
     };
-    let mut response = answer(visitor, status, layout(visitor, caller, None, title, &content));
+    let mut response = answer(visitor, status, layout(visitor, caller, None, title, &content, None));
     for name in [header::RETRY_AFTER, header::ALLOW] {
         if let Some(value) = answered.headers().get(&name) {
             response.headers_mut().insert(name, value.clone());
         }
     }
     response
+}
+
+/// An error in the words of a seller; what the API says about it is folded away below.
+fn in_words(texts: &Texts, error: &ApiError, status: StatusCode) -> &'static str {
+    match status {
+        _ if error.code() == Code::TooManyPlans => texts.too_many_plans,
+        StatusCode::NOT_FOUND | StatusCode::GONE => texts.no_such_page,
+        StatusCode::METHOD_NOT_ALLOWED => texts.not_again,
+        StatusCode::TOO_MANY_REQUESTS => texts.too_many_now,
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => texts.ask_who_invited,
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => texts.not_possible_now,
+        status if status.is_server_error() => texts.service_fails,
+        _ => texts.form_not_understood,
+    }
+}
+
+/// Why something was refused: in Swedish in the words of a seller, in English as the API says it.
+pub(super) fn why(visitor: &Visitor, error: &ApiError) -> Vec<String> {
+    let texts = visitor.texts;
+    let denied = |code: Code| {
+        let said = named::not_promoted(texts, code);
+        if said == code.about().title { texts.not_possible_now } else { said }
+    };
+    match error {
+        ApiError::Service(ServiceError::NotFound) => vec![texts.no_such_page.to_owned()],
+        _ if visitor.language == Language::English => reasons(error),
+        ApiError::Service(ServiceError::Refused(denials)) => {
+            denials.iter().map(|denial| denied(denial.code).to_owned()).collect()
+        }
+        _ => vec![in_words(texts, error, error.default_response().status()).to_owned()],
+    }
 }
 
 /// The message of an error, as the API answers it.
@@ -165,6 +222,7 @@ fn layout(
     section: Option<Section>,
     title: &str,
     content: &Markup,
+    asked: Option<&[(String, String)]>,
 ) -> Markup {
     let texts = visitor.texts;
     let assets = visitor.address("/");
@@ -193,7 +251,7 @@ fn layout(
                     div.account {
                         @if caller.is_none() { a.help-link href=(visitor.address("/help")) { (texts.help) } }
                         @if let Some(caller) = caller { (account(visitor, caller)) }
-                        (languages(visitor))
+                        (languages(visitor, asked))
                     }
                 }
                 main #content tabindex="-1" {
@@ -278,12 +336,17 @@ fn account(visitor: &Visitor, caller: &Caller) -> Markup {
     }
 }
 
-fn languages(visitor: &Visitor) -> Markup {
+/// The choice of the language. It leads back to the same page, or asks the same again.
+fn languages(visitor: &Visitor, asked: Option<&[(String, String)]>) -> Markup {
+    let action = if asked.is_some() { &visitor.here } else { "/language" };
     html! {
-        form.languages method="post" action=(visitor.address("/language")) aria-label=(visitor.texts.language) {
-            input type="hidden" name="next" value=(visitor.here);
+        form.languages method="post" action=(visitor.address(action)) aria-label=(visitor.texts.language) {
+            @match asked {
+                Some(asked) => { @for (name, value) in asked { input type="hidden" name=(name) value=(value); } },
+                None => input type="hidden" name="next" value=(visitor.here);,
+            }
             @for language in Language::ALL {
-                button.quiet name="language" value=(language.code()) lang=(language.code())
+                button.quiet name=(LANGUAGE) value=(language.code()) lang=(language.code())
                     aria-pressed=(if language == visitor.language { "true" } else { "false" }) { (language.name()) }
             }
         }

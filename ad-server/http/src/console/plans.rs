@@ -240,7 +240,7 @@ fn price_form(visit: &Visit, wrong: Option<&str>) -> Response {
         }
     };
     let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    page::page_with_status(visit, status, Section::Stock, texts.change_price, &content)
+    page::question_with_status(visit, status, Section::Stock, texts.change_price, &content)
 }
 
 /// `GET /console/plans`: the latest changes of many ads.

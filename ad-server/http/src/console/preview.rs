@@ -51,7 +51,8 @@ fn preview(visit: &Visit, ad: &Ad, shape: PreviewKind, place: usize) -> Markup {
         PreviewKind::On(Market::Secondary) => "secondary",
         PreviewKind::Phone => "phone",
     };
-    let facts = show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value));
+    let facts =
+        show::facts(visit.visitor.language, &ad.content, |path, value| show::value(visit, Some(ad), None, path, value));
     let place_of_ad = ad.content.text("location.zipcode");
     html! {
         article class={ "preview preview-" (class) " preview-" (place) } {

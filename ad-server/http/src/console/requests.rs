@@ -41,7 +41,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         }
         @match &found {
             Some(Ok(request)) => (shown(&visit, request)),
-            Some(Err(error)) => (page::notice(NoticeKind::Error, &html! { @for text in page::reasons(error) { p { (text) } } })),
+            Some(Err(error)) => (page::notice(NoticeKind::Error, &html! { @for text in page::why(&visit.visitor, error) { p { (text) } } })),
             None => {},
         }
     };

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use poem::{Endpoint, Request, Response, Result, http::Method};
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{Method, header},
+};
 use tokio::time::Instant;
 use url::form_urlencoded;
 
@@ -13,8 +16,10 @@ use super::{
     page, paste, photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
-    stock, texts, versions, views,
-    visitor::{PageResult, Visit, Visitor, check_origin},
+    stock,
+    texts::{self, Language},
+    versions, views,
+    visitor::{PageResult, Visit, Visitor, check_origin, value},
     webhooks, xlsx,
 };
 use crate::api::{
@@ -220,6 +225,16 @@ pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
     })
 }
 
+/// The language that somebody has chosen on a page that asks something. What was asked is then asked again, and never done.
+fn chosen_again(form: &mut Vec<(String, String)>) -> Option<Language> {
+    let language = value(form, page::LANGUAGE).and_then(Language::from_code)?;
+    form.retain(|(name, _)| name != page::LANGUAGE && name != "confirmed");
+    for (_, wanted) in form.iter_mut().filter(|(name, wanted)| name == "do" && wanted == "save") {
+        "check".clone_into(wanted);
+    }
+    Some(language)
+}
+
 struct PagePath {
     pages: &'static [Page],
     context: Arc<Context>,
@@ -235,6 +250,7 @@ impl Endpoint for PagePath {
         let visitor = Arc::new(Visitor::of(&self.context, &self.console, events, &request));
         let is_open = matches!(self.pages[0].handler, PageHandler::Open(_));
         let cookie = texts::cookie(&request, session::COOKIE).map(str::to_owned);
+        let had_cookie = cookie.as_ref().is_some_and(|cookie| !cookie.is_empty());
         let session = if is_open {
             Err(ApiError::NoToken { in_authorization: false })
         } else {
@@ -246,7 +262,7 @@ impl Endpoint for PagePath {
             Ok(response) => response,
             // Only GET can be repeated after sign-in.
             Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => {
-                session::redirect_to_sign_in(&visitor)
+                session::redirect_to_sign_in(&visitor, had_cookie)
             }
             Err(error) => page::error(&visitor, signed_in.as_ref(), &error),
         })
@@ -281,10 +297,15 @@ impl PagePath {
                 self.context.count(&caller, &request)?;
                 Context::check_permission(&caller, permission)?;
                 let query = body::query(&request)?;
-                let (mut form, mut files) = (Vec::new(), Vec::new());
+                let (mut form, mut files, mut visitor) = (Vec::new(), Vec::new(), visitor);
                 match page.body {
                     PageBody::Nothing => {}
-                    PageBody::Form(most) => form = body::form(&mut request, limits, Some(&caller.scope), most).await?,
+                    PageBody::Form(most) => {
+                        form = body::form(&mut request, limits, Some(&caller.scope), most).await?;
+                        if let Some(language) = chosen_again(&mut form) {
+                            visitor = Arc::new(visitor.speaking(language));
+                        }
+                    }
                     PageBody::File(most) => files.push(body::file(&mut request, limits, &caller.scope, most).await?),
                     PageBody::Files(most) => {
                         files = body::files(&mut request, limits, &caller.scope, most).await?;
@@ -296,7 +317,13 @@ impl PagePath {
                 };
                 let request_id = self.context.request_id(&request);
                 let headers = std::mem::take(request.headers_mut());
-                handler(Visit { visitor, caller, session, root, request_id, query, form, files, headers }).await
+                let spoken = Arc::clone(&visitor);
+                let visit = Visit { visitor, caller, session, root, request_id, query, form, files, headers };
+                let mut response = handler(visit).await?;
+                if spoken.is_chosen {
+                    response.headers_mut().append(header::SET_COOKIE, sign_in::language_cookie(&spoken)?);
+                }
+                Ok(response)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The form of a schedule. A seller first sees what the next run would do and cost, and then saves.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
     categories,
@@ -20,7 +20,6 @@ use super::{
     page::{self, NoticeKind, Section},
     schedule_words::{ORDERS, Selection, summary, weekday},
     schedules::{self, api, id},
-    texts::Language,
     visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
@@ -169,7 +168,7 @@ pub(super) async fn save(visit: Visit) -> PageResult {
         return match saved {
             Ok(schedule) => {
                 api.due.notify_one();
-                Ok(visit.visitor.redirect(&format!("/schedule?id={}&done=1", schedule.id)))
+                Ok(visit.visitor.redirect(&format!("/schedule?id={}&done=saved", schedule.id)))
             }
             Err(error) => refused(&visit, &fields, error),
         };
@@ -210,63 +209,71 @@ fn refused(visit: &Visit, fields: &Fields, error: PromotionError) -> PageResult 
     }
 }
 
-/// What is wrong with the fields, by the names of the form.
-fn problems(visit: &Visit, error: &ApiError) -> Markup {
-    let texts = visit.visitor.texts;
-    let label = |path: &str| match path.split('.').next().unwrap_or_default() {
-        "dealer_code" => texts.dealer,
-        "kind" => texts.what,
-        "order" => texts.order,
-        "most_per_run" => texts.most_per_run,
-        "min_age_days" => texts.min_age,
-        "weekdays" => texts.weekdays,
-        "at" => texts.time_of_day,
-        "until" => texts.last_day,
-        "budget" => texts.budget_of_month,
-        _ => texts.which_ads,
-    };
-    if visit.visitor.language == Language::Swedish {
+/// What is wrong with the fields: one line for each, by its name.
+struct Wrong(BTreeMap<String, &'static str>);
+
+impl Wrong {
+    fn of(visit: &Visit, beside: &Beside) -> Self {
+        let Beside::Problem(error) = beside else { return Self(BTreeMap::new()) };
         let errors = error.fields().map(|(fields, _): (&FieldErrors, _)| fields.violations()).unwrap_or_default();
-        let errors: BTreeSet<_> =
-            errors.into_iter().map(|(path, violation)| (label(&path), in_swedish(&path, violation.code()))).collect();
-        return html! {
-            @if errors.is_empty() { p { "Handlaren har så många scheman som är tillåtet. Ta bort ett av dem." } }
-            ul { @for (field, text) in errors { li { strong { (field) } ": " (text) } } }
+        let name = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
+        let said = |path: &str, code| {
+            let (english, swedish) = what_to_write(&name(path), code);
+            visit.visitor.language.pick(english, swedish)
         };
+        Self(errors.into_iter().map(|(path, wrong)| (name(&path), said(&path, wrong.code()))).collect())
     }
-    let errors: Vec<_> =
-        error.fields().map(|(fields, _): (&FieldErrors, _)| fields.flatten()).into_iter().flatten().collect();
-    html! {
-        @if errors.is_empty() {
-            @for text in page::reasons(error) { p { (text) } }
-        } @else {
-            ul { @for (path, text) in &errors { li { strong { (label(path)) } ": " (text) } } }
-        }
+
+    /// Whether a field is wrong, for its input.
+    fn is(&self, name: &str) -> Option<&'static str> {
+        self.0.contains_key(name).then_some("true")
+    }
+
+    /// The line at a field.
+    fn at(&self, name: &str) -> Markup {
+        html! { @if let Some(text) = self.0.get(name) { p.field-error #{ "error-" (name) } role="alert" { (text) } } }
+    }
+
+    /// The ids of what describes a field.
+    fn describing(&self, name: &str, help: &str) -> Option<String> {
+        let error = self.0.contains_key(name).then(|| format!("error-{name}"));
+        let ids: Vec<_> = error.into_iter().chain((!help.is_empty()).then(|| help.to_owned())).collect();
+        (!ids.is_empty()).then(|| ids.join(" "))
     }
 }
 
-/// What to write into a field that is wrong. The API says it in English.
-fn in_swedish(path: &str, code: Option<Code>) -> &'static str {
-    match (path.split('.').next().unwrap_or_default(), code) {
-        ("at", Some(Code::Required)) => "Fyll i ett klockslag.",
-        ("at", _) => "Skriv ett klockslag, till exempel 08:00.",
-        ("most_per_run", _) => "Skriv ett helt tal från 1 till 500.",
-        ("min_age_days", _) => "Skriv ett helt tal från 1 till 3650.",
-        ("weekdays", _) => "Välj dagar, eller ingen för alla dagar.",
-        ("until", Some(Code::OutOfRange)) => "Dagen är redan förbi. Välj i dag eller en senare dag.",
-        ("until", _) => "Välj en dag i kalendern.",
-        ("budget", _) => "Skriv ett belopp med högst två decimaler, till exempel 1500.",
-        ("dealer_code", _) => "Välj en handlare.",
-        ("kind" | "order", _) => "Välj något i listan.",
-        ("select", Some(Code::Required)) => "Välj vilka annonser det gäller.",
-        _ => "Annonserna går inte att välja så. Ändra valet.",
+/// What to write into a field that is wrong, in English and Swedish.
+fn what_to_write(name: &str, code: Option<Code>) -> (&'static str, &'static str) {
+    match (name, code) {
+        ("at", _) => ("Write a time, such as 08:00.", "Skriv ett klockslag, till exempel 08:00."),
+        ("most_per_run", _) => ("Write a whole number from 1 to 500.", "Skriv ett helt tal från 1 till 500."),
+        ("min_age_days", _) => ("Write a whole number from 1 to 3650.", "Skriv ett helt tal från 1 till 3650."),
+        ("weekdays", _) => ("Choose days, or none for every day.", "Välj dagar, eller ingen för alla dagar."),
+        ("until", Some(Code::OutOfRange)) => {
+            ("This day is over. Choose today or a later day.", "Dagen är redan förbi. Välj i dag eller en senare dag.")
+        }
+        ("until", _) => ("Choose a day of the calendar.", "Välj en dag i kalendern."),
+        ("budget", _) => (
+            "Write an amount with at most two decimals, such as 1500.",
+            "Skriv ett belopp med högst två decimaler, till exempel 1500.",
+        ),
+        ("dealer_code", _) => ("Choose a dealer.", "Välj en handlare."),
+        ("kind" | "order", _) => ("Choose something of the list.", "Välj något i listan."),
+        ("select", Some(Code::Required)) => ("Choose for which ads it is.", "Välj vilka annonser det gäller."),
+        _ => ("Ads cannot be chosen so. Change the choice.", "Annonserna går inte att välja så. Ändra valet."),
     }
+}
+
+/// What is wrong with no field: there are as many schedules as a dealer may have.
+fn too_many(visit: &Visit) -> Markup {
+    page::notice(NoticeKind::Error, &html! { p { (visit.visitor.texts.too_many_schedules) } })
 }
 
 fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let id = id(visit);
     let title = if id.is_some() { texts.change_schedule } else { texts.new_schedule };
+    let wrong = Wrong::of(visit, beside);
     let path = id.map_or_else(|| "/schedule/edit".to_owned(), |id| format!("/schedule/edit?id={id}"));
     let status = match beside {
         Beside::Problem(error) => error.default_response().status(),
@@ -278,44 +285,48 @@ fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
         form method="post" action=(visitor.address(&path)) {
             @match beside {
                 Beside::Nothing => {},
-                Beside::Problem(error) => (page::notice(NoticeKind::Error, &problems(visit, error))),
+                Beside::Problem(_) => { @if wrong.0.is_empty() { (too_many(visit)) } },
                 Beside::Preview(schedule, preview, names) => {
                     p.lead { (summary(visit, schedule)) }
-                    (schedules::previewed(visit, &schedule.dealer_code, preview, names))
+                    (schedules::previewed(visit, schedule, preview, names))
                     div.actions.save {
                         button.primary name="do" value="save" { (if id.is_some() { texts.save } else { texts.start_schedule }) }
                         a.button href=(visitor.address("/schedules")) { (texts.back) }
                     }
                 }
             }
-            div.panel { (inputs(visit, fields, id.is_none())) }
+            div.panel { (inputs(visit, fields, &wrong, id.is_none())) }
             div.actions { button.primary[matches!(beside, Beside::Nothing | Beside::Problem(_))] name="do" value="check" { (texts.show_cost) } }
         }
     };
-    page::page_with_status(visit, status, Section::Schedules, title, &content)
+    page::question_with_status(visit, status, Section::Schedules, title, &content)
 }
 
-fn inputs(visit: &Visit, fields: &Fields, is_new: bool) -> Markup {
+fn inputs(visit: &Visit, fields: &Fields, wrong: &Wrong, is_new: bool) -> Markup {
     let texts = visit.visitor.texts;
     html! {
-        @if is_new && named::is_group(visit) { (dealers(visit, fields)) }
+        @if is_new && named::is_group(visit) { (dealers(visit, fields, wrong)) }
         fieldset.choice {
             legend { (texts.what) }
             @for kind in [PromotionKind::Bump, PromotionKind::PolePosition] {
                 label.choice { input type="radio" name="kind" value=(kind.name()) checked[fields.kind == kind.name()]; (kind_of(visit, kind)) }
             }
+            (wrong.at("kind"))
         }
-        (which(visit, fields))
+        (which(visit, fields, wrong))
         div.fields {
             div.field {
                 label for="most_per_run" { (texts.most_per_run) }
-                input #most_per_run type="number" name="most_per_run" min="1" max="500" required value=(fields.most_per_run);
+                input #most_per_run type="number" name="most_per_run" min="1" max="500" required value=(fields.most_per_run)
+                    aria-invalid=[wrong.is("most_per_run")] aria-describedby=[wrong.describing("most_per_run", "")];
+                (wrong.at("most_per_run"))
             }
             div.field {
                 label for="order" { (texts.order) }
-                select #order name="order" {
+                select #order name="order" aria-invalid=[wrong.is("order")] {
                     @for (order, text) in ORDERS { option value=(order) selected[fields.order == order] { (text(texts)) } }
                 }
+                (wrong.at("order"))
             }
         }
         fieldset.choice {
@@ -324,30 +335,36 @@ fn inputs(visit: &Visit, fields: &Fields, is_new: bool) -> Markup {
                 label.choice { input type="checkbox" name="weekday" value=(day.name()) checked[fields.weekdays.iter().any(|it| it == day.name())]; (weekday(texts, day)) }
             }
             p.help { (texts.no_weekday_is_every_day) }
+            (wrong.at("weekdays"))
         }
         div.fields {
             div.field {
                 label for="at" { (texts.time_of_day) }
-                input #at type="time" name="at" required value=(fields.at);
+                input #at type="time" name="at" required value=(fields.at) aria-invalid=[wrong.is("at")] aria-describedby=[wrong.describing("at", "")];
+                (wrong.at("at"))
             }
             div.field {
                 label for="until" { (texts.last_day) }
                 div.measure {
-                    input #until type="date" name="until" value=(fields.until) aria-describedby="until-help";
+                    input #until type="date" name="until" value=(fields.until)
+                        aria-invalid=[wrong.is("until")] aria-describedby=[wrong.describing("until", "until-help")];
                     (named::date_in_words(visit.visitor.language, &fields.until))
                 }
                 p.help #until-help { (texts.until_help) }
+                (wrong.at("until"))
             }
             div.field {
                 label for="budget" { (texts.budget_of_month) }
-                input #budget name="budget" inputmode="decimal" autocomplete="off" value=(fields.budget) aria-describedby="budget-help";
+                input #budget name="budget" inputmode="decimal" autocomplete="off" value=(fields.budget)
+                    aria-invalid=[wrong.is("budget")] aria-describedby=[wrong.describing("budget", "budget-help")];
                 p.help #budget-help { (texts.schedule_budget_help) }
+                (wrong.at("budget"))
             }
         }
     }
 }
 
-fn dealers(visit: &Visit, fields: &Fields) -> Markup {
+fn dealers(visit: &Visit, fields: &Fields, wrong: &Wrong) -> Markup {
     let texts = visit.visitor.texts;
     let dealers: Vec<Arc<Dealer>> = visit.visitor.context.service.dealers_in(&visit.caller.scope);
     html! {
@@ -356,12 +373,13 @@ fn dealers(visit: &Visit, fields: &Fields) -> Markup {
             select #dealer_code name="dealer_code" {
                 @for dealer in &dealers { option value=(dealer.code) selected[dealer.code == fields.dealer_code] { (dealer.name) } }
             }
+            (wrong.at("dealer_code"))
         }
     }
 }
 
 /// Which ads: of a status, a type of vehicle, an age, or one.
-fn which(visit: &Visit, fields: &Fields) -> Markup {
+fn which(visit: &Visit, fields: &Fields, wrong: &Wrong) -> Markup {
     let texts = visit.visitor.texts;
     let Selection { status, category, source_id } = &fields.selection;
     if fields.keeps_selection {
@@ -371,6 +389,7 @@ fn which(visit: &Visit, fields: &Fields) -> Markup {
     html! {
         fieldset {
             legend { (texts.which_ads) }
+            (wrong.at("select"))
             div.fields {
                 div.field {
                     label for="status" { (texts.status) }
@@ -391,7 +410,9 @@ fn which(visit: &Visit, fields: &Fields) -> Markup {
                 }
                 div.field {
                     label for="min_age_days" { (texts.min_age) }
-                    input #min_age_days type="number" name="min_age_days" min="1" max="3650" value=(fields.min_age_days);
+                    input #min_age_days type="number" name="min_age_days" min="1" max="3650" value=(fields.min_age_days)
+                        aria-invalid=[wrong.is("min_age_days")] aria-describedby=[wrong.describing("min_age_days", "")];
+                    (wrong.at("min_age_days"))
                 }
                 div.field {
                     label for="one_ad" { (texts.only_one_ad) }

@@ -7,7 +7,10 @@ use std::{
 };
 
 use ad_core::{
-    model::{Amount, LastDay, MOST_AT_ONCE, Page, Promotion, PromotionPreview, PromotionRun, Timestamp},
+    model::{
+        Amount, LastDay, MOST_AT_ONCE, Page, Promotion, PromotionPreview, PromotionRules, PromotionRun, TimeOfDay,
+        Timestamp,
+    },
     ports::PageOf,
 };
 use futures_util::{StreamExt, stream};
@@ -17,7 +20,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{
-    named::{NamedAds, cost, money, not_promoted},
+    named::{NamedAds, cost, date, money, not_promoted},
     page::{self, NoticeKind, Section, Total, number},
     schedule_words::{summary, weekday},
     visitor::{PageResult, Visit},
@@ -89,9 +92,15 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 
 fn done(visit: &Visit) -> Markup {
     let texts = visit.visitor.texts;
-    html! {
-        @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
-    }
+    let said = match visit.parameter("done") {
+        Some("saved") => texts.schedule_saved,
+        Some("pause") => texts.schedule_changed,
+        Some("resume") => texts.schedule_resumed,
+        Some("deleted") => texts.schedule_deleted,
+        Some("ordered") => texts.bumps_ordered,
+        _ => return html! {},
+    };
+    page::notice(NoticeKind::Success, &html! { p { (said) } })
 }
 
 /// What the next runs of schedules would do now, as far as there is time to find out.
@@ -118,6 +127,18 @@ struct PlannedRun<'a> {
     at: String,
     schedule: &'a Promotion,
     preview: Option<&'a PromotionPreview>,
+}
+
+/// A time by the clock of a schedule, such as `3 December 2026 08:00`. The script leaves out which clock that is where it is the browser's.
+fn at(visit: &Visit, rules: &PromotionRules, time: Timestamp) -> Markup {
+    let zone = rules.time_zone();
+    let day = LastDay::of(time, &zone).to_string();
+    let day = date(visit.visitor.language, &day).unwrap_or(day);
+    let place = rules.zone.rsplit('/').next().unwrap_or_default().replace('_', " ");
+    html! {
+        span { (day) " " (TimeOfDay::of(time, &zone)) }
+        span.faint data-clock=(rules.zone) { " (" (visit.visitor.texts.clock_of) " " (place) ")" }
+    }
 }
 
 /// The time of day of a run in the time zone of its schedule.
@@ -204,9 +225,9 @@ fn one_of_list(visit: &Visit, schedule: &Promotion, preview: Option<&PromotionPr
             (state(visit, schedule))
         }
         @if let (Some(next), Some(preview)) = (schedule.next_run, preview) {
-            p { (texts.next_run) " " (page::time(next)) ": " (number(preview.promoted.len() as u64)) " " (ads(visit, preview.promoted.len())) ", " (cost(visit, preview.cost, &preview.currency)) }
+            p { (texts.next_run) " " (at(visit, &schedule.rules, next)) ": " (number(preview.promoted.len() as u64)) " " (ads(visit, preview.promoted.len())) ", " (cost(visit, preview.cost, &preview.currency)) }
         } @else if let Some(next) = schedule.next_run {
-            p { (texts.next_run) " " (page::time(next)) }
+            p { (texts.next_run) " " (at(visit, &schedule.rules, next)) }
         }
         (actions(visit, schedule))
     }
@@ -266,12 +287,12 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         }
         (done(&visit))
         (actions(&visit, &schedule))
-        @if let Some(preview) = &preview { (previewed(&visit, &schedule.dealer_code, preview, &names)) }
+        @if let Some(preview) = &preview { (previewed(&visit, &schedule, preview, &names)) }
         section.panel #runs data-live aria-labelledby="runs-heading" {
             @let is_under_way = runs.rows.iter().any(|run| run.ended.is_none()) || schedule.is_once() && schedule.next_run.is_some();
             h2 #runs-heading data-under-way[is_under_way] { (texts.runs) }
             @if runs.rows.is_empty() { p { (texts.no_runs) } }
-            ol.plain { @for run in &runs.rows { li { (ran(&visit, &schedule.dealer_code, run, &names)) } } }
+            ol.plain { @for run in &runs.rows { li { (ran(&visit, &schedule, run, &names)) } } }
             (page::paging(&visit, "/schedule", &visit.query, page, runs.rows.len(), Total::Exactly(runs.count)))
         }
     };
@@ -306,13 +327,13 @@ pub(super) async fn names_of_preview(
 }
 
 /// What the next run would do now, and what that would cost.
-pub(super) fn previewed(visit: &Visit, dealer_code: &str, preview: &PromotionPreview, names: &NamedAds) -> Markup {
-    let texts = visit.visitor.texts;
+pub(super) fn previewed(visit: &Visit, schedule: &Promotion, preview: &PromotionPreview, names: &NamedAds) -> Markup {
+    let (texts, dealer_code) = (visit.visitor.texts, &schedule.dealer_code);
     let promoted = preview.promoted.iter().map(|ad| (ad.source_id.as_str(), ad.cost));
     let skipped = preview.skipped.iter().map(|ad| (ad.source_id.as_str(), ad.code));
     html! {
         section.panel #preview aria-labelledby="preview-heading" {
-            h2 #preview-heading { (texts.next_run) @if let Some(due) = preview.due { " " (page::time(due)) } }
+            h2 #preview-heading { (texts.next_run) @if let Some(due) = preview.due { " " (at(visit, &schedule.rules, due)) } }
             p {
                 strong.count { (cost(visit, preview.cost, &preview.currency)) }
                 " " (texts.for_ads) " " (number(preview.promoted.len() as u64)) " " (ads(visit, preview.promoted.len())) ". " (texts.if_nothing_changes)
@@ -364,15 +385,15 @@ fn skipped_list<'a>(
     }
 }
 
-fn ran(visit: &Visit, dealer_code: &str, run: &PromotionRun, names: &NamedAds) -> Markup {
-    let texts = visit.visitor.texts;
+fn ran(visit: &Visit, schedule: &Promotion, run: &PromotionRun, names: &NamedAds) -> Markup {
+    let (texts, dealer_code) = (visit.visitor.texts, &schedule.dealer_code);
     let (promoted, skipped) = (run.promoted.len(), run.skipped.len());
     // Once it has ended, the others by their ids: the page is not sent again and again then.
     let most = if run.ended.is_some() { MOST_AT_ONCE as usize } else { ADS };
     let of_promoted = run.promoted.iter().map(|ad| (ad.source_id.as_str(), cost(visit, ad.cost, &run.currency)));
     html! {
         p {
-            strong { (page::time(run.due)) } " " (number(promoted as u64)) " " (ads(visit, promoted)) ", " (cost(visit, run.cost, &run.currency))
+            strong { (at(visit, &schedule.rules, run.due)) } " " (number(promoted as u64)) " " (ads(visit, promoted)) ", " (cost(visit, run.cost, &run.currency))
             @if run.ended.is_none() { " " span.badge.under-way { (texts.under_way) } }
         }
         @if promoted > 0 {
@@ -395,12 +416,13 @@ pub(super) async fn change(visit: Visit) -> PageResult {
         }
         "delete" => {
             promotions.remove(scope, id).await?;
-            return Ok(visit.visitor.redirect("/schedules?done=1"));
+            return Ok(visit.visitor.redirect("/schedules?done=deleted"));
         }
         other => return Err(ApiError::BadBody(format!("The form has no known action: do is \"{other}\"."))),
     }
     api(&visit)?.due.notify_one();
-    Ok(visit.visitor.redirect(&format!("/schedule?id={id}&done=1")))
+    let done = visit.field("do").unwrap_or_default();
+    Ok(visit.visitor.redirect(&format!("/schedule?id={id}&done={done}")))
 }
 
 fn confirm_deletion(visit: &Visit, schedule: &Promotion) -> poem::Response {
@@ -417,5 +439,5 @@ fn confirm_deletion(visit: &Visit, schedule: &Promotion) -> poem::Response {
             }
         }
     };
-    page::page(visit, Section::Schedules, texts.delete_schedule, &content)
+    page::question(visit, Section::Schedules, texts.delete_schedule, &content)
 }

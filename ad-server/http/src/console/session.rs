@@ -270,10 +270,17 @@ pub(super) fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Dura
     HeaderValue::try_from(cookie).map_err(|_| ApiError::Internal)
 }
 
-/// Redirects to the sign-in page, and from there back to the requested page.
-pub(super) fn redirect_to_sign_in(visitor: &Visitor) -> Response {
-    let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &visitor.here).finish();
-    visitor.redirect(&if visitor.here == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{next}") })
+/// Redirects to the sign-in page, and from there back to the requested page. Who was signed in is told that it is over.
+pub(super) fn redirect_to_sign_in(visitor: &Visitor, was_signed_in: bool) -> Response {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if visitor.here != "/" {
+        query.append_pair("next", &visitor.here);
+    }
+    if was_signed_in {
+        query.append_pair("over", "1");
+    }
+    let query = query.finish();
+    visitor.redirect(&if query.is_empty() { "/sign-in".to_owned() } else { format!("/sign-in?{query}") })
 }
 
 /// The page of the console to which a form leads back; the first one if it names none.

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::{Number, Value};
 
 use super::{
-    form::value_in_words,
+    form::{unit as unit_in_words, value_in_words},
     page::number,
     texts::{Language, Texts},
     visitor::Visit,
@@ -95,12 +95,12 @@ pub(super) fn money(amount: f64) -> String {
 }
 
 /// The main facts: year, mileage or hours, fuel, transmission. `said` says a value in words, by the path of its field.
-pub(super) fn facts(content: &Content, said: impl Fn(&str, &Value) -> String) -> Vec<String> {
+pub(super) fn facts(language: Language, content: &Content, said: impl Fn(&str, &Value) -> String) -> Vec<String> {
     let field = |path: &str| content.get(&format!("category_fields.{path}"));
     let measure = |path: &str| {
         let (value, unit) = (field(path)?.get("value")?, field(path)?.get("unit")?.as_str()?);
         let value = value.as_u64().map_or_else(|| value.to_string(), number);
-        Some(format!("{value} {unit}"))
+        Some(format!("{value} {}", unit_in_words(language, unit)))
     };
     let words = |path: &str| {
         let value = field(path).filter(|value| value.is_string() || value.is_array())?;
@@ -116,17 +116,29 @@ pub(super) fn facts(content: &Content, said: impl Fn(&str, &Value) -> String) ->
     of_vehicle.into_iter().flatten().collect()
 }
 
-/// What the API says in English. In Swedish: that of `swedish`, the failure by its code, and the English text after it, which has the
-/// words of the marketplace or of the host of a photo.
-pub(super) fn said(visit: &Visit, code: Option<Code>, english: &str, swedish: &str) -> Markup {
-    html! {
-        @match visit.visitor.language {
-            Language::English => (english),
-            Language::Swedish => {
-                (swedish)
-                @if let Some(code) = code { " " (visit.visitor.texts.failure(code)) ". " small.faint lang="en" { (english) } }
-            }
-        }
+/// Why a marketplace has refused an ad, in its own words, which are marked as such. `text` is that of the API.
+pub(super) fn refusal(texts: &Texts, code: Option<Code>, text: &str) -> Markup {
+    let reason = text.split_once("Reason: ").map_or(text, |(_, reason)| reason);
+    html! { @if code == Some(Code::MarketplaceRefused) { (texts.marketplace_says) " " q lang="en" { (reason) } } }
+}
+
+/// Why a photo is missing, in the words of a seller. `text` is that of the API.
+pub(super) fn why_no_photo(texts: &Texts, code: Option<Code>, text: &str) -> &'static str {
+    let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+    if code == Some(Code::ImageStoreUnavailable) {
+        texts.failure_image_store
+    } else if has(&["answered 404", "answered 410", "answered 204", "any more", "nothing is at"]) {
+        texts.photo_not_there
+    } else if has(&["answered 401", "answered 403"]) {
+        texts.photo_not_allowed
+    } else if has(&["JPEG", "damaged image"]) {
+        texts.photo_no_picture
+    } else if has(&["larger than"]) {
+        texts.photo_too_large
+    } else if has(&["answered 5", "no connection", "sent nothing", "refuses connections", "resolved", "broke off"]) {
+        texts.photo_host_silent
+    } else {
+        texts.failure_image_failed
     }
 }
 
@@ -140,10 +152,10 @@ pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Ma
         return told;
     }
     match code {
-        // Its text says what the code says.
-        Some(Code::HeldByImages) => html! { (visit.visitor.texts.failure(Code::HeldByImages)) "." },
         None => html! { span lang="en" { (text) } },
-        Some(_) => said(visit, code, text, ""),
+        Some(code) => {
+            html! { (visit.visitor.texts.failure(code)) ". " (refusal(visit.visitor.texts, Some(code), text)) }
+        }
     }
 }
 
@@ -163,13 +175,6 @@ fn told_by_parts(texts: &Texts, message: &Value) -> Option<Markup> {
         (texts.photos_not_fetched) ": " (photos.len()) "."
         @if kept > 0 { " " (texts.photos_kept) ": " (kept) "." }
     })
-}
-
-/// The page that explains a code, for who does not know codes.
-pub(super) fn explained(visit: &Visit, code: Code) -> Markup {
-    html! {
-        a title=(code.name()) href={ (visit.visitor.service_root()) "/docs/errors/" (code.name()) } { (visit.visitor.texts.what_it_means) }
-    }
 }
 
 /// A code with the page that explains it.
@@ -218,8 +223,12 @@ mod tests {
             "powertrain": {"fuels": ["gasoline", "electric"], "transmission": "automatic"},
         }});
         let said = |path: &str, _: &Value| path.rsplit('.').next().unwrap_or_default().to_owned();
-        assert_eq!(facts(&content(car), said), ["2022", "2\u{202f}800 mil", "fuels", "transmission"]);
-        assert_eq!(facts(&content(json!({"category_fields": {"model_year": null}})), said), [] as [String; 0]);
+        assert_eq!(
+            facts(Language::English, &content(car), said),
+            ["2022", "2\u{202f}800 mil", "fuels", "transmission"]
+        );
+        let empty = content(json!({"category_fields": {"model_year": null}}));
+        assert_eq!(facts(Language::English, &empty, said), [] as [String; 0]);
     }
 
     #[test]

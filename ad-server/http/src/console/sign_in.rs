@@ -17,10 +17,11 @@ use poem::{
 use super::{
     named, page,
     session::{self, COOKIE, SessionSecret, next, set_cookie},
-    texts::Language,
+    texts::{Language, Texts},
     visitor::{PageResult, Visitor, value},
 };
 use crate::api::ApiError;
+use ad_server_access::auth::TokenError;
 use ad_server_base::secret::Secret;
 use ad_server_store::{AccessScope, ConsoleAccess};
 
@@ -95,7 +96,7 @@ pub(super) async fn sign_in(guest: Guest) -> PageResult {
     }
     let caller = match visitor.context.authenticator.authenticate(token) {
         Ok(caller) => caller,
-        Err(error) => return refused(StatusCode::UNAUTHORIZED, &error.to_string()),
+        Err(error) => return refused(StatusCode::UNAUTHORIZED, why_not(visitor.texts, error)),
     };
     match session::began_with_token(visitor, token, &caller, guest.is_trusted()).await {
         Ok(cookie) => Ok(redirect_with(visitor, &next(&guest.sent), cookie)),
@@ -144,17 +145,29 @@ pub(super) async fn use_link(guest: Guest) -> PageResult {
     let Some(link) = SessionSecret::of(guest.value("code")) else { return Ok(used_up(&guest)) };
     match session::began_with_link(visitor, &link, guest.is_trusted()).await {
         Ok(Some(cookie)) => Ok(redirect_with(visitor, "/", cookie)),
-        Ok(None) | Err(ApiError::InvalidToken(ad_server_access::auth::TokenError::Revoked)) => Ok(used_up(&guest)),
+        Ok(None) | Err(ApiError::InvalidToken(TokenError::Revoked)) => Ok(used_up(&guest)),
         Err(error) => Err(error),
     }
 }
 
 pub(super) async fn choose_language(guest: Guest) -> PageResult {
     let visitor = &guest.visitor;
-    let chosen = Language::from_code(guest.value("language")).unwrap_or(visitor.language);
-    let year = Duration::from_hours(365 * 24);
-    let cookie = set_cookie(visitor, Language::COOKIE, chosen.code(), year)?;
-    Ok(redirect_with(visitor, &next(&guest.sent), cookie))
+    let chosen = Language::from_code(guest.value(page::LANGUAGE)).unwrap_or(visitor.language);
+    Ok(redirect_with(visitor, &next(&guest.sent), language_cookie(&visitor.speaking(chosen))?))
+}
+
+/// The header by which the browser keeps the language.
+pub(super) fn language_cookie(visitor: &Visitor) -> Result<HeaderValue, ApiError> {
+    set_cookie(visitor, Language::COOKIE, visitor.language.code(), Duration::from_hours(365 * 24))
+}
+
+/// Why a token does not sign in, and what helps.
+const fn why_not(texts: &Texts, error: TokenError) -> &'static str {
+    match error {
+        TokenError::Expired | TokenError::ExpiredKey | TokenError::Revoked => texts.token_over,
+        TokenError::RevocationUnknown => texts.try_sign_in_later,
+        _ => texts.token_wrong,
+    }
 }
 
 /// Where the session lasts for long.
@@ -171,23 +184,25 @@ fn sign_in_page(guest: &Guest, status: StatusCode, problem: Option<&str>) -> Res
     let content = html! {
         div.sign-in {
             h1 { (texts.sign_in_title) }
-            p.lead { (texts.sign_in_lead) }
+            p.lead #sign-in-lead { (texts.sign_in_lead) }
             @if let Some(problem) = problem {
                 p.notice.error #problem role="alert" { (problem) }
             } @else if !guest.value("signed_out").is_empty() {
                 p.notice.success role="status" { (texts.you_signed_out) }
+            } @else if !guest.value("over").is_empty() {
+                p.notice role="status" { (texts.access_is_over) }
             }
+            h2 { (texts.sign_in_with_token) }
             form method="post" action=(visitor.address("/sign-in")) {
                 input type="hidden" name="next" value=(next(&guest.sent));
                 label for="token" { (texts.token) }
                 input #token type="password" name="token" required autocomplete="off" autofocus
-                    aria-describedby=(if problem.is_some() { "problem token-help" } else { "token-help" })
+                    aria-describedby=(if problem.is_some() { "problem token-help" } else { "sign-in-lead token-help" })
                     aria-invalid=[problem.map(|_| "true")];
                 p.help #token-help { (texts.token_help) }
                 (trusted(visitor))
                 button.primary { (texts.sign_in) }
             }
-            p.help { (texts.ask_for_link) }
         }
     };
     page::without_session(visitor, status, texts.sign_in_title, &content)

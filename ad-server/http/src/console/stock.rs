@@ -1,11 +1,11 @@
 //! The stock: ads as a table or as cards, with the filters, the search, the orders and the pages of the API's lists, and what can be
 //! done with many ads at once.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use ad_core::{
     categories,
-    fields::{FieldErrors, Kind},
+    fields::Kind,
     model::{Ad, AdOrder, AdQuery, AdStatus, ChannelStatus, Included, Market, QualitySummary, StatusWords},
     ports::{ListedAd, PageOf, Scope},
     service::{Access, ServiceError},
@@ -29,6 +29,7 @@ use super::{
     views,
     visitor::{PageResult, Visit},
 };
+use crate::api::ApiError;
 use ad_server_access::auth::Permission;
 
 /// Search results are counted up to this number.
@@ -78,11 +79,9 @@ const ORDERS: [(&str, Text); 10] = [
 /// `GET /console/stock`, with the parameters of `GET /v4/ad`.
 pub(super) async fn page(visit: Visit) -> PageResult {
     let texts = visit.visitor.texts;
-    let asked = asked(&visit);
-    let (status, query, errors) = match AdQuery::parse(AD_PARAMETERS, &asked) {
-        Ok(query) => (StatusCode::OK, Some(query), None),
-        Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
-    };
+    let sent = asked(&visit).await?;
+    let (asked, query, wrong) = understood(sent);
+    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     // Reserves memory for the rows and the page.
     let mut turn = context.limits.lists.turn(scope.name()).await?;
@@ -96,16 +95,18 @@ pub(super) async fn page(visit: Visit) -> PageResult {
         div.heading {
             h1 { (texts.stock) }
             @if visit.may(Permission::Write) { a.button.primary href=(visit.visitor.address("/new")) { (texts.new_ad) } }
+            // On a phone, the first ad is in sight, and this shows the rest of the buttons.
+            label.menu { input.unseen #more-stock type="checkbox"; (texts.more_to_do) }
             a.button href=(visit.visitor.address("/plans")) { (texts.bulk_changes) }
             @if visit.may(Permission::Write) && plans::is_there(&visit) { a.button href=(visit.visitor.address("/import")) { (texts.import) } }
-            a.button href=(csv::address(&visit, "stock.xlsx", &asked)) download { (texts.export_xlsx) }
-            a.button href=(csv::address(&visit, "stock.csv", &asked)) download { (texts.export_csv) }
+            a.button href=(csv::address(&visit, "stock.xlsx", &visit.query)) download { (texts.export_xlsx) }
+            a.button href=(csv::address(&visit, "stock.csv", &visit.query)) download { (texts.export_csv) }
             (views(&visit))
         }
         (act::done(&visit))
-        @if let Some(errors) = &errors { (wrong(errors)) }
+        (unknown_filters(&visit, &wrong))
         (views::section(&visit))
-        (filters(&visit, &brands))
+        (filters(&visit, &brands, &wrong))
         @if let Some(list) = &list { (results(&visit, &asked, list)) }
     };
     let mut response = page::page_with_status(&visit, status, Section::Stock, texts.stock, &main);
@@ -114,10 +115,10 @@ pub(super) async fn page(visit: Visit) -> PageResult {
 }
 
 /// The parameters of the list. A form sends empty fields too, days in stock in the place of a time, a choice about photos, and amounts as
-/// people write them.
-pub(super) fn asked(visit: &Visit) -> Vec<(String, String)> {
+/// people write them. Drafts and sold ads are hidden ones, of which the ids are known.
+pub(super) async fn asked(visit: &Visit) -> Result<Vec<(String, String)>, ApiError> {
     let written = |(name, value): &(String, String)| match name.as_str() {
-        "price__gte" | "price__lt" => (name.clone(), whole_amount(value)),
+        name if PRICES.contains(&name) => (name.to_owned(), whole_amount(value)),
         _ => (name.clone(), value.clone()),
     };
     let sent = visit.query.iter().filter(|(name, value)| !value.is_empty() && !OWN.contains(&name.as_str()));
@@ -126,7 +127,53 @@ pub(super) fn asked(visit: &Visit) -> Vec<(String, String)> {
     let days = visit.parameter("days").and_then(|days| days.parse().ok()).filter(|days| (1..=3650).contains(days));
     let since = days.map(|days| visit.visitor.console.clock.now() - Duration::from_hours(24) * days);
     let since = since.map(|since| ("created__lt".to_owned(), since.to_string()));
-    sent.map(written).chain(since).chain(photos).collect()
+    let mut asked: Vec<_> = sent.map(written).chain(since).chain(photos).collect();
+    if let Some(status) = asked.iter().position(|(name, value)| name == "status" && HIDDEN_AS.contains(&&**value)) {
+        let ids = hidden_as(visit, &asked.remove(status).1).await?.into_iter().map(|(_, id)| id);
+        // One that lists would take for two is left out.
+        let ids = ids.filter(|id| !id.contains(',')).collect::<Vec<_>>().join(",");
+        asked.push(("status".to_owned(), AdStatus::Hidden.name().to_owned()));
+        let (name, value) = if ids.is_empty() { ("created__lt", NEVER.to_owned()) } else { ("source_id__in", ids) };
+        asked.push((name.to_owned(), value));
+    }
+    Ok(asked)
+}
+
+/// Statuses of the filter by which hidden ads are told apart.
+pub(super) const HIDDEN_AS: [&str; 2] = ["draft", "sold"];
+
+/// Ads of one of them that are known at most.
+pub(super) const MOST_HIDDEN_AS: u32 = 1000;
+
+/// Before the first ad.
+const NEVER: &str = "1970-01-01T00:00:00Z";
+
+/// The drafts or the sold ads of the visitor, by dealer and source id.
+pub(super) async fn hidden_as(visit: &Visit, which: &str) -> Result<Vec<(String, String)>, ServiceError> {
+    let dealers = visit.visitor.context.service.dealers_of_events(&visit.caller.scope, None);
+    let (database, scope) = (&visit.visitor.console.database, Scope::Dealers(&dealers));
+    Ok(if which == "sold" {
+        database.sold_ads(scope, MOST_HIDDEN_AS).await?
+    } else {
+        database.draft_ads(scope, MOST_HIDDEN_AS).await?
+    })
+}
+
+/// Parameters of a list.
+type Pairs = Vec<(String, String)>;
+
+/// The parameters that can be used with their query, and the names of those that cannot: the list is then as without them.
+fn understood(sent: Pairs) -> (Pairs, Option<AdQuery>, Vec<String>) {
+    match AdQuery::parse(AD_PARAMETERS, &sent) {
+        Ok(query) => (sent, Some(query), Vec::new()),
+        Err(errors) => {
+            let wrong: Vec<_> = errors.violations().into_iter().map(|(path, _)| path).collect();
+            let is_wrong = |name: &str| wrong.iter().any(|path| path.split('.').next() == Some(name));
+            let rest: Pairs = sent.into_iter().filter(|(name, _)| !is_wrong(name)).collect();
+            let query = AdQuery::parse(AD_PARAMETERS, &rest).ok();
+            (rest, query, wrong)
+        }
+    }
 }
 
 /// An amount as a number: `189 900 kr` is 189900. What is none stays, and is refused.
@@ -170,9 +217,11 @@ struct Stock {
     page: PageOf<ListedAd>,
     total: Total,
     qualities: Vec<Option<QualitySummary>>,
+    /// Dealer and source id of the sold ads.
+    sold: HashSet<(String, String)>,
 }
 
-async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiError> {
+async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, ApiError> {
     let query = AdQuery { fields: None, included: Included { quality: true, ..Included::default() }, ..query };
     let (context, scope) = (&visit.visitor.context, &visit.caller.scope);
     let common = match scope {
@@ -191,18 +240,23 @@ async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiErr
         Total::Exactly(page.count)
     };
     let qualities = context.service.quality_summaries(scope, &page.rows);
-    Ok(Stock { query, page, total, qualities })
+    let has_hidden = page.rows.iter().any(|listed| listed.words.status == AdStatus::Hidden);
+    let sold = if has_hidden { hidden_as(visit, "sold").await? } else { Vec::new() };
+    Ok(Stock { query, page, total, qualities, sold: sold.into_iter().collect() })
 }
 
-fn wrong(errors: &FieldErrors) -> Markup {
-    let errors = errors.flatten_for_people();
-    page::notice(
-        NoticeKind::Error,
-        &html! {
-            ul { @for (parameter, text) in &errors { li { code { (parameter) } ": " (text) } } }
-        },
-    )
+/// What an address asks for that the filters have no field for, and that is not known.
+fn unknown_filters(visit: &Visit, wrong: &[String]) -> Markup {
+    let unknown: Vec<_> = wrong.iter().filter(|name| !PRICES.contains(&name.as_str())).cloned().collect();
+    html! {
+        @if !unknown.is_empty() {
+            (page::notice(NoticeKind::Error, &html! { p { (visit.visitor.texts.filter_unknown) " " code { (unknown.join(", ")) } } }))
+        }
+    }
 }
+
+/// The filters in which somebody writes an amount.
+const PRICES: [&str; 2] = ["price__gte", "price__lt"];
 
 /// Name of the cookie that keeps the choice between table and cards.
 const VIEW_COOKIE: &str = "console_view";
@@ -240,7 +294,7 @@ fn views(visit: &Visit) -> Markup {
 }
 
 /// The search and the filters that most need; the URL takes every parameter of a list.
-fn filters(visit: &Visit, brands: &[(String, String)]) -> Markup {
+fn filters(visit: &Visit, brands: &[(String, String)], wrong: &[String]) -> Markup {
     let texts = visit.visitor.texts;
     let value = |name: &str| visit.parameter(name).unwrap_or_default();
     let option =
@@ -263,6 +317,11 @@ fn filters(visit: &Visit, brands: &[(String, String)]) -> Markup {
                     (option("status", "", texts.all))
                     @for status in AdStatus::NAMES.iter().filter_map(|name| AdStatus::from_name(name)) {
                         (option("status", status.name(), texts.ad_status(status)))
+                        @if status == AdStatus::Hidden {
+                            @for (name, text) in HIDDEN_AS.into_iter().zip([texts.status_draft, texts.status_sold]) {
+                                (option("status", name, &format!("{}: {text}", texts.status_hidden)))
+                            }
+                        }
                     }
                 }
             }
@@ -311,12 +370,7 @@ fn filters(visit: &Visit, brands: &[(String, String)]) -> Markup {
                             }
                         }
                     }
-                    @for (name, text) in [("price__gte", texts.price_from), ("price__lt", texts.price_to)] {
-                        div {
-                            label for=(name) { (text) }
-                            input #(name) name=(name) value=(value(name)) inputmode="numeric" size="9" maxlength="20" autocomplete="off";
-                        }
-                    }
+                    (prices(visit, wrong))
                     div {
                         label for="photos" { (texts.photos) }
                         select #photos name="photos" {
@@ -340,14 +394,32 @@ fn filters(visit: &Visit, brands: &[(String, String)]) -> Markup {
     }
 }
 
+/// The filters by price; what is no amount is said at the field.
+fn prices(visit: &Visit, wrong: &[String]) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        @for (name, text) in PRICES.into_iter().zip([texts.price_from, texts.price_to]) {
+            @let is_wrong = wrong.iter().any(|it| it == name);
+            div {
+                label for=(name) { (text) }
+                input #(name) name=(name) value=(visit.parameter(name).unwrap_or_default()) inputmode="numeric" size="9" maxlength="20"
+                    autocomplete="off" aria-invalid=[is_wrong.then_some("true")]
+                    aria-describedby=[is_wrong.then(|| format!("error-{name}"))];
+                @if is_wrong { p.field-error #{ "error-" (name) } role="alert" { (texts.write_a_price) } }
+            }
+        }
+    }
+}
+
 fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
     let texts = visit.visitor.texts;
-    let Stock { query, page, total, qualities } = stock;
+    let Stock { query, page, total, qualities, sold } = stock;
     if page.rows.is_empty() {
         return html! { div.panel #ads data-live { p { (texts.no_ads_found) } } };
     }
-    let own = visit.query.iter().filter(|(name, _)| name == "view").cloned();
-    let linked: Vec<_> = asked.iter().cloned().chain(own).collect();
+    let linked = visit.query.iter().filter(|(name, value)| !value.is_empty() && !["done", "views"].contains(&&**name));
+    let linked: Vec<_> = linked.cloned().collect();
+    let is_sold = |ListedAd { ad, .. }: &ListedAd| sold.contains(&(ad.dealer_code.clone(), ad.source_id.clone()));
     let mut ads = page.rows.iter().zip(qualities);
     html! {
         form method="post" action=(visit.visitor.address("/act")) {
@@ -355,12 +427,12 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
             (bulk(visit, asked, *total))
             div.panel #ads data-live {
                 @if is_cards(visit) {
-                    ul.cards { @for (ad, quality) in ads.by_ref() { (card(visit, ad, *quality)) } }
+                    ul.cards { @for (ad, quality) in ads.by_ref() { (card(visit, ad, *quality, is_sold(ad))) } }
                 } @else {
                     div.scrolls tabindex="0" role="region" aria-label=(texts.stock) {
                         table {
                             (head(visit, query, *total))
-                            tbody { @for (ad, quality) in ads.by_ref() { (row(visit, ad, *quality)) } }
+                            tbody { @for (ad, quality) in ads.by_ref() { (row(visit, ad, *quality, is_sold(ad))) } }
                         }
                     }
                 }
@@ -389,7 +461,7 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
                 @if (may_plan || permitted.contains(&AdAction::Bump) && has_plans) && let Total::Exactly(count) = total {
                     label.choose-all { input type="checkbox" name="matching" value=(plans::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
                 }
-                span { span.of-bar { (texts.with_selected) " " } "(" span data-selected { "0" } "):" }
+                span { span data-selected { "0" } " " (texts.selected) ":" }
                 @if may_plan {
                     @for (change, text) in [("price", texts.change_price), ("hide", texts.hide_ad), ("show", texts.publish)] {
                         button name="change" value=(change) formaction=(visit.visitor.address("/bulk")) data-needs-selection { (text) "…" }
@@ -451,7 +523,7 @@ fn sorts(visit: &Visit, query: &AdQuery, order: AdOrder, name: &str) -> Markup {
     html! { a href=(visit.visitor.address(&format!("/stock?{query}"))) { (name) } }
 }
 
-fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Markup {
+fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>, is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let ListedAd { ad, words, .. } = listed;
     html! {
@@ -467,14 +539,14 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
                 span.faint { (own.into_iter().chain(dealer.as_deref()).collect::<Vec<_>>().join(" · ")) }
             }
             td.number { (show::price(texts, &ad.content)) }
-            td { (state(visit, ad, *words)) }
+            td { (state(visit, ad, *words, is_sold)) }
             td.together { (score(texts, quality)) }
             td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
         }
     }
 }
 
-fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Markup {
+fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>, is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let ListedAd { ad, words, .. } = listed;
     html! {
@@ -483,8 +555,8 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
             div.about {
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
-                p.faint { (show::facts(&ad.content, |path, value| show::value(visit, Some(ad), None, path, value)).join(" · ")) }
-                div { (state(visit, ad, *words)) }
+                p.faint { (show::facts(visit.visitor.language, &ad.content, |path, value| show::value(visit, Some(ad), None, path, value)).join(" · ")) }
+                div { (state(visit, ad, *words, is_sold)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
                 @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
@@ -494,11 +566,11 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
 }
 
 /// The status of an ad, the marketplace that is different, and why.
-fn state(visit: &Visit, ad: &Ad, words: StatusWords) -> Markup {
+fn state(visit: &Visit, ad: &Ad, words: StatusWords, is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let channels = || [Market::Primary, Market::Secondary].map(|market| (market, words.channel(market)));
     html! {
-        (badges::ad_status(texts, words.status))
+        (badges::status_of(texts, ad, words.status, is_sold))
         @if words.status == AdStatus::PartlyLive {
             @for (market, status) in channels() {
                 @if let Some(status) = status.filter(|status| *status != ChannelStatus::Live) {

@@ -115,8 +115,8 @@ texts! {
     step_publish: "Publish", "Publicera";
     step_publish_does: "Save the draft, look at it as buyers will, and publish it.", "Spara utkastet, se det så som köpare gör och publicera det.";
     no_ads_to_read: "As soon as your company has some, they are here.", "Så snart ert företag har några finns de här.";
-    or_connect: "You have a system with your stock already? Bring its ads as a file, or connect it:",
-        "Har ni redan ett system med lagret? Ta in annonserna som en fil, eller koppla det:";
+    or_connect: "You have a system with your stock already? Import its ads from a file, or connect it:",
+        "Har ni redan ett system med lagret? Importera annonserna från en fil, eller koppla det:";
     connect_system: "Connect a system", "Koppla ett system";
     may_be_old: "The server does not answer. What you see may be old. The page goes on by itself as soon as it can.",
         "Servern svarar inte. Det du ser kan vara gammalt. Sidan fortsätter av sig själv så snart det går.";
@@ -139,25 +139,44 @@ texts! {
     // Sign-in.
     sign_in: "Sign in", "Logga in";
     sign_in_title: "Sign in to the console", "Logga in i konsolen";
-    sign_in_lead: "See your ads, why they are or are not live, and what to do about it.",
-        "Se dina annonser, varför de syns eller inte syns, och vad du kan göra åt det.";
-    token: "API token", "API-token";
-    token_help: "The token that your system sends to the API; the operator of the service issues it.",
-        "Den token som ditt system skickar till API:et; tjänstens driftansvarige utfärdar den.";
-    token_missing: "Enter a token.", "Ange en token.";
+    sign_in_lead: "You need a sign-in link. Ask your administrator for one: whoever looks after access at your company. It is sent to you, works once, and signs you in.",
+        "Du behöver en inloggningslänk. Be er administratör om en: den som sköter åtkomsten hos er. Du får den skickad till dig, den fungerar en gång och loggar in dig.";
+    token: "Token", "Token";
+    sign_in_with_token: "Sign in with a token", "Logga in med en token";
+    token_help: "A long code for systems, from the operator of the service. You do not need one if you have a link.",
+        "En lång kod för system, från tjänstens driftansvarige. Har du en länk behövs den inte.";
+    token_missing: "Paste the token first, or ask for a link.", "Klistra in din token först, eller be om en länk.";
+    token_wrong: "This is not a token that works here. Copy all of it again, or ask for a sign-in link.",
+        "Den här fungerar inte som token här. Kopiera hela igen, eller be om en inloggningslänk.";
+    token_over: "This token no longer works. Ask for a new one, or for a sign-in link.",
+        "Den här token gäller inte längre. Be om en ny, eller om en inloggningslänk.";
+    try_sign_in_later: "You cannot be signed in right now. Try again in a moment.",
+        "Det går inte att logga in just nu. Försök igen om en stund.";
     token_too_long: "The token is too long for a session. Ask the operator of the service for a token of this service's own.",
         "Denna token är för lång för en session. Be tjänstens driftansvarige om en token från tjänsten själv.";
-    link_used: "This link has been used, withdrawn, or is too old. Ask for a new one, or sign in with a token.",
-        "Länken är redan använd, tillbakadragen eller för gammal. Be om en ny, eller logga in med en token.";
+    link_used: "This link has been used, withdrawn, or is too old. Ask whoever sent it for a new one.",
+        "Länken är redan använd, tillbakadragen eller för gammal. Be den som skickade den om en ny.";
 
     // Errors.
     error: "Error", "Fel";
     not_found: "Not found", "Finns inte";
     not_permitted: "Not permitted", "Inte tillåtet";
     not_done: "Nothing was done", "Inget har gjorts";
-    permission_needed: "Your token does not have the permission that this needs:", "Din token saknar den behörighet som krävs:";
+    permission_needed: "You may not do this:", "Du får inte göra det här:";
+    ask_who_invited: "Ask whoever invited you, or your administrator.", "Be den som bjöd in dig, eller er administratör.";
+    no_such_page: "There is nothing here, or you do not have access to it.", "Här finns inget, eller så har du inte åtkomst till det.";
+    not_again: "This page cannot be opened anew. Begin again from the stock.",
+        "Den här sidan går inte att öppna på nytt. Börja om från lagret.";
+    too_many_now: "That is too much at once. Wait a moment and try again.",
+        "Det är för mycket på en gång. Vänta en stund och försök igen.";
+    service_fails: "The service cannot do this right now. Try again in a moment.",
+        "Tjänsten kan inte göra det just nu. Försök igen om en stund.";
+    not_possible_now: "This is not possible as things are now. Go back, look at the present state, and try again.",
+        "Det går inte som läget är nu. Gå tillbaka, se hur det ser ut och försök igen.";
+    form_not_understood: "What was sent could not be understood. Go back and try again.",
+        "Det som skickades gick inte att förstå. Gå tillbaka och försök igen.";
     to_overview: "To the overview", "Till översikten";
-    request_id: "Request id", "Anrops-id";
+    request_id: "Request id", "Begärans id";
 
     // Overview.
     ads_by_status: "Ads by status", "Annonser efter status";
@@ -165,7 +184,7 @@ texts! {
     lacks_photos: "lacks photos that could not be fetched.", "saknar foton som inte kunde hämtas.";
     lack_photos: "lack photos that could not be fetched.", "saknar foton som inte kunde hämtas.";
     do_partly_live: "Open the ad: it says which marketplace lacks it, and why.", "Öppna annonsen: där står vilken marknadsplats som saknar den, och varför.";
-    do_hidden: "Show the ad when it may be published.", "Visa annonsen när den får publiceras.";
+    do_hidden: "Choose Publish in the ad when buyers may see it.", "Välj Publicera i annonsen när köpare får se den.";
     do_processing: "The service is working on it.", "Tjänsten arbetar med den.";
     do_waiting: "The service tries again by itself. The ad says who can help.", "Tjänsten försöker igen av sig själv. Annonsen säger vem som kan hjälpa till.";
     do_failed: "Open the ad, correct the cause, and retry.", "Öppna annonsen, åtgärda orsaken och försök igen.";
@@ -190,6 +209,7 @@ texts! {
     failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
     helps_refused: "Edit the ad, and correct what the marketplace gives as its reason.",
         "Ändra annonsen och rätta det som marknadsplatsen anger som orsak.";
+    marketplace_says: "The marketplace says:", "Marknadsplatsen svarar:";
     failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";
     failure_busy: "The marketplace is busy", "Marknadsplatsen är upptagen";
     helps_later: "Retry later.", "Försök igen senare.";
@@ -241,9 +261,8 @@ texts! {
     reference_price: "Lowest price of the 30 days before the reduction", "Lägsta pris de 30 dagarna före nedsättningen";
     quality: "Quality", "Kvalitet";
     findings: "Findings", "Anmärkningar";
-    what_it_means: "What this means", "Vad det betyder";
     sek: "SEK", "kr";
-    age: "Age", "Ålder";
+    age: "In stock", "I lager";
     minutes: "min", "min";
     hours: "h", "tim";
     days: "days", "dagar";
@@ -251,7 +270,7 @@ texts! {
     table: "Table", "Tabell";
     cards: "Cards", "Kort";
     search: "Search", "Sök";
-    search_hint: "Plate, title, number or VIN", "Reg.nr, rubrik, nummer eller chassinummer";
+    search_hint: "Plate, title, your number", "Reg.nr, rubrik, ert nummer";
     all: "All", "Alla";
     vehicle_type: "Vehicle type", "Fordonstyp";
     below_good: "Below 50", "Under 50";
@@ -261,8 +280,8 @@ texts! {
     oldest_first: "Oldest first", "Äldst först";
     changed_first: "Last changed first", "Senast ändrad först";
     changed_last: "Last changed last", "Senast ändrad sist";
-    by_source_id: "Source id, A to Z", "Käll-id, A till Ö";
-    by_source_id_reversed: "Source id, Z to A", "Käll-id, Ö till A";
+    by_source_id: "Your number, A to Z", "Ert nummer, A till Ö";
+    by_source_id_reversed: "Your number, Z to A", "Ert nummer, Ö till A";
     reset: "Reset", "Återställ";
     currency: "Currency", "Valuta";
     days_in_stock: "Days in stock", "Dagar i lager";
@@ -277,6 +296,7 @@ texts! {
     more_filters: "More filters", "Fler filter";
     no_ads_found: "No ads match.", "Inga annonser matchar.";
     with_selected: "With selected ads", "Med valda annonser";
+    selected: "selected", "valda";
     select: "Select", "Välj";
     more_to_do: "More", "Mer";
     select_all: "Select all", "Välj alla";
@@ -289,7 +309,7 @@ texts! {
     change_by_help: "-5 makes prices lower, 5 makes them higher. Leasing and monthly prices stay as they are.",
         "-5 sänker priserna, 5 höjer dem. Leasing- och månadspriser ändras inte.";
     unit_of_change: "Unit", "Enhet";
-    amount_in_currency: "kronor (the currency of each price)", "kronor (varje pris valuta)";
+    amount_in_currency: "kronor (or the currency of the price)", "kronor (eller prisets valuta)";
     round_to: "Round to", "Avrunda till";
     no_rounding: "No rounding", "Ingen avrundning";
     preview_changes: "Show what changes", "Visa vad som ändras";
@@ -325,7 +345,7 @@ texts! {
     plan_unchanged_why: "Ads that stay as they are have this already, or lack what would change, such as a price. They are not listed.",
         "Annonser som blir som de är har det redan, eller saknar det som skulle ändras, till exempel ett pris. De visas inte i listan.";
     plan_of_stock: "Stock from a file or a system", "Lager från en fil eller ett system";
-    plan_invalid: "not possible", "går inte";
+    plan_invalid: "not possible", "kan inte användas";
     plan_done: "done", "klara";
     plan_failed: "failed", "misslyckade";
     plan_conflict: "changed meanwhile by others, and left", "ändrade av andra under tiden, och orörda";
@@ -346,7 +366,7 @@ texts! {
     in_another_row: "is in another row too.", "finns på en annan rad också.";
 
     // A stock file.
-    import: "Bring in a file", "Ta in en fil";
+    import: "Import", "Importera";
     import_lead: "Your stock as a file from Excel, or from the system that you use. You see what it changes before anything changes.",
         "Ert lager som en fil från Excel eller från systemet som ni använder. Du ser vad den ändrar innan något ändras.";
     stock_file: "File with your stock", "Fil med ert lager";
@@ -355,7 +375,7 @@ texts! {
     read_file: "Read the file", "Läs filen";
     import_steps: "Next you say what the columns mean, once: the next file with the same columns needs no answers. The file is removed after a day.",
         "Sedan säger du vad kolumnerna betyder, en gång: nästa fil med samma kolumner behöver inga svar. Filen tas bort efter ett dygn.";
-    import_own: "Your stock as a file for Excel, to begin with", "Ert lager som en fil för Excel, att börja med";
+    import_own: "Download your stock for Excel to start from", "Ladda ner ert lager till Excel att utgå från";
     import_for_whom: "Whose stock is it?", "Vems lager är det?";
     no_file_chosen: "Choose a file first.", "Välj en fil först.";
     file_too_large: "The file is too large: at most 4 MB. Leave out sheets and pictures, or send the rows in two files.",
@@ -366,6 +386,8 @@ texts! {
     file_has_too_many_columns: "The file has too many columns: at most", "Filen har för många kolumner: högst";
     file_not_readable: "The file cannot be read as a table. Open it in Excel, save it as .xlsx, and send that.",
         "Filen går inte att läsa som en tabell. Öppna den i Excel, spara den som .xlsx och skicka den.";
+    file_is_pdf: "A PDF is not a table and cannot be imported. Ask for the list as Excel (.xlsx) or CSV.",
+        "En PDF är ingen tabell och kan inte importeras. Be om listan som Excel (.xlsx) eller CSV.";
     file_is_gone: "The file is no longer here: it is removed after a day, or when you send several others. Send it again.",
         "Filen finns inte kvar: den tas bort efter ett dygn, eller när du skickar flera andra. Skicka den igen.";
     too_many_plans: "Three comparisons wait already. Make their changes, or cancel them, and try again.",
@@ -420,22 +442,46 @@ texts! {
     hide_ad: "Hide", "Dölj";
     hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
     sold: "Sold", "Såld";
-    sold_does: "Takes each ad off the marketplaces at once and deletes it after some days. Until then you can undo it.",
-        "Varje annons försvinner från marknadsplatserna på en gång och tas bort helt efter några dagar. Till dess går det att ångra.";
+    sold_does: "Takes each ad off the marketplaces at once. You can undo that with “Not sold after all” on its page.",
+        "Varje annons försvinner från marknadsplatserna på en gång. Det går att ångra med ”Inte såld ändå” på dess sida.";
+    sold_deleted_in: "It will be deleted after", "Den tas bort helt efter";
+    sold_deleted_on: "that is, on", "alltså den";
+    sold_stays: "It stays hidden until you delete it.", "Den förblir dold tills du tar bort den.";
     only_hide: "Only hide it for now", "Dölj den bara så länge";
     unsold: "Not sold after all", "Inte såld ändå";
     unsold_does: "Shows the ad on the marketplaces again.", "Visar annonsen på marknadsplatserna igen.";
     is_sold: "Sold.", "Såld.";
-    is_deleted_at: "The ad is deleted", "Annonsen tas bort";
+    is_deleted_at: "The ad will be deleted on", "Annonsen kommer att tas bort den";
     copy_ad: "Copy as new ad", "Kopiera till ny annons";
-    copy_of: "A copy, without plate, VIN and number, of", "En kopia, utan registreringsnummer, chassinummer och nummer, av";
+    copy_of: "A copy, without plate, VIN and your number, of", "En kopia, utan registreringsnummer, chassinummer och ert nummer, av";
     delete_ad: "Delete for good", "Ta bort för gott";
-    delete_ad_does: "Takes each ad off the marketplaces for good. Its number cannot be used again.",
-        "Tar bort varje annons från marknadsplatserna för gott. Dess nummer kan inte användas igen.";
+    delete_ad_does: "Takes each ad off the marketplaces for good. Your number for it cannot be used again.",
+        "Tar bort varje annons från marknadsplatserna för gott. Ert nummer för den kan inte användas igen.";
     nothing_selected: "No ad is selected.", "Ingen annons är vald.";
     accepted: "Accepted", "Mottaget";
-    accepted_and_done_soon: "on its way. The page shows when it is done.", "på väg. Sidan visar när det är klart.";
-    accepted_and_done: "done.", "klart.";
+    on_its_way: "The page shows when it is done.", "Sidan visar när det är klart.";
+    done_bump: "The ad is bumped.", "Annonsen är förnyad.";
+    soon_bump: "The bump is ordered.", "Förnyelsen är beställd.";
+    done_pole_position: "The ad has pole position.", "Annonsen har toppläge.";
+    soon_pole_position: "Pole position is ordered.", "Toppläget är beställt.";
+    done_show: "The ad is published.", "Annonsen är publicerad.";
+    soon_show: "The ad is being published.", "Annonsen publiceras.";
+    done_hide: "The ad is hidden from buyers.", "Annonsen är dold för köpare.";
+    soon_hide: "The ad is being taken off the marketplaces.", "Annonsen tas bort från marknadsplatserna.";
+    done_sold: "Marked as sold, and taken off the marketplaces.", "Markerad som såld och borttagen från marknadsplatserna.";
+    soon_sold: "Marked as sold. It is being taken off the marketplaces.", "Markerad som såld. Den tas bort från marknadsplatserna.";
+    done_unsold: "Not sold after all: the ad is published again.", "Inte såld ändå: annonsen är publicerad igen.";
+    soon_unsold: "Not sold after all: the ad is being published again.", "Inte såld ändå: annonsen publiceras igen.";
+    done_delete: "The ad is deleted.", "Annonsen är borttagen.";
+    soon_delete: "The ad is being deleted.", "Annonsen tas bort.";
+    done_retry: "Tried again: it succeeded.", "Nytt försök: det lyckades.";
+    soon_retry: "Trying again.", "Försöker igen.";
+    failed_retry: "Tried again: it failed again, for the reason below.", "Nytt försök: det misslyckades igen, av orsaken nedan.";
+    restored_version: "The version of", "Versionen från";
+    is_restored: "is restored:", "är återställd:";
+    is_being_restored: "is being restored:", "återställs:";
+    restore_failed: "It is saved, but could not be published: see below.", "Det är sparat, men kunde inte publiceras: se nedan.";
+    saved_but_failing: "Saved, but the ad is not published yet: see below.", "Sparat, men annonsen är inte publicerad än: se nedan.";
     saved: "Saved.", "Sparat.";
     saved_as_draft: "Saved as a draft. Buyers do not see it before you publish it.", "Sparat som utkast. Köpare ser det inte innan du publicerar det.";
     more: "More", "Fler";
@@ -451,7 +497,7 @@ texts! {
     pole_position_until: "Pole position until", "Toppläge till";
     pole_position_ended: "Pole position ended", "Toppläget slutade";
     next_pole_position: "Next pole position by schedule", "Nästa toppläge enligt schema";
-    source_id: "Source id", "Käll-id";
+    source_id: "Your number", "Ert nummer";
     visible: "Visible", "Synlig";
     created: "Created", "Skapad";
     updated: "Changed", "Ändrad";
@@ -482,9 +528,21 @@ texts! {
     via_api: "through the API", "via API:et";
     via_console: "in the console", "i konsolen";
     via_command_line: "on the command line", "på kommandoraden";
-    version: "Version", "Version";
     restore_version: "Restore this version", "Återställ den här versionen";
+    restore_question: "Restore the version of", "Återställ versionen från";
+    restore_does: "This is what changes in the ad:", "Det här ändras i annonsen:";
+    restore_nothing: "The ad is like this version already. Nothing would change.",
+        "Annonsen är redan som den här versionen. Inget skulle ändras.";
+    restore_hides: "The ad would be taken off the marketplaces, because it was hidden then.",
+        "Annonsen skulle tas bort från marknadsplatserna, eftersom den var dold då.";
+    restore_shows: "The ad would be published on the marketplaces, because it was visible then.",
+        "Annonsen skulle publiceras på marknadsplatserna, eftersom den var synlig då.";
+    as_it_was: "As it was then", "Som den var då";
+    version_of: "The ad as of", "Annonsen från";
+    start_of_ad: "the beginning", "början";
     payload: "Data of the ad (JSON)", "Annonsens data (JSON)";
+    requests_of_ad: "Requests and revisions", "Begäranden och revisioner";
+    revision: "revision", "revision";
     payload_is: "As the API answers to", "Så som API:et svarar på";
     preview: "Preview", "Förhandsvisning";
     phone: "Phone", "Telefon";
@@ -502,7 +560,7 @@ texts! {
     unit: "unit", "enhet";
     one_per_line: "One per line", "En per rad";
     assessment: "Check", "Kontroll";
-    not_checked: "Checked as you type, and by the button.", "Kontrolleras medan du skriver, och med knappen.";
+    not_checked: "What is missing is said here as you type.", "Här står vad som saknas medan du skriver.";
     save_draft: "Save as draft", "Spara som utkast";
     draft_is_hidden: "A draft is not shown to buyers. You publish it on the next page.", "Ett utkast visas inte för köpare. Du publicerar det på nästa sida.";
     did_you_mean: "Did you mean:", "Menade du:";
@@ -518,9 +576,9 @@ texts! {
     choose_values: "You and somebody else have changed the same. Choose at", "Du och någon annan har ändrat samma sak. Välj vid";
     changed_by_others: "Changed by somebody else meanwhile, and kept", "Ändrat av någon annan under tiden, och behållet";
     changed_meanwhile: "The ad was changed at this moment. Press the button again.", "Annonsen ändrades just nu. Tryck på knappen igen.";
-    number_is_used: "This number is used by another ad. Write another one.", "Numret används av en annan annons. Skriv ett annat.";
+    number_is_used: "Your number is used by another ad. Write another one.", "Ert nummer används av en annan annons. Skriv ett annat.";
     restored: "What you had written is here again.", "Det du hade skrivit finns kvar här.";
-    discard: "Discard it", "Kasta det";
+    discard: "Remove it", "Ta bort det";
     cannot_check: "Cannot be checked now: the server does not answer.", "Kan inte kontrolleras nu: servern svarar inte.";
     sent_again: "The server does not answer. What you have written stays here and is sent again.",
         "Servern svarar inte. Det du har skrivit finns kvar här och skickas igen.";
@@ -565,6 +623,8 @@ texts! {
     missing_text: "A description.", "En beskrivning.";
     can_be_saved: "Can be saved", "Kan sparas";
     not_saved: "Not saved", "Inte sparat";
+    still_missing: "Still missing", "Saknas ännu";
+    to_correct: "To correct", "Att rätta";
     warnings: "Warnings", "Varningar";
     section_vehicle: "Vehicle", "Fordon";
     section_more: "More about the vehicle", "Mer om fordonet";
@@ -654,7 +714,8 @@ texts! {
     first_request: "First request", "Första anropet";
     first_request_lead: "Put the token in the environment, and create an ad.", "Lägg token i miljön och skapa en annons.";
     sandbox: "Sandbox", "Sandlåda";
-    sandbox_lead: "Source ids and image names that begin so make requests fail on purpose.", "Käll-id och bildnamn som börjar så får begäranden att misslyckas med flit.";
+    sandbox_lead: "Your numbers of ads, and image names, that begin so make requests fail on purpose.",
+        "Annonsernas egna nummer och bildnamn som börjar så får begäranden att misslyckas med flit.";
     trigger: "Trigger", "Utlösare";
     effect: "Effect", "Verkan";
     what_to_do: "What to do", "Vad du gör";
@@ -762,10 +823,10 @@ texts! {
     deleted_photos_none: "No deleted ad has photos.", "Ingen borttagen annons har bilder.";
     deleted_photos_next: "The next ones are removed", "Nästa tas bort";
     deleted_photos_soon: "Removed within 30 days", "Tas bort inom 30 dagar";
-    erase_source_id: "Source id, for one ad only", "Käll-id, för bara en annons";
+    erase_source_id: "Your number, for one ad only", "Ert nummer, för bara en annons";
     would_be_erased: "Would be erased", "Skulle raderas";
-    erase_does: "Ads that are not deleted are deleted first, and marketplaces take them down. Source ids, times and the fact of the erasure stay. This cannot be undone.",
-        "Annonser som inte är borttagna tas först bort, även från marknadsplatserna. Käll-id, tider och att de har raderats finns kvar. Det går inte att ångra.";
+    erase_does: "Ads that are not deleted are deleted first, and marketplaces take them down. Their numbers, times and the fact of the erasure stay. This cannot be undone.",
+        "Annonser som inte är borttagna tas först bort, även från marknadsplatserna. Deras nummer, tider och att de har raderats finns kvar. Det går inte att ångra.";
     erase_confirm: "To confirm, type the dealer code", "Skriv handlarens kod för att bekräfta:";
     erase_mistyped: "Nothing was erased: the text is not the dealer code.", "Inget har raderats: texten är inte handlarens kod.";
     erase_continue: "Continue", "Fortsätt";
@@ -786,12 +847,12 @@ texts! {
     trusted_device: "This is my own device", "Det här är min egen enhet";
     trusted_device_help: "You stay signed in for 30 days. Elsewhere for 8 hours.", "Du är inloggad i 30 dagar. Annars i 8 timmar.";
     you_signed_out: "You are signed out.", "Du är utloggad.";
-    ask_for_link: "Without a token: ask whoever manages access at your company for a sign-in link.",
-        "Utan token: be den som sköter åtkomsten hos er om en inloggningslänk.";
+    access_is_over: "You are no longer signed in: the time is up, or your access was ended. Ask whoever invited you for a new link.",
+        "Du är inte längre inloggad: tiden har gått ut, eller så har din åtkomst avslutats. Be den som bjöd in dig om en ny länk.";
     technical: "Technical", "Teknik";
     access: "Access", "Åtkomst";
-    access_lead: "Let others in with a link, see who is signed in, and end it.",
-        "Släpp in andra med en länk, se vilka som är inloggade och logga ut dem.";
+    access_lead: "Invite others with a link, see who is signed in, and end it.",
+        "Bjud in andra med en länk, se vilka som är inloggade och logga ut dem.";
     new_link: "New sign-in link", "Ny inloggningslänk";
     link_for: "For", "För";
     link_label: "Who is it for?", "Vem är den till?";
@@ -802,22 +863,24 @@ texts! {
     link_dealer_unknown: "Enter the code of one dealer or of one dealer group that exists.",
         "Ange koden för en handlare eller en handlargrupp som finns.";
     too_many_links: "There are 100 links that have not been used. Withdraw one first.", "Det finns 100 oanvända länkar. Dra tillbaka en först.";
-    may_do: "May", "Får";
+    may_do: "Rights", "Rättigheter";
     may_read: "see ads, their figures and the account", "se annonser, siffror och konto";
     may_write: "create, change and delete ads", "skapa, ändra och ta bort annonser";
     may_promote: "bump ads, which costs money", "förnya annonser, vilket kostar pengar";
-    may_webhooks: "manage webhooks (technical)", "hantera webhookar (teknik)";
-    may_access: "let others in and sign them out", "släppa in andra och logga ut dem";
+    may_webhooks: "let other systems follow the ads", "låta andra system följa annonserna";
+    may_access: "invite others and sign them out", "bjuda in andra och logga ut dem";
     all_of_group: "All dealers of the group", "Alla handlare i gruppen";
     make_link: "Make the link", "Skapa länken";
     link_shown_once: "Copy the link and send it to the person, or open a mail with it. It is shown this once.",
         "Kopiera länken och skicka den till personen, eller öppna ett mejl med den. Den visas bara nu.";
+    copy: "Copy the link", "Kopiera länken";
+    copied: "Copied", "Kopierad";
     link_once: "The link works once, within 24 hours.", "Länken fungerar en gång, inom 24 timmar.";
     link_mail: "With this link you sign in to the console for your ads:", "Med den här länken loggar du in i konsolen för era annonser:";
     send_by_mail: "Open a mail", "Öppna ett mejl";
     who_has_access: "Who has access", "Vilka som har åtkomst";
     nobody_has_access: "Nobody.", "Ingen.";
-    given_by: "Let in by", "Insläppt av";
+    given_by: "Invited by", "Inbjuden av";
     signed_in: "Signed in", "Inloggad";
     with_token: "with a token", "med en token";
     this_session: "(you, here)", "(du, här)";
@@ -842,6 +905,7 @@ texts! {
     limit_of_operator: "Most in a month, by agreement", "Högst per månad, enligt avtal";
     own_limit: "Your own limit", "Er egen gräns";
     own_limit_help: "Most that may be spent in each month. Empty: no limit of your own.", "Högst så mycket får förbrukas varje månad. Tomt: ingen egen gräns.";
+    limit_saved: "Your own limit is saved.", "Er egen gräns är sparad.";
     not_an_amount: "Enter an amount, such as 1500, or nothing.", "Ange ett belopp, till exempel 1500, eller inget.";
     prices_now: "Prices", "Priser";
     slots: "Live ads", "Publicerade annonser";
@@ -853,7 +917,7 @@ texts! {
     only_newest_charges: "There are many charges. By day and in the list are the newest", "Det finns många debiteringar. Per dag och i listan finns de senaste";
     charges: "Charges", "Debiteringar";
     no_charges: "There are no charges.", "Det finns inga debiteringar.";
-    plate_or_id: "Plate or source id", "Reg.nr eller käll-id";
+    plate_or_id: "Plate or your number", "Reg.nr eller ert nummer";
     erased_ad: "Erased ad", "Raderad annons";
     charge_reserved: "Under way", "Pågår";
     charge_charged: "Charged", "Debiterad";
@@ -893,6 +957,13 @@ texts! {
     schedule_runs: "Active", "Aktivt";
     schedule_over: "Over", "Avslutat";
     schedule_over_means: "It does not run: it is paused, or its last day is over.", "Det körs inte: det är pausat, eller så har dess sista dag passerat.";
+    too_many_schedules: "The dealer has as many schedules as it may have. Delete one of them first.",
+        "Handlaren har så många scheman som är tillåtet. Ta bort ett av dem först.";
+    schedule_saved: "The schedule is saved.", "Schemat är sparat.";
+    schedule_changed: "The schedule is paused.", "Schemat är pausat.";
+    schedule_resumed: "The schedule runs again.", "Schemat körs igen.";
+    schedule_deleted: "The schedule is deleted.", "Schemat är borttaget.";
+    bumps_ordered: "The bumps are ordered.", "Förnyelserna är beställda.";
     start_schedule: "Start the schedule", "Starta schemat";
     show_cost: "Show what it does and costs", "Visa vad det gör och kostar";
     next_two_weeks: "The next two weeks", "De närmaste två veckorna";
@@ -907,16 +978,17 @@ texts! {
     which_ads: "Which ads", "Vilka annonser";
     all_ads: "all ads", "alla annonser";
     one_ad: "the ad", "annonsen";
-    one_ad_help: "Plate or source id; empty for all that match.", "Reg.nr eller käll-id; tomt för alla som passar.";
+    one_ad_help: "Plate or your number; empty for all that match.", "Reg.nr eller ert nummer; tomt för alla som passar.";
     own_selection: "ads by conditions of your system", "annonser enligt villkor i ert system";
     own_selection_help: "They stay as they are.", "De förblir som de är.";
     older_than: "older than", "äldre än";
     most_per_run: "Ads each time, at most", "Annonser varje gång, högst";
-    longest_unchanged_first: "Longest unchanged first", "Längst orörda först";
+    longest_unchanged_first: "Unchanged for longest first", "De som inte ändrats på längst först";
     weekdays: "Weekdays", "Veckodagar";
     no_weekday_is_every_day: "None chosen: every day.", "Ingen vald: varje dag.";
     every_day: "every day", "varje dag";
     time_of_day: "Time", "Klockslag";
+    clock_of: "the clock of", "klockan i";
     until_day: "until", "till och med";
     last_day: "Last day", "Sista dag";
     until_help: "Empty: no end.", "Tomt: inget slut.";
@@ -938,6 +1010,8 @@ texts! {
     status_live: "Live", "Publicerad";
     status_partly_live: "Partly live", "Delvis publicerad";
     status_hidden: "Hidden", "Dold";
+    status_draft: "Draft", "Utkast";
+    status_sold: "Sold", "Såld";
     status_processing: "Processing", "Behandlas";
     status_waiting: "Waiting", "Väntar";
     status_failed: "Failed", "Misslyckad";
@@ -976,6 +1050,11 @@ texts! {
     photo_was_added: "Added", "Tillagt";
     photo_was_removed: "Removed", "Borttaget";
     photo_is_gone: "The picture is not kept", "Bilden finns inte kvar";
+    photo_not_there: "There is no picture at this address.", "Det finns ingen bild på den här adressen.";
+    photo_not_allowed: "The website does not give the picture out.", "Webbplatsen lämnar inte ut bilden.";
+    photo_host_silent: "The website does not answer.", "Webbplatsen svarar inte.";
+    photo_no_picture: "What is at this address is not a picture in JPEG or PNG.",
+        "Det som finns på adressen är ingen bild i JPEG eller PNG.";
     message_as_json: "Message as JSON", "Meddelandet som JSON";
     photos_not_fetched: "Photos that could not be fetched or stored", "Foton som inte kunde hämtas eller sparas";
     photos_kept: "Earlier copies that are shown in their place", "Tidigare kopior som visas i deras ställe";
@@ -999,6 +1078,9 @@ texts! {
     delete_view: "Delete the view", "Ta bort vyn";
     views_are_kept: "With the filters and the order that you see. Kept in this browser.", "Med filtren och ordningen som gäller nu. Sparas i den här webbläsaren.";
     too_many_views: "There is no room for another view. Delete one first.", "Det finns inte plats för en vy till. Ta bort en först.";
+    filter_unknown: "The address of this page has a filter that is not known, and that was left out:",
+        "Sidans adress har ett filter som inte är känt, och som utelämnades:";
+    write_a_price: "Write a number, such as 200 000.", "Skriv ett tal, till exempel 200 000.";
 
     // Bump and sold for all ads that match.
     bump_all: "Bump all that match", "Förnya alla som matchar";
@@ -1008,8 +1090,8 @@ texts! {
         "annonser på en gång, de först som inte har ändrats eller förnyats på längst. Förnya resten efteråt.";
     once: "once", "en gång";
     bump_all_now: "Bump them", "Förnya dem";
-    sold_all_does: "These ads are sold: they leave the marketplaces and are deleted after some days. Until then, each can be undone on its page. Ads that are hidden already stay as they are.",
-        "De här annonserna är sålda: de försvinner från marknadsplatserna och tas bort helt efter några dagar. Till dess går var och en att ångra på sin sida. Annonser som redan är dolda blir kvar som de är.";
+    sold_all_does: "These ads are sold: they leave the marketplaces and will be deleted some days later. Until then, choose “Not sold after all” on the page of an ad to undo it. Ads that are hidden already stay as they are.",
+        "De här annonserna är sålda: de försvinner från marknadsplatserna och tas bort helt några dagar senare. Till dess går det att ångra med ”Inte såld ändå” på annonsens sida. Annonser som redan är dolda blir kvar som de är.";
     mark_as_sold: "Mark as sold", "Markera som sålda";
 }
 

@@ -44,7 +44,6 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                         div.request-heading { (badges::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted))
                             @if let Some(version) = made(request.request_id) { (versions::made_by(texts, version)) }
                         }
-                        (id(visit, request.request_id))
                     }
                 }
                 @for entries in requests.iter().rev() {
@@ -60,7 +59,6 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                         @if let Some(change) = changes.get(&request) { (changed(visit, ad, request, change, made(request))) }
                         @if let Some(version) = made(request) { (photos_changed(visit, ad, version)) }
                         ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, entry)) } } }
-                        (id(visit, request))
                         @if let Some(version) = made(request) { (versions::links(visit, ad, version, present == Some(version.revision))) }
                     }
                 }
@@ -70,9 +68,23 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
     }
 }
 
-fn id(visit: &Visit, request: Uuid) -> Markup {
-    let address = visit.visitor.address(&format!("/requests?id={request}"));
-    html! { p.help { (visit.visitor.texts.request_id) " " a href=(address) { code { (request) } } } }
+/// The ids of the requests and the numbers of the revisions, for who looks after a system.
+pub(super) fn ids(visit: &Visit, History { log, unfinished, versions, .. }: &History<'_>) -> Markup {
+    let mut requests: Vec<_> = log.iter().map(|entry| (entry.request_id, entry.created)).collect();
+    requests.extend(unfinished.iter().map(|request| (request.request_id, request.accepted)));
+    requests.sort_by_key(|(_, at)| *at);
+    requests.dedup_by_key(|(id, _)| *id);
+    let revision = |id: Uuid| versions.iter().find(|version| version.request_id == Some(id)).map(|it| it.revision);
+    html! {
+        ul.plain {
+            @for (id, at) in requests.into_iter().rev() {
+                li {
+                    (page::time(at)) " " a href=(visit.visitor.address(&format!("/requests?id={id}"))) { code { (id) } }
+                    @if let Some(revision) = revision(id) { " " (visit.visitor.texts.revision) " " (revision) }
+                }
+            }
+        }
+    }
 }
 
 /// What a request has changed: the names of the fields, and on demand their values before and after.
@@ -102,34 +114,46 @@ fn changed(
     if in_table.is_empty() && *left_out == 0 {
         return html! { p { strong { (said) } } };
     }
+    let values = |field: &FieldChange| kept(&field.path).unwrap_or_else(|| [field.before.clone(), field.after.clone()]);
+    let rows: Vec<_> = in_table.into_iter().map(|field| (field.path.as_str(), values(field))).collect();
     html! {
         details id={ "changes-" (request) } {
             summary { (said) }
-            div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
-                table {
-                    thead { tr { th scope="col" { (texts.field) } th scope="col" { (texts.before) } th scope="col" { (texts.after) } } }
-                    tbody {
-                        @for field in in_table {
-                            tr {
-                                th scope="row" title=(field.path) { (label(language, &field.path)) }
-                                @for value in kept(&field.path).unwrap_or_else(|| [field.before.clone(), field.after.clone()]) {
-                                    td { @match value { Some(value) => (value), None => span.faint { "–" } } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            (before_and_after(visit, &rows))
             @if *left_out > 0 { p.help { (texts.changes_left_out) ": " (left_out) } }
         }
     }
 }
 
-/// The photos before and after a version that changed them, each with its number; those that were added or removed say so.
-fn photos_changed(visit: &Visit, ad: &Ad, version: &RevisionEntry) -> Markup {
+/// Fields by their paths, each with its value before and after.
+pub(super) fn before_and_after(visit: &Visit, rows: &[(&str, [Option<String>; 2])]) -> Markup {
     let texts = visit.visitor.texts;
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(texts.changed) {
+            table {
+                thead { tr { th scope="col" { (texts.field) } th scope="col" { (texts.before) } th scope="col" { (texts.after) } } }
+                tbody {
+                    @for (path, values) in rows {
+                        tr {
+                            th scope="row" { (label(visit.visitor.language, path)) }
+                            @for value in values { td { @match value { Some(value) => (value), None => span.faint { "–" } } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The photos before and after a version that changed them.
+fn photos_changed(visit: &Visit, ad: &Ad, version: &RevisionEntry) -> Markup {
     let change = version.changes.iter().flatten().find(|change| change.pointer == "/image_urls");
-    let Some(ValueChange { from, to, .. }) = change else { return html! {} };
+    html! { @if let Some(ValueChange { from, to, .. }) = change { (photos_compared(visit, ad, from, to)) } }
+}
+
+/// Two values of `image_urls` as pictures, each with its number; those that were added or removed say so.
+pub(super) fn photos_compared(visit: &Visit, ad: &Ad, from: &Value, to: &Value) -> Markup {
+    let texts = visit.visitor.texts;
     let [before, after] = [from, to].map(addresses);
     let side = |title: &str, photos: &[&str], others: &[&str], mark: &str, class: &str| {
         html! {
@@ -196,7 +220,6 @@ fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
         // The message has the same in one sentence.
         (of_marketplaces(visit, &entry.external_message))
         ul { @for image in images { li { (of_photo(visit, ad, image)) } } }
-        @if let Some(code) = entry.code { p.help { (show::explained(visit, code)) } }
     }
 }
 
@@ -228,7 +251,10 @@ fn of_marketplace(visit: &Visit, told: &Value) -> Markup {
     html! {
         strong { (Market::from_name(name).map_or(name, |market| texts.market(market))) } ": "
         @match told.get("error").and_then(Value::as_str) {
-            Some(reason) => (show::said(visit, code, reason, "")),
+            Some(reason) => {
+                @match code { Some(code) => { (texts.failure(code)) ". " }, None => (texts.state_error) }
+                (show::refusal(texts, code, reason))
+            },
             None => (ActionState::from_name(text(told, "state")).map_or("", |state| texts.action_state(state))),
         }
     }
@@ -245,7 +271,6 @@ fn of_photo(visit: &Visit, ad: &Ad, told: &Value) -> Markup {
             Some(place) => strong title=(address) { (visit.visitor.texts.photo) " " (place + 1) },
             None => strong title=(address) { (visit.visitor.texts.former_photo) },
         }
-        ": " span lang="en" { (text(told, "error")) }
-        " " small.faint { code { (address) } }
+        ": " (show::why_no_photo(visit.visitor.texts, None, text(told, "error")))
     }
 }

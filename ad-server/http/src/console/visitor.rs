@@ -25,6 +25,8 @@ pub(super) struct Visitor {
     pub(super) console: Console,
     pub(super) events: Arc<Events>,
     pub(super) language: Language,
+    /// Whether the form has chosen the language, so that the browser is to keep it.
+    pub(super) is_chosen: bool,
     pub(super) texts: &'static Texts,
     /// Path of the console without a slash at its end, such as `/console`; longer below a path of a proxy.
     pub(super) root: String,
@@ -70,7 +72,22 @@ impl Visitor {
         };
         let language = Language::of(request);
         let (context, console) = (Arc::clone(context), console.clone());
-        Self { context, console, events, language, texts: language.texts(), root, base, here }
+        Self { context, console, events, language, is_chosen: false, texts: language.texts(), root, base, here }
+    }
+
+    /// The same visitor, who has chosen a language.
+    pub(super) fn speaking(&self, language: Language) -> Self {
+        Self {
+            context: Arc::clone(&self.context),
+            console: self.console.clone(),
+            events: Arc::clone(&self.events),
+            language,
+            is_chosen: true,
+            texts: language.texts(),
+            root: self.root.clone(),
+            base: self.base.clone(),
+            here: self.here.clone(),
+        }
     }
 
     /// Whether the browser reaches the service by https.

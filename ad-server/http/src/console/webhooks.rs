@@ -162,7 +162,7 @@ fn form(visit: &Visit, dealers: &[String], refused: Option<&ApiError>) -> Markup
     let value = |name: &str| visit.field(name).unwrap_or_default();
     html! {
         @if let Some(error) = refused {
-            (page::notice(NoticeKind::Error, &html! { ul { @for text in page::reasons(error) { li { (text) } } } }))
+            (page::notice(NoticeKind::Error, &html! { ul { @for text in page::reasons(error) { li lang="en" { (text) } } } }))
         }
         form method="post" action=(visit.visitor.address("/webhooks")) {
             div.field { label for="url" { (texts.address) " *" } input.full #url type="url" name="url" required value=(value("url")); }

@@ -20,6 +20,32 @@ statements! {
     SaleOf<'a> { dealer_code: &'a str, source_id: &'a str }
     both "SELECT due FROM sales WHERE dealer_code = :dealer_code AND source_id = :source_id";
 
+    /// Dealer and source id of the hidden ads of dealers that are sold, some at most.
+    SoldAds { dealer_codes: Vec<String>, limit: u32 }
+    sqlite "
+        SELECT ads.dealer_code, ads.source_id
+        FROM sales JOIN ads ON ads.dealer_code = sales.dealer_code AND ads.source_id = sales.source_id
+        WHERE sales.dealer_code IN (SELECT value FROM json_each(:dealer_codes)) AND ads.status = 'hidden' LIMIT :limit"
+    postgres "
+        SELECT ads.dealer_code, ads.source_id
+        FROM sales JOIN ads ON ads.dealer_code = sales.dealer_code AND ads.source_id = sales.source_id
+        WHERE sales.dealer_code = ANY(:dealer_codes) AND ads.status = 'hidden' LIMIT :limit";
+
+    /// Dealer and source id of the hidden ads of dealers that were never listed and are not sold, some at most.
+    DraftAds { dealer_codes: Vec<String>, limit: u32 }
+    sqlite "
+        SELECT dealer_code, source_id FROM ads INDEXED BY ads_status
+        WHERE dealer_code IN (SELECT value FROM json_each(:dealer_codes)) AND status = 'hidden'
+            AND marketplace_ad_id IS NULL AND offer_id IS NULL AND NOT EXISTS (
+                SELECT 1 FROM sales WHERE sales.dealer_code = ads.dealer_code AND sales.source_id = ads.source_id)
+        LIMIT :limit"
+    postgres "
+        SELECT dealer_code, source_id FROM ads
+        WHERE dealer_code = ANY(:dealer_codes) AND status = 'hidden'
+            AND marketplace_ad_id IS NULL AND offer_id IS NULL AND NOT EXISTS (
+                SELECT 1 FROM sales WHERE sales.dealer_code = ads.dealer_code AND sales.source_id = ads.source_id)
+        LIMIT :limit";
+
     /// Sold ads that are to be deleted, the longest due first.
     DueSales { now: Timestamp, limit: u32 }
     both "SELECT dealer_code, source_id FROM sales WHERE due <= :now ORDER BY due LIMIT :limit";

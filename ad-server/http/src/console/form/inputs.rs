@@ -2,9 +2,9 @@
 
 use ad_core::{
     catalogue::{Catalogue, Entry},
-    categories::{Category, Heading, price},
+    categories::{Category, Heading, price, rules::PLATE_OR_VIN},
     fields::{Field, FieldErrors, Kind, MILEAGE, Mode, usual_unit},
-    violation::Violation,
+    violation::{Code, Violation},
 };
 use ad_server_base::limits::table::IMAGE_BYTES;
 use maud::{Markup, html};
@@ -15,7 +15,7 @@ use super::{
         named::date_in_words,
         texts::{Language, Texts},
     },
-    labels::{help, label, named},
+    labels::{help, label, named, unit as unit_in_words},
     said::{meant, said, shortened},
     sections::sections,
     values::{Difference, FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
@@ -70,13 +70,15 @@ pub(in crate::console) struct FormError {
     /// The path of its field; empty if it is about all of the form.
     pub(in crate::console) path: String,
     pub(in crate::console) text: String,
+    /// Whether something is still to be filled in, and nothing is wrong.
+    pub(in crate::console) is_missing: bool,
     /// Values that were probably meant.
     cures: Vec<String>,
 }
 
 impl FormError {
     pub(in crate::console) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into(), cures: Vec::new() }
+        Self { path: path.into(), text: text.into(), is_missing: false, cures: Vec::new() }
     }
 }
 
@@ -91,10 +93,25 @@ pub(in crate::console) const CONFLICT: &str = "conflict";
 pub(in crate::console) fn errors_of(errors: &FieldErrors, category: &Category, language: Language) -> Vec<FormError> {
     let said = |(path, violation): (String, &Violation)| FormError {
         text: said(violation, kind_at(category, &path).as_ref(), language),
+        is_missing: is_missing(violation),
         cures: meant(violation).to_vec(),
         path,
     };
-    errors.violations().into_iter().map(said).collect()
+    let mut errors: Vec<_> = errors.violations().into_iter().map(said).collect();
+    // The plate or the VIN gives the number too.
+    let is_given = |error: &FormError| error.path.ends_with("registration_number") || error.path.ends_with("vin");
+    if errors.iter().any(|error| error.is_missing && is_given(error)) {
+        errors.retain(|error| error.path != "source_id" || !error.is_missing);
+    }
+    errors
+}
+
+/// Whether a violation says no more than that something is to be filled in.
+fn is_missing(violation: &Violation) -> bool {
+    match violation {
+        Violation::RequiredWith { .. } | Violation::Stated { rule: Some(PLATE_OR_VIN), .. } => true,
+        other => matches!(other.code(), Some(Code::Required | Code::Null | Code::Blank)),
+    }
 }
 
 /// The kind of the field at or above a path.
@@ -136,11 +153,15 @@ impl AdForm<'_> {
         }
     }
 
-    /// The errors that belong to no input, and links to those that do.
-    pub(in crate::console) fn error_summary(&self) -> Markup {
+    /// The errors that are wanted: those that belong to no input, and links to those that do. What two fields say together stands once.
+    pub(in crate::console) fn error_summary(&self, is_wanted: impl Fn(&FormError) -> bool) -> Markup {
+        let is_plate_too = |error: &FormError| {
+            let of_plate = |it: &FormError| it.path.ends_with("registration_number") && it.text == error.text;
+            error.path.ends_with("vin") && self.errors.iter().any(of_plate)
+        };
         html! {
             ul {
-                @for FormError { path, text, .. } in self.errors {
+                @for FormError { path, text, .. } in self.errors.iter().filter(|it| is_wanted(it) && !is_plate_too(it)) {
                     @match self.input_of(path) {
                         Some(input) => li { a href={ "#" (id(&input)) } { (label(self.language, path_of_names(path))) } ": " (text) },
                         None => li { @if !path.is_empty() { (label(self.language, path)) ": " } (text) },
@@ -188,32 +209,36 @@ impl AdForm<'_> {
                 let entries: Vec<_> = self.dealers.iter().map(|(code, name)| Entry::new(code, name)).collect();
                 self.labelled(path, field, true, &self.select(path, &entries))
             }
-            _ => self.input(path, field),
+            _ => self.input(path, field, true),
         }
     }
 
-    fn input(&self, path: &str, field: &Field) -> Markup {
+    fn input(&self, path: &str, field: &Field, is_in_required: bool) -> Markup {
         // The source id is proposed where it is left empty.
-        let required =
-            field.required && path != "source_id" || path == "title" && self.category.heading == Heading::Required;
+        let required = is_in_required && field.required && path != "source_id"
+            || path == "title" && self.category.heading == Heading::Required;
         match &field.kind {
             Kind::Objects { fields, max, .. } => {
                 let shown = self.values.rows(path).max(1);
-                let row = |at: usize| html! { div.row { (self.members(fields, &format!("{path}.{at}"))) } };
+                let row =
+                    |at: usize| html! { div.row { (self.members(fields, &format!("{path}.{at}"), field.required)) } };
                 let rows = html! {
                     @for at in 0..shown { (row(at)) }
                     @if shown < *max { details #{ "more-" (path) } { summary { (self.texts.one_more) } (row(shown)) } }
                 };
                 self.group(path, field, &rows)
             }
-            Kind::Object { fields } => self.group(path, field, &html! { div.row { (self.members(fields, path)) } }),
+            Kind::Object { fields } => {
+                self.group(path, field, &html! { div.row { (self.members(fields, path, field.required)) } })
+            }
             Kind::List { item, .. } if is_chosen(item) => self.group(path, field, &self.checkboxes(path, item)),
             kind => self.labelled(path, field, required, &self.control(path, kind, required)),
         }
     }
 
-    fn members(&self, fields: &'static [Field], path: &str) -> Markup {
-        html! { @for field in fields { (self.input(&format!("{path}.{}", field.path), field)) } }
+    /// The members of an object. Where it can be left empty, none of them has to be filled in.
+    fn members(&self, fields: &'static [Field], path: &str, is_required: bool) -> Markup {
+        html! { @for field in fields { (self.input(&format!("{path}.{}", field.path), field, is_required)) } }
     }
 
     /// A control with its label, description and errors.
@@ -270,7 +295,7 @@ impl AdForm<'_> {
         let is_read = self.understood.iter().any(|at| at == path || !has_members && below(at).is_some());
         html! {
             div #{ "error-" (path) } data-checked {
-                @for FormError { path: at, text, cures } in self.errors {
+                @for FormError { path: at, text, cures, .. } in self.errors {
                     @match below(at) {
                         _ if at == path => { p.field-error { (text) } (self.cures(path, kind, cures)) },
                         Some(below) if !has_members => p.field-error { (position(&below)) ": " (text) },
@@ -451,11 +476,11 @@ impl AdForm<'_> {
                     aria-invalid=[self.is_wrong(path)] aria-describedby=(describing(path));
                 @if let ([only], true) = (units, is_known) {
                     input type="hidden" name=(unit) value=(only);
-                    span { (only) }
+                    span { (unit_in_words(self.language, only)) }
                 } @else {
                     select name=(unit) aria-label={ (label(self.language, path)) ", " (self.texts.unit) } {
                         @if !is_known { option value=(chosen) selected { (chosen) } }
-                        @for known in units { option value=(known) selected[*known == chosen] { (known) } }
+                        @for known in units { option value=(known) selected[*known == chosen] { (unit_in_words(self.language, known)) } }
                     }
                 }
             }
@@ -475,6 +500,12 @@ impl AdForm<'_> {
             }
         }
     }
+}
+
+/// The path of the field at or above a path.
+pub(in crate::console) fn field_path(category: &Category, path: &str) -> String {
+    let field = fields(category, true).map(FormField::path).find(|field| is_at_or_below(path, field));
+    field.unwrap_or_else(|| path.to_owned())
 }
 
 /// A value of a field of an ad of this category and brand as people say it.
@@ -503,7 +534,8 @@ fn in_words(catalogue: &Catalogue, language: Language, brand: &str, kind: &Kind,
     let entries = entries.unwrap_or_default();
     spoken(value, &|id: &str| {
         let entry = entries.iter().find(|entry| entry.id == id);
-        entry.map_or_else(|| id.to_owned(), |entry| named(language, &entry.name).to_owned())
+        let said = entry.map_or_else(|| unit_in_words(language, id), |entry| named(language, &entry.name));
+        said.to_owned()
     })
 }
 

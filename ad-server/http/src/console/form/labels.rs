@@ -22,8 +22,30 @@ pub(super) fn help(language: Language, path: &str) -> Option<&'static str> {
 /// The name of a value in a language, by its English name, which the lists of values have. Brands and models have the same in both.
 pub(in crate::console) fn named(language: Language, english: &str) -> &str {
     match language {
-        Language::English => english,
+        Language::English => one_of(english),
         Language::Swedish => SWEDISH_NAMES.get(english).copied().unwrap_or(english),
+    }
+}
+
+/// The name of a type of vehicle for one of them. The documents of the API name some by their plurals.
+fn one_of(english: &str) -> &str {
+    match english {
+        "Cars" => "Car",
+        "Vans" => "Van",
+        "Boats" => "Boat",
+        "Mopeds" => "Moped",
+        other => other,
+    }
+}
+
+/// A unit as people write it; the API has its own spelling.
+pub(in crate::console) fn unit(language: Language, unit: &str) -> &str {
+    match unit {
+        "hp" => language.pick("hp", "hk"),
+        "cc" => "cm³",
+        "kw" => "kW",
+        "kwh" => "kWh",
+        other => other,
     }
 }
 
@@ -35,12 +57,12 @@ static SWEDISH_NAMES: LazyLock<HashMap<&str, &str>> =
 #[rustfmt::skip]
 const HELPS: &[(&str, &str, &str)] = &[
     ("additional_hydraulics", "For attachments.", "För redskap."),
-    ("amount", "In whole kronor or cents too, such as 189 900.", "Hela kronor eller även ören, till exempel 189 900."),
+    ("amount", "Such as 189 900.", "Till exempel 189 900."),
     ("auxiliary_hydraulics_performance", "In litres per minute.", "I liter per minut."),
     ("body", "What you would tell a buyer on the phone.", "Det du skulle berätta för en köpare i telefon."),
     ("dont_publish_on_failed_images", "Otherwise the ad is published with the photos that can be shown.", "Annars publiceras annonsen med de foton som går att visa."),
     ("equipments", "One thing per line.", "En sak per rad."),
-    ("initial_payment", "In the currency of the price.", "I prisets valuta."),
+    ("initial_payment", "In the same currency as the price.", "I samma valuta som priset."),
     ("is_new_vehicle", "Left empty, the mileage decides.", "Lämnas det tomt avgör mätarställningen."),
     ("latitude", "Decimal degrees, such as 59.33. Only instead of a postcode.", "Decimalgrader, till exempel 59,33. Bara i stället för postnummer."),
     ("lkf", "4 or 6 digits. Only instead of a postcode.", "4 eller 6 siffror. Bara i stället för postnummer."),
@@ -54,15 +76,15 @@ const HELPS: &[(&str, &str, &str)] = &[
     ("registration_number", "Such as ABC 123.", "Till exempel ABC 123."),
     ("registration_number_hidden", "Buyers do not see it then.", "Köpare ser det inte då."),
     ("rim_size", "In inches.", "I tum."),
-    ("salesperson", "Whom buyers reach.", "Vem köpare når."),
+    ("salesperson", "The e-mail address of whom buyers are to contact.", "E-postadressen till den som köpare ska kontakta."),
     ("source_id", "Your own number for the vehicle, used once. Left empty, it is the plate or the VIN.", "Ert eget nummer för fordonet, som används en gång. Lämnas det tomt blir det registreringsnumret eller chassinumret."),
     ("thread_depth", "In mm.", "I mm."),
     ("title", "What buyers read first: brand, model, size.", "Det köpare läser först: märke, modell, storlek."),
     ("url", "The page about the vehicle at your own site.", "Sidan om fordonet på er egen webbplats."),
-    ("vehicle_ratings", "Together with the wheels.", "Tillsammans med hjulen."),
+    ("vehicle_ratings", "Optional. If you give ratings, give wheels too.", "Frivilligt. Anger du omdömen, ange hjul också."),
     ("video_url", "On YouTube or Vimeo.", "På YouTube eller Vimeo."),
     ("vin", "From the registration certificate. Enough without a plate.", "Från registreringsbeviset. Räcker utan registreringsnummer."),
-    ("wheels", "Together with the ratings.", "Tillsammans med omdömena."),
+    ("wheels", "Optional. If you give wheels, give ratings too.", "Frivilligt. Anger du hjul, ange omdömen också."),
     ("zipcode", "5 digits. Left empty, the place is the dealer's address.", "5 siffror. Lämnas platsen tom gäller handlarens adress."),
 ];
 
@@ -77,13 +99,14 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("bed_type", "Beds", "Sängtyp"),
     ("body", "Ad text", "Annonstext"),
     ("body_type", "Body type", "Kaross"),
-    ("boot_size", "Boot volume", "Lastvolym"),
+    ("boot_size", "Boot volume", "Bagagevolym"),
     ("box_length", "Box length", "Flakets längd"),
     ("box_type", "Box", "Påbyggnad"),
     ("brand", "Brand", "Märke"),
     ("cab_type", "Cab", "Hyttyp"),
     ("cabin_type", "Cab", "Hyttyp"),
     ("cargo_weight", "Cargo weight", "Lastvikt"),
+    ("category_fields", "Details of the vehicle", "Uppgifter om fordonet"),
     ("ce_marked", "CE marked", "CE-märkt"),
     ("chassis_type", "Chassis", "Chassityp"),
     ("co2_emission", "CO₂ emissions", "Koldioxidutsläpp"),
@@ -120,14 +143,14 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("gross_weight", "Gross weight", "Totalvikt"),
     ("has_been_tuned", "Has been tuned", "Har trimmats"),
     ("has_damages", "Has damage", "Har skador"),
-    ("has_liabilities", "Has outstanding finance", "Har belåning"),
+    ("has_liabilities", "Has outstanding finance", "Är belånad"),
     ("has_repairs", "Has been repaired", "Har reparerats"),
     ("has_warranty", "Has a warranty", "Har garanti"),
     ("height", "Height", "Höjd"),
     ("home_delivery", "Home delivery", "Hemleverans"),
     ("image_urls", "Photos", "Foton"),
     ("in_traffic_date", "First registration", "Första registrering"),
-    ("initial_payment", "Initial payment", "Första avgift"),
+    ("initial_payment", "Initial payment", "Förhöjd första avgift"),
     ("interior_color", "Interior colour", "Interiörfärg"),
     ("interior_length", "Interior length", "Invändig längd"),
     ("interior_size_height", "Interior height", "Invändig höjd"),
@@ -137,7 +160,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("is_vat_deductible", "VAT deductible", "Avdragsgill moms"),
     ("latitude", "Latitude", "Latitud"),
     ("length", "Length", "Längd"),
-    ("liabilities_details", "Description of outstanding finance", "Beskrivning av belåning"),
+    ("liabilities_details", "Description of outstanding finance", "Beskrivning av lånet"),
     ("lift_capacity", "Lift capacity", "Lyftkapacitet"),
     ("lift_height", "Lift height", "Lyfthöjd"),
     ("lkf", "County, municipality and parish code", "Länskod, kommunkod, församlingskod"),
@@ -157,7 +180,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("number_of_doors", "Number of doors", "Antal dörrar"),
     ("number_of_owners", "Number of owners", "Antal ägare"),
     ("number_of_pallets", "Pallet places", "Antal pallplatser"),
-    ("number_of_seats", "Number of seats", "Antal säten"),
+    ("number_of_seats", "Number of seats", "Antal sittplatser"),
     ("online_purchasable", "Can be bought online", "Kan köpas på nätet"),
     ("phone", "Phone", "Telefon"),
     ("power", "Power", "Effekt"),

@@ -15,8 +15,8 @@ mod sections;
 mod values;
 
 pub(super) use self::{
-    inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of, value_in_words},
-    labels::{label, named},
+    inputs::{AdForm, CHOICE, CONFLICT, FormError, STORED, errors_of, field_path, value_in_words},
+    labels::{label, named, unit},
     said::{by_code, warned},
     values::{Difference, FormValues, REVISION},
 };

@@ -51,7 +51,7 @@ impl Question<'_> {
             }
         };
         let status = if lacks_reason { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-        page::page_with_status(visit, status, Section::Operators, &self.title, &content)
+        page::question_with_status(visit, status, Section::Operators, &self.title, &content)
     }
 }
 
