@@ -95,7 +95,7 @@ impl Lines {
     fn convert(&mut self, file: &Path, mapping: &str, http_images: bool, now: Timestamp) -> Result<Totals, Failure> {
         let OpenedFile { rulebook, mapping, reader } =
             OpenedFile::open(file, mapping, http_images, Settings::clone).map_err(not_read)?;
-        let totals = run(reader, &mapping, &rulebook, Payloads::All, now, self);
+        let totals = run(reader, &mapping, &rulebook, Payloads::AllAndInvalid, now, self);
         totals.map_err(|error| match error {
             CheckError::Sink(error) => no_room()(error).into(),
             CheckError::Temporary(_) => {
@@ -122,7 +122,8 @@ impl Sink for Lines {
             serde_json::to_writer(&mut self.out, payload)?;
         } else {
             let rejected_row = verdict.errors().map(|finding| about_row(finding, verdict.line)).collect();
-            serde_json::to_writer(&mut self.out, &RejectedRow { source_id: verdict.source_id, rejected_row })?;
+            let Verdict { source_id, payload, .. } = verdict;
+            serde_json::to_writer(&mut self.out, &RejectedRow { source_id, rejected_row, payload })?;
         }
         self.out.write_all(b"\n")
     }

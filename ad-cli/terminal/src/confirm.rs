@@ -15,6 +15,14 @@ pub struct ConfirmArgs {
     pub dry_run: bool,
 }
 
+/// What limits removals: what was allowed, or the default.
+pub fn removals_limit(allowed: Option<u64>) -> String {
+    match allowed {
+        Some(most) => format!("--allow-removals {most}"),
+        None => "10 % of a dealer's ads or 20, whichever is less".to_owned(),
+    }
+}
+
 /// Whether stdin is a terminal, so that a question can be answered.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal()

@@ -49,7 +49,7 @@ which `ad-migrate publish` later publishes and links.
 
 --sync is for every night: the file is the whole stock of the vehicle types of the mapping. Ads are created, updated where their rows differ, and \
 hidden (--gone delete: deleted) if the file no longer has them or [rows] leaves them out; ads in the file are shown, unless the mapping sets \
-`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
+`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit.
 
 --update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
 differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, --sync and --update only show the differences.
@@ -93,8 +93,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value = "hide", requires = "sync", help_heading = SYNCING)]
     gone: Gone,
     /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, requires = "sync", help_heading = SYNCING)]
-    allow_removals: u64,
+    #[arg(long, value_name = "N", requires = "sync", help_heading = SYNCING)]
+    allow_removals: Option<u64>,
     /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
     #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,

@@ -13,10 +13,10 @@ use crate::submit::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \
-it records which ads were created. `ad-cli update ID --set visible=true` shows an ad again. With --delete, the ads are deleted; their source \
+it records which ads were created. `ad-cli show SOURCE_ID` shows an ad again. With --delete, the ads are deleted; their source \
 ids cannot be used again.
 
-More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals. Each write is bound to the revision of the ad that is \
+More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit. Each write is bound to the revision of the ad that is \
 read just before it.
 
 Exit code 0: done. 1: some ads have failed. 3: nothing was changed for safety.
@@ -43,8 +43,8 @@ pub(crate) struct UndoArgs {
     #[arg(long)]
     delete: bool,
     /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    allow_removals: u64,
+    #[arg(long, value_name = "N")]
+    allow_removals: Option<u64>,
     /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,

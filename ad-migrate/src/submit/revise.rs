@@ -21,7 +21,7 @@ use ad_core::{
     stock::{ChangeKind, Guard, MissingAds, MissingPolicy, StockChange},
 };
 use ad_files::identities::Hash;
-use ad_terminal::{Context, Failure, OutFile};
+use ad_terminal::{Context, Failure, OutFile, removals_limit};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
@@ -209,7 +209,8 @@ pub(super) type Removals = BTreeMap<String, (u64, u64)>;
 pub(crate) struct Removal {
     /// Whether they are deleted instead of hidden.
     pub(crate) delete: bool,
-    pub(crate) allowed: u64,
+    /// The limit, in the place of the default.
+    pub(crate) allowed: Option<u64>,
     pub(crate) parallel: usize,
 }
 
@@ -222,15 +223,14 @@ impl Removal {
 
     /// Whether so many may be taken away.
     pub(super) fn check(self, dealers: &Removals) -> Result<(), Failure> {
-        let Guard { removals, exceeded, .. } = Guard::of(dealers.values().copied(), None);
-        if !exceeded || removals <= self.allowed {
+        let Guard { removals, exceeded, .. } = Guard::of(dealers.values().copied(), self.allowed);
+        if !exceeded {
             return Ok(());
         }
         let all: u64 = dealers.values().map(|(ads, _)| ads).sum();
         let what = if self.delete { "deleted" } else { "hidden" };
-        let message = format!(
-            "{removals} of {all} ads would be {what}, more than 10 % of the stock or 20 ads; nothing was changed"
-        );
+        let limit = removals_limit(self.allowed);
+        let message = format!("{removals} of {all} ads would be {what}, more than {limit}; nothing was changed");
         Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")))
     }
 

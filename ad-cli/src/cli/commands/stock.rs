@@ -116,7 +116,7 @@ Examples:
 pub(crate) struct ApplyPlanArgs {
     /// Id of the plan
     pub(in crate::cli) id: Uuid,
-    /// Number of removals, exactly as the plan has them, if it has more than allowed
+    /// Maximum number of removals [default: that of the plan: 10 % of a dealer's ads or 20, whichever is less]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     pub(in crate::cli) allow_removals: Option<u64>,
     #[command(flatten)]

@@ -23,6 +23,7 @@ use crate::{
     bulk::Invocation,
     cli::{
         commands::stock::{ApplyPlanArgs, NewPlanArgs, ShowPlanArgs},
+        images::service_accepts_http,
         input::Input,
         pages::note_rest,
         parameters,
@@ -53,8 +54,9 @@ pub(crate) async fn plan(context: &Context, args: &NewPlanArgs) -> Result<(), Fa
     let made = match (&args.file, &selection) {
         (_, Some(selection)) => computed(out, plans.of_selection(selection, &options, wait)).await?,
         (Some(file), None) => {
-            let input = Input::open(context, file, &args.mapping, false).await?;
-            computed(out, plans.plan(upload::body(context, input)?, &options, wait)).await?
+            let http_images = service_accepts_http(context).await;
+            let input = Input::open(context, file, &args.mapping, http_images).await?;
+            computed(out, plans.plan(upload::body(context, input, http_images)?, &options, wait)).await?
         }
         (None, None) => return Err(Failure::usage("neither a file nor a selection")),
     };
@@ -160,7 +162,9 @@ pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(),
             if show::requests(&show::totals(&plan).0) > 0 {
                 confirm(context, &question(&plan), yes).await?;
             }
-            plan = plans.apply(id, ApplyParameters { allow_removals: args.allow_removals }).await?.body;
+            // The service takes the number of the plan, so that a limit for other plans allows nothing.
+            let allow_removals = args.allow_removals.map(|_| plan.guard.removals);
+            plan = plans.apply(id, ApplyParameters { allow_removals }).await?.body;
         }
         state => {
             let failure = Failure::rejected(format!("plan {id} is {state}, so it cannot be applied"));
@@ -254,7 +258,7 @@ fn next_step(out: Output, plan: &StockPlan) {
         PlanState::Computing | PlanState::Applying => step("to see how far it is", show_of(plan.id)),
         PlanState::Ready if show::requests(&counts) == 0 => out.note("nothing to do"),
         PlanState::Ready if plan.guard.exceeded => {
-            out.warning(&too_many(plan));
+            out.warning(&too_many(plan, None));
             step("to apply it nevertheless", apply_of(plan.id).option("allow_removals", plan.guard.removals));
         }
         PlanState::Ready => step("to apply it", apply_of(plan.id)),
@@ -281,27 +285,29 @@ fn judged(plan: &StockPlan) -> Option<Exit> {
 
 /// Whether a plan may be applied.
 fn check_guard(plan: &StockPlan, allowed: Option<u64>) -> Result<(), Failure> {
-    if !plan.guard.exceeded || allowed == Some(plan.guard.removals) {
+    let is_exceeded = allowed.map_or(plan.guard.exceeded, |most| plan.guard.removals > most);
+    if !is_exceeded {
         return Ok(());
     }
     let command = apply_of(plan.id).option("allow_removals", plan.guard.removals);
-    Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan)))
+    Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan, allowed)))
         .hint("check that the stock is whole, and what becomes of missing ads")
         .hint(("to allow the removals", command)))
 }
 
-fn too_many(plan: &StockPlan) -> String {
-    let (removals, most) = (counted(plan.guard.removals, "ad"), grouped(plan.guard.most_removals));
+fn too_many(plan: &StockPlan, allowed: Option<u64>) -> String {
+    let most = allowed.unwrap_or(plan.guard.most_removals);
+    let (removals, most) = (counted(plan.guard.removals, "ad"), grouped(most));
     format!("{removals} would be hidden or deleted, and at most {most} may be")
 }
 
-/// `Make these changes (212 requests; 206 deletions, permanent)?`
+/// `Make these changes (212 ads; 206 deletions, permanent)?`
 fn question(plan: &StockPlan) -> String {
     let (counts, _) = show::totals(plan);
     let deletions = counts.delete;
     let permanent =
         if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
-    format!("Make these changes ({}{permanent})?", counted(show::requests(&counts), "request"))
+    format!("Make these changes ({}{permanent})?", counted(show::requests(&counts), "ad"))
 }
 
 fn list_of_plans() -> Invocation {
