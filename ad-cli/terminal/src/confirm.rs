@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal};
 
+use ad_bulk::Surface;
+
 use super::{Context, Exit, Failure, output::ask};
 
 /// Whether to ask, and whether to act at all.
@@ -26,6 +28,15 @@ pub fn removals_limit(allowed: Option<u64>) -> String {
 /// Whether stdin is a terminal, so that a question can be answered.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal()
+}
+
+/// Asks on a terminal whether to go on; elsewhere goes on. For what can be undone.
+///
+/// # Errors
+/// When the answer is not yes.
+pub async fn confirm_on_terminal(context: &Context, question: &str) -> Result<(), Failure> {
+    let asks = can_ask() && context.out.surface() == Surface::CommandLine;
+    confirm(context, question, !asks).await
 }
 
 /// Asks on a terminal whether to go on, unless `yes` says so.

@@ -31,7 +31,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-pub use confirm::{ConfirmArgs, can_ask, confirm, removals_limit};
+pub use confirm::{ConfirmArgs, can_ask, confirm, confirm_on_terminal, removals_limit};
 pub use context::token_of_environment;
 pub use context::{Connection, Context, Global, Rate, STDIN};
 pub use failure::{Exit, Failure};
