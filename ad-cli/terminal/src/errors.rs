@@ -57,11 +57,16 @@ impl From<Error> for Failure {
                         Invocation::of_user("config"),
                     )
                 } else {
-                    ("to search the ads visible to the token", Invocation::new("list").with_some("q", "WORDS"))
+                    let list = Invocation::new("list");
+                    let search = match ad_of(&error.request()) {
+                        Some(text) => list.with("q", text),
+                        None => list.with_some("q", "WORDS"),
+                    };
+                    ("to search your ads", search)
                 };
                 // The service says how to create the ad by its own operation.
                 let detail = match ad_of(&error.request()) {
-                    Some(source_id) => format!("no ad in the token's scope has the source_id {source_id}"),
+                    Some(text) => format!("you have no ad with the source id or plate {text}"),
                     None => detail.clone(),
                 };
                 let meant = error.suggestion().map(|meant| format!("did you mean {meant}?"));
@@ -76,10 +81,12 @@ impl From<Error> for Failure {
                 Self::unreachable(error.to_string()).hint(Hint::Setting(lower, "rate", "5".to_owned()))
             }
             ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
-                let failure = Self::unreachable(error.to_string()).hint((
-                    "check the server URL, from --url, AD_URL or the profile; to show it",
-                    Invocation::of_user("config"),
-                ));
+                let failure = Self::unreachable(error.to_string())
+                    .hint("if it has worked before, the service may be down: try again later")
+                    .hint((
+                        "check the server URL, from --url, AD_URL or the profile; to show it",
+                        Invocation::of_user("config"),
+                    ));
                 let proxy = proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_)));
                 let proxy = proxy.map(|name| format!("{name} is set: the request may have gone to that proxy"));
                 proxy.into_iter().fold(failure, Self::hint)
@@ -128,7 +135,7 @@ impl From<NotPayloads> for Failure {
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
             NotPayloads::Else { name, .. } => failure
                 .hint(EXPECTED)
-                .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
+                .hint(format!("a table, such as CSV, a spreadsheet or XML, is imported: ad-cli import {name} --dry-run")),
             _ => failure.hint(EXPECTED),
         }
     }
@@ -261,6 +268,9 @@ type NextStep = (Code, &'static str, fn() -> Invocation);
 
 const NEXT_STEPS: &[NextStep] = &[
     (Code::AdHidden, "to publish it first", || of_ad("show")),
+    (Code::AdDeleted, "a deleted ad does not come back; to create one with another source id", || {
+        Invocation::of_user("create FILE")
+    }),
     (Code::AdNotPublished, "to see why it is not live", || {
         Invocation::new("status").with_some("source_ids", "SOURCE_ID")
     }),

@@ -187,7 +187,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Of an import of so many ads, of which some were sent by earlier runs.
     pub(super) fn new(out: Output, total: u64, before: u64) -> Self {
-        let bars = out.shows_progress().then(|| bars(total));
+        let bars = out.shows_progress().then(|| bars(total, before));
         Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
@@ -218,7 +218,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-fn bars(total: u64) -> [ProgressBar; 3] {
+fn bars(total: u64, before: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
         let style = style(template).with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
@@ -230,7 +230,13 @@ fn bars(total: u64) -> [ProgressBar; 3] {
         bar.tick();
         bar
     };
-    [bar("sent", MOVING), bar("published", MOVING), bar("failed", "{msg:>9} {human_pos:.red}")]
+    let bars = [bar("sent", MOVING), bar("published", MOVING), bar("failed", "{msg:>9} {human_pos:.red}")];
+    // What earlier runs have sent says nothing about the speed of this one.
+    for bar in &bars[..2] {
+        bar.set_position(before);
+        bar.reset_eta();
+    }
+    bars
 }
 
 /// `sent 1,200 of 10,000 (98/s, 90 s left), published 1,100, failed 3`

@@ -22,7 +22,7 @@ use crate::{
     ApplyParameters, ChangeQuery, Client, PlanOptions, PlanState, StockPlan, StockPlans,
     bulk::Invocation,
     cli::{
-        commands::stock::{ApplyPlanArgs, NewPlanArgs, ShowPlanArgs},
+        commands::stock::{ApplyPlanArgs, NewPlanArgs, PlanId, ShowPlanArgs},
         images::service_accepts_http,
         input::Input,
         pages::note_rest,
@@ -89,8 +89,11 @@ pub(crate) async fn show(context: &Context, args: &ShowPlanArgs) -> Result<(), F
             Err(Failure::usage("changes are those of a plan").hint(("to list the plans", list_of_plans())))
         }
         None => list(context, &plans, query.page, args.all).await,
-        Some(id) if args.changes || has_filter => changes(context, &plans, id, &query, args.all).await,
+        Some(id) if args.changes || has_filter => {
+            changes(context, &plans, identified(&plans, id).await?, &query, args.all).await
+        }
         Some(id) => {
+            let id = identified(&plans, id).await?;
             show::check_fields(out)?;
             let plan = plans.read(id, Duration::ZERO).await?.body;
             show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
@@ -141,15 +144,17 @@ async fn changes(
 
 /// Applies a plan, and waits for the outcomes.
 pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(), Failure> {
-    let (out, id) = (context.out, args.id);
+    let out = context.out;
     show::check_fields(out)?;
     let client = context.client()?;
     let plans = client.stock_plans();
+    let id = identified(&plans, args.id).await?;
     let mut plan = plans.read(id, Duration::ZERO).await?.body;
     let ConfirmArgs { yes, dry_run } = args.confirm;
     match plan.state {
         // An earlier run has begun it.
-        PlanState::Applying | PlanState::Applied if !dry_run => {}
+        PlanState::Applying if !dry_run => {}
+        PlanState::Applied if !dry_run => out.note("the plan was applied before; nothing was changed now"),
         PlanState::Ready => {
             if out.is_for_people() || dry_run {
                 show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
@@ -185,12 +190,24 @@ pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(),
 }
 
 /// Cancels a plan.
-pub(crate) async fn cancel(context: &Context, id: Uuid) -> Result<(), Failure> {
+pub(crate) async fn cancel(context: &Context, id: PlanId) -> Result<(), Failure> {
     let out = context.out;
     show::check_fields(out)?;
     let client = context.client()?;
-    let plan = client.stock_plans().cancel(id).await?.body;
+    let plans = client.stock_plans();
+    let plan = plans.cancel(identified(&plans, id).await?).await?.body;
     show::plan(out, &plan, &Excerpt::default())
+}
+
+/// The id of a plan; the newest one is the first of the list.
+async fn identified(plans: &StockPlans<'_>, id: PlanId) -> Result<Uuid, Failure> {
+    match id {
+        PlanId::Id(id) => Ok(id),
+        PlanId::Last => {
+            let newest = plans.list(Page { limit: 1, offset: 0 }).await?.body.results.into_iter().next();
+            newest.map(|plan| plan.id).ok_or_else(|| Failure::failed("there is no stock plan"))
+        }
+    }
 }
 
 /// Waits for the service to compute a plan.
