@@ -193,8 +193,19 @@ pub fn meant_command(name: &str, names: &[&str]) -> Option<String> {
             let meant = known.iter().find(|known| names.contains(known));
             meant.map(|meant| format!("Did you mean \"{meant}\"?"))
         }
-        None => nearest::did_you_mean(name, names.iter().copied()),
+        None => nearest::did_you_mean(name, names.iter().copied()).or_else(|| {
+            // Of short names, none is near: `rn`.
+            let lacks_one = |known: &&&str| known.len() == name.len() + 1 && known.starts_with(&name[..1]) && contains(known, name);
+            let meant = names.iter().filter(|_| name.is_ascii() && name.len() > 1).find(lacks_one);
+            meant.map(|meant| format!("Did you mean \"{meant}\"?"))
+        }),
     }
+}
+
+/// Whether a text has these letters, in this order.
+fn contains(text: &str, letters: &str) -> bool {
+    let mut text = text.chars();
+    letters.chars().all(|letter| text.any(|other| other == letter))
 }
 
 /// What to say about an option or a word that a command does not take.

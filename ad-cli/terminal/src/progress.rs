@@ -215,17 +215,18 @@ pub fn bar(out: Output, length: u64, template: &str) -> ProgressBar {
 
 fn style(template: &str) -> ProgressStyle {
     // The templates are constants; if one were wrong, the default bar would be shown.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+        let rate = state.per_sec();
+        // Writing to the line of a bar cannot fail.
+        let _ = if rate < 10.0 { write!(to, "{rate:.1}/s") } else { write!(to, "{rate:.0}/s") };
+    })
 }
 
 fn bars(total: u64, before: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
-        let style = style(template).with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
-            // Writing to the line of a bar cannot fail.
-            let _ = write!(to, "{:.0}/s", state.per_sec());
-        });
-        let bar = all.add(ProgressBar::new(total).with_style(style).with_message(name));
+        let bar = all.add(ProgressBar::new(total).with_style(style(template)).with_message(name));
         // The bar is drawn at least once, and again only if it changes.
         bar.tick();
         bar

@@ -28,15 +28,20 @@ const COLUMNS: &[Column] =
 struct BuiltinRow {
     name: &'static str,
     kind: &'static str,
-    about: &'static str,
+    about: String,
     #[serde(skip)]
     text: &'static str,
 }
 
 /// All that can be printed.
 fn all() -> impl Iterator<Item = BuiltinRow> {
-    // The first line of a file is its description.
-    let about = |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+    // The first sentence of a file is its description.
+    let about = |text: &'static str| {
+        let lines = text.lines().take_while(|line| line.starts_with("# ")).map(|line| line.trim_start_matches(['#', ' ']));
+        let text = lines.collect::<Vec<_>>().join(" ");
+        let end = text.find(". ").unwrap_or(text.len());
+        text[..end].trim_end_matches('.').to_owned()
+    };
     let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
     let maps = values::builtin().iter().map(|map| (map.name, "value map", map.text));
     mappings.chain(maps).map(move |(name, kind, text)| BuiltinRow { name, kind, about: about(text), text })

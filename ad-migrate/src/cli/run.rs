@@ -170,7 +170,7 @@ impl SubmitArgs {
         let summary = outcome::show(context, &imported, rows, report.as_ref())?;
         match imported.failure {
             Some(failure) => {
-                outcome::sum_up(context, &imported.name, &summary, &[]);
+                outcome::sum_up(context, &imported.name, &summary, &[], false);
                 Err(Failure::from(failure).hint(RESUME))
             }
             None => Ok(summary),
@@ -256,12 +256,15 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
     let (limit, name) = (args.limit, args.file.name());
     let submission = Submission { task, limit, name: name.clone(), rows: &mut rows };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
-    stock.list_ads(&client).await?;
-    if let Some(listings) = listings {
-        stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
+    // A part of the rows says nothing about ads without one.
+    if listings.is_some() || (args.limit.is_none() && !args.only_failed) {
+        stock.list_ads(&client).await?;
+        if let Some(listings) = listings {
+            stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
+        }
+        missing::show(context, &stock.missing()?)?;
     }
-    missing::show(context, &stock.missing()?)?;
-    outcome::sum_up(context, &name, &summary, &left_out);
+    outcome::sum_up(context, &name, &summary, &left_out, args.only_failed);
     let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
     if totals.invalid > 0 || is_cut_short || !outcome::is_good(&summary) {
         return Err(Failure::Shown(Exit::Failed));

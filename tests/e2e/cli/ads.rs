@@ -195,7 +195,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
         (patch.code, patch.stderr.as_str()),
         (
             1,
-            "error: no ad in the token's scope has the source_id car-1\n  help: to search the ads visible to the token: ad-cli list WORDS\n"
+            "error: you have no ad with the source id or plate car-1\n  help: to search your ads: ad-cli list car-1\n"
         )
     );
     server.client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);

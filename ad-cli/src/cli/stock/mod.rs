@@ -64,7 +64,12 @@ pub(crate) async fn plan(context: &Context, args: &NewPlanArgs) -> Result<(), Fa
         Some(within) => computed(out, plans.wait(made.id, within, |_| ())).await?,
         None => made,
     };
-    show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
+    let shown = excerpt(out, &plans, &plan).await?;
+    show::plan(out, &plan, &shown)?;
+    if shown.count > shown.changes.len() as u64 {
+        let all = show_of(plan.id).flag("changes").flag("all");
+        out.note(&format!("to show all changes:\n  {}", out.command(&all)));
+    }
     next_step(out, &plan);
     match judged(&plan) {
         None if plan.state == PlanState::Computing && within.is_some() => Err(Failure::Shown(Exit::Failed)),
