@@ -151,7 +151,7 @@ fn in_contract(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
 /// The message about an answer that is not from the service.
 fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&serde_json::Error>) -> ErrorKind {
     if let (300..400, Some(location)) = (status, text(headers, LOCATION.as_str())) {
-        let path = location.split_once("://").map_or(&location[..], |(_, rest)| rest);
+        let path = location.split_once("://").map_or(location, |(_, rest)| rest);
         let path = path.split(['?', '#']).next().unwrap_or(path);
         let what = if path.split('/').any(|name| name == "console") {
             "the address is that of the console; leave out /console".to_owned()

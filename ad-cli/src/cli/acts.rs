@@ -342,7 +342,11 @@ pub(crate) async fn each(
         }
         if asks || dry_run {
             // The fields are selected for the answer, not for the question.
-            show_ads(if dry_run { context.out } else { context.out.with_all_fields() }, &found, what.charged.is_some())?;
+            show_ads(
+                if dry_run { context.out } else { context.out.with_all_fields() },
+                &found,
+                what.charged.is_some(),
+            )?;
         }
         let (mut consequence, mut possible) = (what.consequence, found.len());
         if let Some(promoted) = what.charged.filter(|_| asks || dry_run) {
@@ -353,9 +357,11 @@ pub(crate) async fn each(
             }
         }
         if dry_run {
-            let these = format!("{} of {}", grouped(possible as u64), counted(read.len() as u64, "ad"));
-            let argument = context.out.argument("dry_run");
-            context.out.note(&format!("{} {these}; nothing was changed ({argument})", what.verb));
+            if what.charged.is_some() {
+                let these = counted(read.len() as u64, "ad");
+                context.out.note(&format!("{} of {these} can be promoted", grouped(possible as u64)));
+            }
+            context.out.note(&format!("nothing was changed ({})", context.out.argument("dry_run")));
             return if possible == read.len() { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
         }
         if let Some(consequence) = consequence.filter(|_| asks) {

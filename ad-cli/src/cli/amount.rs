@@ -28,10 +28,7 @@ pub(super) fn amount(text: &str) -> Result<WrittenAmount, String> {
     };
     let found = found.map_err(|_| EXPECTED.to_owned())?;
     let sign = [found.before, found.after].map(str::trim);
-    let sign = match sign {
-        ["", sign] | [sign, ""] => sign,
-        _ => return Err(EXPECTED.to_owned()),
-    };
+    let (["", sign] | [sign, ""]) = sign else { return Err(EXPECTED.to_owned()) };
     let currency = match sign {
         "" => None,
         sign => match currency::of_sign(sign) {

@@ -225,7 +225,8 @@ impl Findings {
             self.out.note(&format!("… and {more}; to list all: ad-cli validate {} --output csv", self.file));
         } else if self.is_grouped && self.out.surface() == Surface::CommandLine {
             let file = &self.file;
-            self.out.note(&format!("each cause is shown once; to list every line: ad-cli validate {file} --output csv"));
+            self.out
+                .note(&format!("each cause is shown once; to list every line: ad-cli validate {file} --output csv"));
         }
         self.rows.map_or(Ok(()), Rows::end)
     }

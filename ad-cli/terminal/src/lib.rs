@@ -195,7 +195,8 @@ pub fn meant_command(name: &str, names: &[&str]) -> Option<String> {
         }
         None => nearest::did_you_mean(name, names.iter().copied()).or_else(|| {
             // Of short names, none is near: `rn`.
-            let lacks_one = |known: &&&str| known.len() == name.len() + 1 && known.starts_with(&name[..1]) && contains(known, name);
+            let lacks_one =
+                |known: &&&str| known.len() == name.len() + 1 && known.starts_with(&name[..1]) && contains(known, name);
             let meant = names.iter().filter(|_| name.is_ascii() && name.len() > 1).find(lacks_one);
             meant.map(|meant| format!("Did you mean \"{meant}\"?"))
         }),

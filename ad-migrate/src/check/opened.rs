@@ -64,8 +64,10 @@ fn named(name: &str, catalogue: &Catalogue) -> Result<Mapping, ReadError> {
     };
     Mapping::parse(&text, catalogue).map_err(|error| {
         if !is_like_a_mapping(&text) {
-            return ReadError::new(format!("{name} is not a mapping, which is a TOML file; it looks like a stock file"))
-                .hint("to draft a mapping of a stock file: ad-migrate inspect FILE --out FILE.toml");
+            return ReadError::new(format!(
+                "{name} is not a mapping, which is a TOML file; it looks like a stock file"
+            ))
+            .hint("to draft a mapping of a stock file: ad-migrate inspect FILE --out FILE.toml");
         }
         let (shown, more) = error.0.split_at(error.0.len().min(MOST_PROBLEMS));
         let more = if more.is_empty() { String::new() } else { format!("\n  … and {} more", more.len()) };

@@ -19,15 +19,15 @@ pub(crate) fn run(context: &Context, args: &HelpArgs, mut definition: clap::Comm
     let help = match args.command.as_deref() {
         None => command.render_help().to_string(),
         Some("mapping") => include_str!("../../mappings/README.md").to_owned(),
-        Some(name) => match command.find_subcommand_mut(name) {
-            Some(found) => found.render_help().to_string(),
-            None => {
+        Some(name) => {
+            let Some(found) = command.find_subcommand_mut(name) else {
                 let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
                 let meant = meant_command(name, &names);
                 return Err(Failure::usage(format!("there is no command {name}"))
                     .hint(meant.unwrap_or_else(|| "to list the commands: ad-migrate help".to_owned())));
-            }
-        },
+            };
+            found.render_help().to_string()
+        }
     };
     Ok(context.out.bytes(help.as_bytes())?)
 }

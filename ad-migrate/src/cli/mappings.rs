@@ -37,7 +37,8 @@ struct BuiltinRow {
 fn all() -> impl Iterator<Item = BuiltinRow> {
     // The first sentence of a file is its description.
     let about = |text: &'static str| {
-        let lines = text.lines().take_while(|line| line.starts_with("# ")).map(|line| line.trim_start_matches(['#', ' ']));
+        let lines =
+            text.lines().take_while(|line| line.starts_with("# ")).map(|line| line.trim_start_matches(['#', ' ']));
         let text = lines.collect::<Vec<_>>().join(" ");
         let end = text.find(". ").unwrap_or(text.len());
         text[..end].trim_end_matches('.').to_owned()

@@ -80,7 +80,9 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
     let (has_deleted, removed) = (args.delete && !ads.is_empty(), ads.len());
     let failed = revise::remove(context, &client, ads, unchanged, removal, report.as_ref()).await?;
     if has_deleted && failed < removed as u64 {
-        context.out.note("to list these vehicles again, give them other source ids in the mapping, and set --folder to a new folder");
+        context.out.note(
+            "to list these vehicles again, give them other source ids in the mapping, and set --folder to a new folder",
+        );
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -88,7 +88,9 @@ pub(crate) async fn rehearse(
         errors.end()?;
     }
     if left > 0 {
-        context.out.note(&format!("… and {} of the same causes; to list all: add --output csv", counted(left, "error")));
+        context
+            .out
+            .note(&format!("… and {} of the same causes; to list all: add --output csv", counted(left, "error")));
     }
     let others = tally([(existing, "already exist"), (rejected, "would be rejected")]);
     let comma = if others.is_empty() { "" } else { ", " };

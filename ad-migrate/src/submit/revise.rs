@@ -51,15 +51,13 @@ fn created(folder: &Folder) -> Result<impl Iterator<Item = Result<Identity, Fail
     let unusable = |error: JournalError| Failure::usage(error.to_string());
     let journal = folder.journal();
     let mut ads = journal.is_file().then(|| accepted(&journal)).transpose().map_err(unusable)?.into_iter().flatten();
-    match ads.next() {
-        Some(first) => Ok(iter::once(first).chain(ads).map(move |ad| ad.map_err(unusable))),
-        None => {
-            let path = folder.path().display();
-            let problem = if folder.path().is_dir() { "it records none" } else { "there is no such folder" };
-            Err(Failure::usage(format!("no ads were created from {path}: {problem}"))
-                .hint("check the name of the file, or set the folder of the migration: --folder DIR"))
-        }
-    }
+    let Some(first) = ads.next() else {
+        let path = folder.path().display();
+        let problem = if folder.path().is_dir() { "it records none" } else { "there is no such folder" };
+        return Err(Failure::usage(format!("no ads were created from {path}: {problem}"))
+            .hint("check the name of the file, or set the folder of the migration: --folder DIR"));
+    };
+    Ok(iter::once(first).chain(ads).map(move |ad| ad.map_err(unusable)))
 }
 
 /// Updates ads to their payloads, and shows what changes. Returns how many failed.

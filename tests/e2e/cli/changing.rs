@@ -153,7 +153,7 @@ async fn several_ads_are_hidden_and_shown_again() {
     cli.run("show car-1 car-2 --wait").await.done();
     assert_eq!(server.client.ad("car-2").await["visible"], true);
     let missing = cli.run("hide missing").await;
-    assert!(missing.code == 1 && missing.stderr.contains("the source_id missing"), "{missing:?}");
+    assert!(missing.code == 1 && missing.stderr.contains("the source id or plate missing"), "{missing:?}");
 }
 
 #[tokio::test]

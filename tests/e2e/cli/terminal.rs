@@ -95,7 +95,7 @@ async fn a_new_ad_comes_from_answers() {
         ("Did you mean \"volvo\"?\r\n  brand [volvo]: ", "\n"),
         ("model (such as xc60): ", "XC 60\n"),
         ("understood as xc60\r\n* model_year (such as 2021): ", "20211\n"),
-        ("  At most 2100.\r\n* model_year (such as 2021): ", "2021\n"),
+        ("equal to 2100.\r\n* model_year (such as 2021): ", "2021\n"),
         ("registration_number (such as CAR21A): ", "?\n"),
         ("Licence plate", "\n"),
         ("mileage: ", "12 500 km\n"),
@@ -150,6 +150,7 @@ async fn a_table_fits_the_terminal() {
 SOURCE ID  STATUS  PLATE   TITLE                       PRICE        PHOTOS  TYPE
 car-1      live    ABC123  Volvo XC60 T6 AWD           349,900 SEK  none    car
                            Inscription 2019
+1 ad
 ";
     assert_eq!(seen.done(), expected);
     let log = at_terminal(&cli, "log car-1", "").await;
@@ -220,7 +221,7 @@ async fn colours_mean_something_at_a_terminal() {
     assert!(log.done().contains("\u{1b}[32mdone"), "green: {log:?}");
     let error = at_terminal(&cli, "get nothing", "").await;
     assert_eq!(error.code, 1);
-    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m no ad in the token's scope"), "red: {error:?}");
+    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m you have no ad"), "red: {error:?}");
     let plain = at_terminal(&cli.with("NO_COLOR", "1"), "log car-1", "").await;
     assert!(!plain.done().contains('\u{1b}'), "{plain:?}");
 }

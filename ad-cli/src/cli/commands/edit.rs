@@ -74,7 +74,9 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
         let patch = serde_json::to_string_pretty(&patch).map_err(io::Error::other)?;
         return Ok(context.out.text(&format!("{patch}\n"))?);
     }
-    far_price(&ad.price, &patch).into_iter().for_each(|doubt| context.out.warning(&doubt));
+    if let Some(doubt) = far_price(&ad.price, &patch) {
+        context.out.warning(&doubt);
+    }
     confirm(context, "Send these changes?", args.change.yes).await?;
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());
     let answer = ads.update(ad, &patch).await.map_err(|error| match error.kind() {
@@ -169,7 +171,8 @@ fn open(path: &Path) -> Result<(), Failure> {
     let program = words.next().unwrap_or(default);
     let status = Command::new(program).args(words).arg(path).status();
     let status = status.map_err(|error| {
-        let known = ["nano", "vi", "code", "notepad"].into_iter().find(|known| *known != program && is_installed(known));
+        let known =
+            ["nano", "vi", "code", "notepad"].into_iter().find(|known| *known != program && is_installed(known));
         let example = known.map_or_else(String::new, |known| format!(", such as EDITOR={known}"));
         Failure::usage(format!("cannot start the editor {program:?}: {error}"))
             .hint(format!("set EDITOR to an editor of this computer{example}"))

@@ -93,7 +93,7 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
     let now = |value: &Value| if is_past { Cell::default() } else { readable_or_nothing(value) };
     let of_state = || if is_past { Cell::default() } else { ad_table::ad_state(&shown["state"]) };
     let mut fields = vec![
-        ("status", status.map(status_of).unwrap_or_else(of_state)),
+        ("status", status.map_or_else(of_state, status_of)),
         ("source id", field("source_id")),
         ("plate", readable_or_nothing(plate)),
         ("price", ad_table::prices(&shown["price"])),

@@ -124,8 +124,11 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
     context.out.check_fields(ALL_COLUMNS, &[])?;
     let input = Input::open(context, &args.file, &args.mapping, true).await?;
     if input.rows().is_some() && args.rejects.is_some() {
-        return Err(Failure::usage(format!("--rejects needs a file of payloads (JSON); {} is a table", args.file.display()))
-            .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
+        return Err(Failure::usage(format!(
+            "--rejects needs a file of payloads (JSON); {} is a table",
+            args.file.display()
+        ))
+        .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
     }
     let report = OutFile::wanted(args.report.as_deref(), FileKind::Outcomes, args.force)?;
     let rejects = OutFile::wanted(args.rejects.as_deref(), FileKind::Payloads, args.force)?;

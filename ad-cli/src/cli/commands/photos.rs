@@ -96,8 +96,15 @@ pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Fail
     let images = ImageChecker::new(http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
-    let mut report =
-        Report { images, rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0, unread: 0 };
+    let mut report = Report {
+        images,
+        rows: context.out.rows(COLUMNS),
+        progress: &progress,
+        fetched: 0,
+        failed: 0,
+        without: 0,
+        unread: 0,
+    };
     match &what[..] {
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);

@@ -35,9 +35,12 @@ pub(crate) struct PriceArgs {
 
 /// An amount; its place on the command line is easily mistaken for that of the ad.
 fn amount(text: &str) -> Result<WrittenAmount, String> {
-    amount::amount(text).map_err(|error| match text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-        true => format!("{error}; first the plate or source id, then the price: ad-cli price ABC123 329900"),
-        false => error,
+    amount::amount(text).map_err(|error| {
+        if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            format!("{error}; first the plate or source id, then the price: ad-cli price ABC123 329900")
+        } else {
+            error
+        }
     })
 }
 

@@ -8,7 +8,7 @@ use crate::{
     Ad, Client, Target,
     bulk::{
         self,
-        desired::{Change, differences, difference},
+        desired::{Change, difference, differences},
     },
     cli::{
         acts::{self, Done, TargetArgs, WaitOptions},
@@ -54,9 +54,10 @@ pub(crate) async fn run(context: &Context, args: &RestoreArgs) -> Result<(), Fai
     for change in &changes {
         context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(change)));
     }
-    let patch = Map::from_iter(changes.iter().map(|change| (change.field.clone(), change.new.clone())));
-    let doubt = far_price(&ad.price, &patch);
-    doubt.into_iter().for_each(|doubt| context.out.warning(&doubt));
+    let patch: Map<_, _> = changes.iter().map(|change| (change.field.clone(), change.new.clone())).collect();
+    if let Some(doubt) = far_price(&ad.price, &patch) {
+        context.out.warning(&doubt);
+    }
     if changes.is_empty() {
         context.out.note(&format!("{} says already what it said in revision {}", ad.source_id, args.revision));
     }

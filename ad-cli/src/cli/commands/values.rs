@@ -96,10 +96,11 @@ fn brands() -> impl Iterator<Item = Entry> {
 /// The id of a brand as people write it, such as `Volvo` or `Mercedes`; a text that is no brand stays as it is.
 pub(in crate::cli) fn brand_id(text: &str) -> String {
     let folded = fold::folded(text);
-    let known = brands().find(|entry| entry.id == text || fold::folded(&entry.id) == folded || fold::folded(&entry.name) == folded);
+    let known = brands()
+        .find(|entry| entry.id == text || fold::folded(&entry.id) == folded || fold::folded(&entry.name) == folded);
     let called = || {
         let names = values::builtin_map("brand", "all", Language::Any);
-        names.find(text, &mut String::new())?.first().map(|id| id.to_string())
+        names.find(text, &mut String::new())?.first().map(ToString::to_string)
     };
     known.map(|entry| entry.id).or_else(called).unwrap_or_else(|| text.to_owned())
 }

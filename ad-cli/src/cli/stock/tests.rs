@@ -193,7 +193,10 @@ fn more_removals_than_allowed_need_a_higher_limit() {
     for (allowed, most) in [(None, 20), (Some(24), 24), (Some(0), 0)] {
         let Failure::Explained { exit, message, hints } = check_guard(&plan, allowed).unwrap_err() else { panic!() };
         assert_eq!(exit, Exit::Rejected);
-        assert_eq!(message, format!("25 ads would be hidden or deleted, and at most {most} may be; nothing was changed"));
+        assert_eq!(
+            message,
+            format!("25 ads would be hidden or deleted, and at most {most} may be; nothing was changed")
+        );
         let command =
             "to allow the removals: ad-cli stock apply 00000000-0000-0000-0000-000000000007 --allow-removals 25";
         assert_eq!(hints[1].on(Surface::CommandLine), command);

@@ -129,7 +129,7 @@ impl Lines {
         self.line = line;
         match self.checker.rejected_row(piece, self.index) {
             // Writing to memory cannot fail.
-            Some(row) => drop(write!(self.part, "{}", self.refused(piece, row.source_id))),
+            Some(row) => drop(write!(self.part, "{}", self.refused(piece, row.source_id.as_deref()))),
             None => self.part.extend(piece.text.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte })),
         }
         self.index += 1;
@@ -139,7 +139,7 @@ impl Lines {
 impl Lines {
     /// An invalid row as a payload that the service refuses for the same reasons: with the values that could not be converted as they are. One
     /// that it might take, such as a duplicate, has its name only, so that its ad does not count as missing.
-    fn refused(&self, piece: Piece<'_>, source_id: Option<String>) -> Value {
+    fn refused(&self, piece: Piece<'_>, source_id: Option<&str>) -> Value {
         let row: Option<RejectedRow> = serde_json::from_slice(piece.text).ok();
         let with_values = row.and_then(|RejectedRow { payload, rejected_row, .. }| {
             let mut payload = payload?;

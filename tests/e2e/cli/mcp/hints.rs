@@ -10,7 +10,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "error: you have no ad with the source id or plate nope\n  help: to search your ads: tool `list` with q \"nope\"",
     ),
     // Errors of arguments have the names of the schema.
-    ("request", r#"{"id": "x"}"#, "error: id: \"x\": expected the id of a request"),
+    (
+        "request",
+        r#"{"id": "x"}"#,
+        "error: id: \"x\": expected the id of a request, as `ad-cli log SOURCE_ID --verbose` shows it",
+    ),
     (
         "update",
         r#"{"source_id": "car-1", "set": ["visible=true"], "if_match": "\"3"}"#,
