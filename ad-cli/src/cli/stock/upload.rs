@@ -222,9 +222,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_rejected_row_is_refused_for_its_own_reasons() {
-        let row = r#"{"source_id":"car-1","rejected_row":[{"field":"category_fields.brand","value":"Wolvo"}],"payload":{"source_id":"car-1","category_id":1020}}"#;
-        let expected = r#"{"source_id":"car-1","category_id":1020,"category_fields":{"brand":"Wolvo"}}"#;
-        assert_eq!(sent(row, checker().of_rows()).await.unwrap(), expected);
+        let finding = Finding {
+            field: Some("category_fields.brand".to_owned()),
+            value: Some("Wolvo".into()),
+            ..Finding::default()
+        };
+        let payload = json!({"source_id": "car-1", "category_id": 1020}).as_object().cloned();
+        let row = RejectedRow { source_id: Some("car-1".to_owned()), rejected_row: vec![finding], payload };
+        let row: &'static str = serde_json::to_string(&row).unwrap().leak();
+        let sent: Value = serde_json::from_str(&sent(row, checker().of_rows()).await.unwrap()).unwrap();
+        let fields = json!({"brand": "Wolvo"});
+        assert_eq!(sent, json!({"source_id": "car-1", "category_id": 1020, "category_fields": fields}));
     }
 
     #[tokio::test]
