@@ -21,6 +21,9 @@ pub(crate) struct MappingsArgs {
     schema: bool,
 }
 
+/// Bytes of a description that needs another sentence.
+const SHORT: usize = 20;
+
 const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("KIND", "kind"), Column::new("ABOUT", "about").wrapped()];
 
@@ -35,12 +38,13 @@ struct BuiltinRow {
 
 /// All that can be printed.
 fn all() -> impl Iterator<Item = BuiltinRow> {
-    // The first sentence of a file is its description.
+    // The first sentences of a file are its description.
     let about = |text: &'static str| {
         let lines =
             text.lines().take_while(|line| line.starts_with("# ")).map(|line| line.trim_start_matches(['#', ' ']));
         let text = lines.collect::<Vec<_>>().join(" ");
-        let end = text.find(". ").unwrap_or(text.len());
+        let ends = text.match_indices(". ").map(|(end, _)| end);
+        let end = ends.into_iter().find(|end| *end > SHORT).unwrap_or(text.len());
         text[..end].trim_end_matches('.').to_owned()
     };
     let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
