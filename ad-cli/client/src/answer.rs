@@ -151,9 +151,14 @@ fn in_contract(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
 /// The message about an answer that is not from the service.
 fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&serde_json::Error>) -> ErrorKind {
     if let (300..400, Some(location)) = (status, text(headers, LOCATION.as_str())) {
-        return ErrorKind::Unexpected(format!(
-            "the address redirects to {location} (status {status}); use that address if it is the service"
-        ));
+        let path = location.split_once("://").map_or(location, |(_, rest)| rest);
+        let path = path.split(['?', '#']).next().unwrap_or(path);
+        let what = if path.split('/').any(|name| name == "console") {
+            "the address is that of the console; leave out /console".to_owned()
+        } else {
+            format!("the address redirects to {location} (status {status}); use that address if it is the service")
+        };
+        return ErrorKind::Unexpected(what);
     }
     if status == 429 {
         let retry_after = retry_after(headers);

@@ -18,7 +18,7 @@ use crate::{
     },
     terminal::{
         Column, ConfirmArgs, Context, Counter, Exit, Failure, Output, Rows, Styled, ad_table, can_ask, confirm,
-        counted, duration, until_interrupted,
+        counted, duration, grouped, until_interrupted,
     },
 };
 
@@ -334,22 +334,38 @@ pub(crate) async fn each(
     if asks || dry_run || what.charged.is_some() {
         let read = read_all(context, &client, &ads).await?;
         let found: Vec<_> = read.iter().flatten().collect();
+        if found.is_empty() {
+            return Err(Failure::Shown(Exit::Failed));
+        }
         if what.charged.is_some_and(|promoted| promoted.kind == PromotionKind::Bump) {
             warn_of_repetition(context, &found);
         }
         if asks || dry_run {
             // The fields are selected for the answer, not for the question.
-            show_ads(if dry_run { context.out } else { context.out.with_all_fields() }, &found)?;
+            show_ads(
+                if dry_run { context.out } else { context.out.with_all_fields() },
+                &found,
+                what.charged.is_some(),
+            )?;
         }
+        let (mut consequence, mut possible) = (what.consequence, found.len());
         if let Some(promoted) = what.charged.filter(|_| asks || dry_run) {
-            costs::note(context, &client, &found, promoted).await;
+            let live: Vec<_> = found.iter().copied().filter(|ad| may_be_promoted(context, ad)).collect();
+            possible = live.len();
+            if !costs::note(context, &client, &live, promoted).await {
+                consequence = consequence.map(|_| "The service charges nothing for it; the marketplace may.");
+            }
         }
         if dry_run {
+            if what.charged.is_some() {
+                let these = counted(read.len() as u64, "ad");
+                context.out.note(&format!("{} of {these} can be promoted", grouped(possible as u64)));
+            }
             context.out.note(&format!("nothing was changed ({})", context.out.argument("dry_run")));
-            return if found.len() == read.len() { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
+            return if possible == read.len() { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
         }
-        if let Some(consequence) = what.consequence.filter(|_| asks) {
-            let these = counted(ads.len() as u64, "ad");
+        if let Some(consequence) = consequence.filter(|_| asks) {
+            let these = counted(found.len() as u64, "ad");
             confirm(context, &format!("{} {these}? {consequence}", what.verb), false).await?;
         }
         for (ad, read) in ads.iter_mut().zip(read) {
@@ -382,11 +398,22 @@ async fn read_all(context: &Context, client: &Client, ads: &[Identity]) -> Resul
     Ok(read)
 }
 
-fn show_ads(out: Output, ads: &[&Ad]) -> Result<(), Failure> {
-    if ads.is_empty() {
-        return Ok(());
-    }
-    let is_shown = |column: &&Column| !["status", "dealer_code"].iter().any(|path| column.is_of(path));
+/// Whether an ad may be promoted: hidden ads and those that no marketplace lists are refused, which is a warning.
+fn may_be_promoted(context: &Context, ad: &Ad) -> bool {
+    let why = match ad {
+        Ad { state: AdState::Deleted, .. } => "is deleted",
+        Ad { visible: false, .. } => "is hidden",
+        Ad { marketplace_ad_id: None, offer_id: None, .. } => "is not live",
+        _ => return true,
+    };
+    context.out.warning(&format!("{} {why}, so that it cannot be promoted", ad.source_id));
+    false
+}
+
+/// Shows the ads of a question; beside one about money, the prices of the vehicles would mislead.
+fn show_ads(out: Output, ads: &[&Ad], is_charged: bool) -> Result<(), Failure> {
+    let left_out: &[_] = if is_charged { &["status", "dealer_code", "price"] } else { &["status", "dealer_code"] };
+    let is_shown = |column: &&Column| !left_out.iter().any(|path| column.is_of(path));
     let columns: Vec<_> = ad_table::SHOWN.iter().filter(is_shown).copied().collect();
     Ok(out.table(columns, ads)?)
 }

@@ -9,16 +9,17 @@ use ad_core::{
     },
     stock::same,
 };
-use serde_json::{Map, Value};
+use ad_files::text;
+use serde_json::{Map, Value, json};
 
 use crate::{
-    Ad, Ads, Answer, Client, Error, ErrorKind, Target,
+    Ad, Ads, Answer, Client, Error, ErrorKind, Price, Target,
     bulk::{
         self, Invocation,
         desired::{self, difference},
     },
     cli::acts::{self, Done, TargetArgs, WaitOptions},
-    terminal::{Context, Exit, Failure},
+    terminal::{Context, Exit, Failure, confirm_on_terminal},
 };
 
 /// Arguments of all commands that change one ad.
@@ -29,6 +30,9 @@ pub(crate) struct ChangeArgs {
     /// Show the request without sending it
     #[arg(long, conflicts_with = "wait")]
     pub(crate) dry_run: bool,
+    /// Do not ask for confirmation
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) wait: WaitOptions,
 }
@@ -39,6 +43,8 @@ pub(crate) struct Sending<'a> {
     pub(crate) source_ids: &'a [String],
     pub(crate) dealer_code: Option<&'a str>,
     pub(crate) dry_run: bool,
+    /// Whether to send a price far from the earlier one without a question.
+    pub(crate) yes: bool,
     pub(crate) wait: &'a WaitOptions,
     /// Only for this revision of the ad.
     pub(crate) if_match: Option<&'a str>,
@@ -51,6 +57,7 @@ impl<'a> Sending<'a> {
             source_ids: std::slice::from_ref(&args.target.source_id),
             dealer_code: args.target.dealer.dealer_code.as_deref(),
             dry_run: args.dry_run,
+            yes: args.yes,
             wait: &args.wait,
             if_match: None,
             v3: false,
@@ -127,8 +134,8 @@ async fn tried(
     sending: Sending<'_>,
     decide: impl Fn(&Ad, Option<&'static Category>) -> Result<Map<String, Value>, Failure>,
 ) -> Result<Tried, Failure> {
-    let Sending { dry_run, wait, if_match, v3, .. } = sending;
-    let mut tries = bulk::TRIES;
+    let Sending { dry_run, yes, wait, if_match, v3, .. } = sending;
+    let (mut tries, mut is_confirmed) = (bulk::TRIES, yes);
     let (ad, answer, changes_nothing) = loop {
         let read = match acts::read(client, target).await {
             Ok(read) => read,
@@ -137,11 +144,19 @@ async fn tried(
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
         let changes_nothing = show(context, ad, category, &patch);
+        let doubt = far_price(&ad.price, &patch).filter(|_| !is_confirmed);
+        if let Some(doubt) = &doubt {
+            context.out.warning(&format!("{}: {doubt}", ad.source_id));
+        }
         if dry_run {
             if changes_nothing {
                 note_no_change(context, ad);
             }
             return Ok(Tried::Planned(read.body.source_id, patch));
+        }
+        if doubt.is_some() {
+            confirm_on_terminal(context, "Change the price?").await?;
+            is_confirmed = true;
         }
         // The patch contains parts of the ad that was read, so it is bound to that revision.
         let etag = if_match.or(read.etag.as_deref());
@@ -185,7 +200,27 @@ fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<Str
 }
 
 fn note_no_change(context: &Context, ad: &Ad) {
-    context.out.note(&format!("{}: every field has this value already", ad.source_id));
+    context.out.note(&format!("{}: nothing changes, it is so already", ad.source_id));
+}
+
+/// The doubt about a new price that is less than half or more than double the earlier one: probably a digit too few or too many.
+pub(super) fn far_price(now: &[Price], patch: &Map<String, Value>) -> Option<String> {
+    patch.get("price")?.as_array()?.iter().find_map(|new| {
+        let kind = new["type"].as_str()?;
+        let of = |kind: &str| now.iter().find(|old| old.kind == kind);
+        let old = of(kind).or_else(|| of("list").filter(|_| kind == "reduced"))?;
+        if new["currency"].as_str().is_some_and(|currency| currency != old.currency) {
+            return None;
+        }
+        let (was, is) = (old.amount.as_f64()?, new["amount"].as_f64()?);
+        let how = match is / was {
+            change if change < 0.5 => format!("{:.0} % below", (1.0 - change) * 100.0),
+            change if change > 2.0 => format!("{change:.0} times"),
+            _ => return None,
+        };
+        let (new, old, currency) = (text::amount(&new["amount"]), text::amount(&json!(old.amount)), &old.currency);
+        Some(format!("{new} {currency} is {how} the price of now, {old}"))
+    })
 }
 
 /// The path for updates of this ad: the one of its vehicle type, or V3 while it must migrate first.

@@ -33,7 +33,7 @@ impl Promoted {
     fn said(self, account: &Account, ads: &[&Ad]) -> String {
         let Account { currency, month, budget, .. } = account;
         let Some(price) = account.prices.of(self.kind) else {
-            return "the service has no price for it, and charges nothing itself".to_owned();
+            return "no price is set for this: the service charges nothing".to_owned();
         };
         let marketplaces = |ad: &Ad| categories::by_id(ad.category_id).map_or(1, |category| category.markets().len());
         let charges = ads.iter().map(|ad| self.charged_by(marketplaces(ad))).sum();
@@ -43,15 +43,18 @@ impl Promoted {
     }
 }
 
-/// Says what promoting ads costs each of their dealers.
-pub(in crate::cli) async fn note(context: &Context, client: &Client, ads: &[&Ad], promoted: Promoted) {
-    let Ok(accounts) = client.accounts().await else { return };
+/// Says what promoting ads costs each of their dealers. Returns whether the service may charge for it.
+pub(in crate::cli) async fn note(context: &Context, client: &Client, ads: &[&Ad], promoted: Promoted) -> bool {
+    let Ok(accounts) = client.accounts().await else { return true };
     let several = accounts.body.len() > 1;
+    let mut is_charged = false;
     for account in &accounts.body {
         let own: Vec<_> = ads.iter().filter(|ad| ad.dealer_code == account.dealer_code).copied().collect();
         if !own.is_empty() {
             let dealer = if several { format!("{}: ", account.dealer_code) } else { String::new() };
             context.out.note(&format!("{dealer}{}", promoted.said(account, &own)));
+            is_charged |= account.prices.of(promoted.kind).is_some();
         }
     }
+    is_charged
 }

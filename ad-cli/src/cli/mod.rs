@@ -1,6 +1,7 @@
 //! The binary `ad-cli`: what it takes, and how it ends. What a command does is in its file in `commands`.
 
 mod acts;
+mod amount;
 mod change;
 mod claims;
 mod commands;

@@ -3,6 +3,7 @@
 use ad_parameters::{Parameter, Takes};
 use std::marker::PhantomData;
 
+use super::commands::values::brand_id;
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 
 pub(crate) trait Table {
@@ -31,6 +32,11 @@ impl<T> GivenParameters<T> {
 /// The option of a query parameter: `--source-id-in` for `source_id__in`.
 pub(crate) fn option(name: &str) -> String {
     name.replace("__", "-").replace('_', "-")
+}
+
+/// A value as it is sent: of a brand, the id.
+pub(crate) fn as_sent(name: &str, value: &str) -> String {
+    if name == "brand" { brand_id(value) } else { value.to_owned() }
 }
 
 fn argument(parameter: &'static Parameter) -> Arg {
@@ -73,7 +79,7 @@ impl<T: Table> clap::Args for GivenParameters<T> {
 impl<T: Table> clap::FromArgMatches for GivenParameters<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |parameter: &Parameter| {
-            Some((parameter.name.to_owned(), matches.get_one::<String>(parameter.name)?.clone()))
+            Some((parameter.name.to_owned(), as_sent(parameter.name, matches.get_one::<String>(parameter.name)?)))
         };
         Ok(Self { values: T::parameters().filter_map(value).collect(), of: PhantomData })
     }

@@ -8,14 +8,18 @@ use std::{
     path::Path,
 };
 
-use ad_core::model::Timestamp;
-use ad_files::{Place, Severity, text::counted};
+use ad_core::{
+    categories,
+    model::{ApiVersion, Timestamp},
+    rulebook::Rulebook,
+};
+use ad_files::{Place, Severity, json::at, text::counted};
 use ad_migrate::{
     check::{CheckError, OpenedFile, Payloads, Sink, Totals, Verdict, run},
     finding::Finding,
     readers::{ReadError, Settings},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use crate::{
@@ -60,8 +64,10 @@ impl Rows {
         }
         context.out.note(&format!("{name}: rows are read with the mapping {mapping}"));
         if lines.warnings > 0 {
-            let rows = counted(lines.warnings, "warning");
-            context.out.note(&format!("{rows}; to show them: ad-migrate check {name} --mapping {mapping}"));
+            let (rows, them) = (counted(lines.warnings, "warning"), if lines.warnings == 1 { "it" } else { "them" });
+            let http = if http_images { " --http-images" } else { "" };
+            let check = format!("ad-migrate check {name} --mapping {mapping}{http} --output csv");
+            context.out.note(&format!("{rows} of the mapping; to show {them}: {check}"));
         }
         if lines.is_shared {
             return Err(Failure::usage(format!("{name} has several rows on a line"))
@@ -95,7 +101,7 @@ impl Lines {
     fn convert(&mut self, file: &Path, mapping: &str, http_images: bool, now: Timestamp) -> Result<Totals, Failure> {
         let OpenedFile { rulebook, mapping, reader } =
             OpenedFile::open(file, mapping, http_images, Settings::clone).map_err(not_read)?;
-        let totals = run(reader, &mapping, &rulebook, Payloads::All, now, self);
+        let totals = run(reader, &mapping, &rulebook, Payloads::AllAndInvalid, now, self);
         totals.map_err(|error| match error {
             CheckError::Sink(error) => no_room()(error).into(),
             CheckError::Temporary(_) => {
@@ -118,14 +124,37 @@ impl Sink for Lines {
             self.line += 1;
         }
         self.line = verdict.line;
-        if let Some(payload) = verdict.payload.as_ref().filter(|_| verdict.is_valid()) {
+        if verdict.is_valid() && verdict.payload.as_ref().is_some_and(is_example) {
+            let message = "This is still the example row of the template: replace it, or delete the row.";
+            let place = Place { line: verdict.line, column: 0 };
+            let rejected_row = vec![check::Finding::whole(place, vec![message.to_owned()])];
+            let source_id = verdict.source_id;
+            serde_json::to_writer(&mut self.out, &RejectedRow { source_id, rejected_row, payload: None })?;
+        } else if let Some(payload) = verdict.payload.as_ref().filter(|_| verdict.is_valid()) {
             serde_json::to_writer(&mut self.out, payload)?;
         } else {
             let rejected_row = verdict.errors().map(|finding| about_row(finding, verdict.line)).collect();
-            serde_json::to_writer(&mut self.out, &RejectedRow { source_id: verdict.source_id, rejected_row })?;
+            let Verdict { source_id, payload, .. } = verdict;
+            serde_json::to_writer(&mut self.out, &RejectedRow { source_id, rejected_row, payload })?;
         }
         self.out.write_all(b"\n")
     }
+}
+
+/// Whether a payload is the example of a sheet of `ad-cli template`: it would use up its source id and plate.
+fn is_example(payload: &Map<String, Value>) -> bool {
+    let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
+    let Some((category, name)) = category.and_then(|category| Some((category, category.vehicle_type?))) else {
+        return false;
+    };
+    // Only a suspect is compared with the example, which takes time to make.
+    if payload.get("source_id").and_then(Value::as_str).and_then(|id| id.strip_prefix(name)) != Some("-1001") {
+        return false;
+    }
+    let example = category.example(ApiVersion::V4, &Rulebook::default());
+    ["category_fields.registration_number", "category_fields.vin", "title"]
+        .iter()
+        .all(|path| at(payload, path) == at(&example, path))
 }
 
 /// A finding about a row as one about a payload, with the names of the columns.

@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal};
 
+use ad_bulk::Surface;
+
 use super::{Context, Exit, Failure, output::ask};
 
 /// Whether to ask, and whether to act at all.
@@ -15,9 +17,26 @@ pub struct ConfirmArgs {
     pub dry_run: bool,
 }
 
+/// What limits removals: what was allowed, or the default.
+pub fn removals_limit(allowed: Option<u64>) -> String {
+    match allowed {
+        Some(most) => format!("--allow-removals {most}"),
+        None => "10 % of a dealer's ads or 20, whichever is less".to_owned(),
+    }
+}
+
 /// Whether stdin is a terminal, so that a question can be answered.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal()
+}
+
+/// Asks on a terminal whether to go on; elsewhere goes on. For what can be undone.
+///
+/// # Errors
+/// When the answer is not yes.
+pub async fn confirm_on_terminal(context: &Context, question: &str) -> Result<(), Failure> {
+    let asks = can_ask() && context.out.surface() == Surface::CommandLine;
+    confirm(context, question, !asks).await
 }
 
 /// Asks on a terminal whether to go on, unless `yes` says so.

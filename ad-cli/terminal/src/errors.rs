@@ -42,31 +42,7 @@ impl From<Error> for Failure {
                 .hint(("ask customer support for a new token; then run", Invocation::of_user("login"))),
             ErrorKind::Forbidden(_) => Self::unauthorised(error.to_string())
                 .hint(("to show the token's permissions", Invocation::new("whoami"))),
-            ErrorKind::NotFound(detail) => {
-                let hint = if error.request().contains(" /v4/webhooks/") {
-                    ("to list the webhooks", Invocation::of_user("webhooks list"))
-                } else if error.request().contains(" /v4/promotions/") {
-                    ("to list the schedules", list_of_promotions())
-                } else if is_of_plans(&error) {
-                    ("to list the stock plans", list_of_plans())
-                } else if error.request().contains("/revisions/") {
-                    ("to list the revisions", of_ad("history"))
-                } else if names_nothing(&error.request()) {
-                    (
-                        "check the server URL, from --url, AD_URL or the profile; to show it",
-                        Invocation::of_user("config"),
-                    )
-                } else {
-                    ("to search the ads visible to the token", Invocation::new("list").with_some("q", "WORDS"))
-                };
-                // The service says how to create the ad by its own operation.
-                let detail = match ad_of(&error.request()) {
-                    Some(source_id) => format!("no ad in the token's scope has the source_id {source_id}"),
-                    None => detail.clone(),
-                };
-                let meant = error.suggestion().map(|meant| format!("did you mean {meant}?"));
-                meant.into_iter().fold(Self::failed(detail), Self::hint).hint(hint)
-            }
+            ErrorKind::NotFound(detail) => not_found(&error, detail),
             ErrorKind::Body(reason) => {
                 Self::rejected(reason).hint("nothing was changed, because the file cannot be read to its end")
             }
@@ -76,10 +52,12 @@ impl From<Error> for Failure {
                 Self::unreachable(error.to_string()).hint(Hint::Setting(lower, "rate", "5".to_owned()))
             }
             ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
-                let failure = Self::unreachable(error.to_string()).hint((
-                    "check the server URL, from --url, AD_URL or the profile; to show it",
-                    Invocation::of_user("config"),
-                ));
+                let failure = Self::unreachable(error.to_string())
+                    .hint((
+                        "check the server URL, from --url, AD_URL or the profile; to show it",
+                        Invocation::of_user("config"),
+                    ))
+                    .hint("if it worked before, the service may be down: try again later");
                 let proxy = proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_)));
                 let proxy = proxy.map(|name| format!("{name} is set: the request may have gone to that proxy"));
                 proxy.into_iter().fold(failure, Self::hint)
@@ -126,9 +104,9 @@ impl From<NotPayloads> for Failure {
             }
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
-            NotPayloads::Else { name, .. } => failure
-                .hint(EXPECTED)
-                .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
+            NotPayloads::Else { name, .. } => failure.hint(EXPECTED).hint(format!(
+                "a table, such as CSV, a spreadsheet or XML, is imported: ad-cli import {name} --dry-run"
+            )),
             _ => failure.hint(EXPECTED),
         }
     }
@@ -176,6 +154,35 @@ impl From<ad_bulk::BulkError> for Failure {
             error => Self::failed(error.to_string()),
         }
     }
+}
+
+/// What is missing, and where to look for it.
+fn not_found(error: &Error, detail: &str) -> Failure {
+    let hint = if error.request().contains(" /v4/webhooks/") {
+        ("to list the webhooks", Invocation::of_user("webhooks list"))
+    } else if error.request().contains(" /v4/promotions/") {
+        ("to list the schedules", list_of_promotions())
+    } else if is_of_plans(error) {
+        ("to list the stock plans", list_of_plans())
+    } else if error.request().contains("/revisions/") {
+        ("to list the revisions", of_ad("history"))
+    } else if names_nothing(&error.request()) {
+        ("check the server URL, from --url, AD_URL or the profile; to show it", Invocation::of_user("config"))
+    } else {
+        let list = Invocation::new("list");
+        let search = match ad_of(&error.request()).filter(|text| !text.contains('%')) {
+            Some(text) => list.with("q", text),
+            None => list.with_some("q", "WORDS"),
+        };
+        ("to search your ads", search)
+    };
+    // The service says how to create the ad by its own operation.
+    let detail = match ad_of(&error.request()) {
+        Some(text) => format!("you have no ad with the source id or plate {text}"),
+        None => detail.to_owned(),
+    };
+    let meant = error.suggestion().map(|meant| format!("did you mean {meant}?"));
+    meant.into_iter().fold(Failure::failed(detail), Failure::hint).hint(hint)
 }
 
 /// The source id in a request about an ad, as it is in the path; not one about an earlier content of it.
@@ -261,6 +268,9 @@ type NextStep = (Code, &'static str, fn() -> Invocation);
 
 const NEXT_STEPS: &[NextStep] = &[
     (Code::AdHidden, "to publish it first", || of_ad("show")),
+    (Code::AdDeleted, "a deleted ad does not come back; to create one with another source id", || {
+        Invocation::of_user("create FILE")
+    }),
     (Code::AdNotPublished, "to see why it is not live", || {
         Invocation::new("status").with_some("source_ids", "SOURCE_ID")
     }),

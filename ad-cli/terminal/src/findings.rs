@@ -222,9 +222,11 @@ impl Findings {
         self.text.flush()?;
         if self.more > 0 {
             let more = counted(self.more, "more finding");
-            self.out.note(&format!("… and {more}; ad-cli validate --output csv lists all"));
+            self.out.note(&format!("… and {more}; to list all: ad-cli validate {} --output csv", self.file));
         } else if self.is_grouped && self.out.surface() == Surface::CommandLine {
-            self.out.note("each cause is shown once; to list every line: ad-cli validate --output csv");
+            let file = &self.file;
+            self.out
+                .note(&format!("each cause is shown once; to list every line: ad-cli validate {file} --output csv"));
         }
         self.rows.map_or(Ok(()), Rows::end)
     }

@@ -31,7 +31,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-pub use confirm::{ConfirmArgs, can_ask, confirm};
+pub use confirm::{ConfirmArgs, can_ask, confirm, confirm_on_terminal, removals_limit};
 pub use context::token_of_environment;
 pub use context::{Connection, Context, Global, Rate, STDIN};
 pub use failure::{Exit, Failure};
@@ -130,6 +130,13 @@ fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definiti
             out.error(&problem, &[hint]);
             return u8::try_from(error.exit_code()).unwrap_or(1);
         }
+        ErrorKind::UnknownArgument if streams == Streams::Process => {
+            let typed: Vec<_> = std::env::args().collect();
+            let (problem, hints) = no_argument(error, &command_of(&typed, definition));
+            let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
+            out.error(&problem, &hints);
+            return u8::try_from(error.exit_code()).unwrap_or(1);
+        }
         _ => error.render().to_string(),
     };
     let out = Output::new(Format::Table, ColorWhen::Auto, Verbosity::Usual, streams);
@@ -148,16 +155,86 @@ fn show_misuse(error: &clap::Error, streams: Streams, words: &[String], definiti
     exit_code
 }
 
+/// What people type for a command that has another name in one of the programs; for none, there is no such command.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("undo", &["restore"]),
+    ("revert", &["restore", "undo"]),
+    ("rollback", &["restore", "undo"]),
+    ("resume", &["run"]),
+    ("rehearse", &["run"]),
+    ("publish", &["show"]),
+    ("unpublish", &["hide"]),
+    ("pause", &["hide"]),
+    ("unhide", &["show"]),
+    ("unsold", &[]),
+    ("add", &["create"]),
+    ("insert", &["create"]),
+    ("upload", &["import"]),
+    ("remove", &["delete"]),
+    ("rm", &["delete"]),
+    ("ls", &["list"]),
+    ("view", &["get"]),
+    ("print", &["get"]),
+    ("set", &["update"]),
+    ("change", &["update"]),
+    ("watch", &["events"]),
+    ("follow", &["events"]),
+    ("tail", &["events"]),
+    ("why", &["status"]),
+    ("costs", &["account"]),
+    ("validate", &["check"]),
+    ("import", &["run"]),
+];
+
+/// The command of these that was probably meant by a name.
+pub fn meant_command(name: &str, names: &[&str]) -> Option<String> {
+    match SYNONYMS.iter().find(|(typed, _)| *typed == name) {
+        Some((_, known)) => {
+            let meant = known.iter().find(|known| names.contains(known));
+            meant.map(|meant| format!("Did you mean \"{meant}\"?"))
+        }
+        None => nearest::did_you_mean(name, names.iter().copied()).or_else(|| {
+            // Of short names, none is near: `rn`.
+            let lacks_one =
+                |known: &&&str| known.len() == name.len() + 1 && known.starts_with(&name[..1]) && contains(known, name);
+            let meant = names.iter().filter(|_| name.is_ascii() && name.len() > 1).find(lacks_one);
+            meant.map(|meant| format!("Did you mean \"{meant}\"?"))
+        }),
+    }
+}
+
+/// Whether a text has these letters, in this order.
+fn contains(text: &str, letters: &str) -> bool {
+    let mut text = text.chars();
+    letters.chars().all(|letter| text.any(|other| other == letter))
+}
+
+/// What to say about an option or a word that a command does not take.
+fn no_argument(error: &clap::Error, command: &Command) -> (String, Vec<Hint>) {
+    let typed = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(typed)) => typed.as_str(),
+        _ => "",
+    };
+    let program = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    let see = Hint::from(format!("to show how it is used: {program} --help"));
+    let Some(name) = typed.strip_prefix("--") else {
+        return (format!("{program} takes no further \"{typed}\""), vec![see]);
+    };
+    let options = command.get_arguments().filter(|argument| !argument.is_hide_set()).filter_map(Arg::get_long);
+    let meant = nearest::did_you_mean(name, options).map(|meant| meant.replacen('"', "\"--", 1));
+    (format!("{program} has no option {typed}"), meant.map(Hint::from).into_iter().chain([see]).collect())
+}
+
 /// What to say about a command that does not exist below this one.
 fn no_command(error: &clap::Error, above: &Command) -> (String, Hint) {
     let name = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(name)) => name.as_str(),
         _ => "",
     };
-    let names = || above.get_subcommands().map(Command::get_name);
-    let meant = nearest::did_you_mean(name, names()).map(|meant| format!(". {meant}")).unwrap_or_default();
+    let names: Vec<_> = above.get_subcommands().map(Command::get_name).collect();
+    let meant = meant_command(name, &names).map(|meant| format!(". {meant}")).unwrap_or_default();
     let program = above.get_bin_name().unwrap_or_else(|| above.get_name());
-    let hint = match names().collect::<Vec<_>>()[..] {
+    let hint = match names[..] {
         [only] => format!("did you mean: {program} {only} {name}"),
         _ => format!("to list the commands: {program} --help"),
     };

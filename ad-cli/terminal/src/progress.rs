@@ -187,7 +187,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Of an import of so many ads, of which some were sent by earlier runs.
     pub(super) fn new(out: Output, total: u64, before: u64) -> Self {
-        let bars = out.shows_progress().then(|| bars(total));
+        let bars = out.shows_progress().then(|| bars(total, before));
         Self { out, began: Instant::now(), before, total, bars, next: LINES }
     }
 
@@ -215,22 +215,29 @@ pub fn bar(out: Output, length: u64, template: &str) -> ProgressBar {
 
 fn style(template: &str) -> ProgressStyle {
     // The templates are constants; if one were wrong, the default bar would be shown.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+        let rate = state.per_sec();
+        // Writing to the line of a bar cannot fail.
+        let _ = if rate < 10.0 { write!(to, "{rate:.1}/s") } else { write!(to, "{rate:.0}/s") };
+    })
 }
 
-fn bars(total: u64) -> [ProgressBar; 3] {
+fn bars(total: u64, before: u64) -> [ProgressBar; 3] {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
-        let style = style(template).with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
-            // Writing to the line of a bar cannot fail.
-            let _ = write!(to, "{:.0}/s", state.per_sec());
-        });
-        let bar = all.add(ProgressBar::new(total).with_style(style).with_message(name));
+        let bar = all.add(ProgressBar::new(total).with_style(style(template)).with_message(name));
         // The bar is drawn at least once, and again only if it changes.
         bar.tick();
         bar
     };
-    [bar("sent", MOVING), bar("published", MOVING), bar("failed", "{msg:>9} {human_pos:.red}")]
+    let bars = [bar("sent", MOVING), bar("published", MOVING), bar("failed", "{msg:>9} {human_pos:.red}")];
+    // What earlier runs have sent says nothing about the speed of this one.
+    for bar in &bars[..2] {
+        bar.set_position(before);
+        bar.reset_eta();
+    }
+    bars
 }
 
 /// `sent 1,200 of 10,000 (98/s, 90 s left), published 1,100, failed 3`

@@ -282,7 +282,9 @@ pub fn summary(counts: impl IntoIterator<Item = StatusCount>) -> Summary {
                 *summary.by_channel.entry(market).or_default().entry(channel).or_default() += ads;
             }
         }
-        if let Some(code) = words.failure {
+        // A deleted ad needs no photos.
+        let is_over = |code: &Code| words.status == AdStatus::Deleted && *code == Code::ImageFailed;
+        if let Some(code) = words.failure.filter(|code| !is_over(code)) {
             *summary.failures.entry(code).or_default() += ads;
         }
     }

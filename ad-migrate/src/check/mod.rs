@@ -127,6 +127,8 @@ pub enum Payloads {
     All,
     /// All valid rows, with the values of the row; and the profiles of all columns.
     AllWithSources,
+    /// The payloads of all rows, also what the mapping makes of invalid ones.
+    AllAndInvalid,
 }
 
 impl Payloads {
@@ -139,8 +141,13 @@ impl Payloads {
         match self {
             Self::None => false,
             Self::First(most) => row <= most,
-            Self::All | Self::AllWithSources => true,
+            Self::All | Self::AllWithSources | Self::AllAndInvalid => true,
         }
+    }
+
+    /// Whether those of invalid rows are wanted, too.
+    fn with_invalid(self) -> bool {
+        matches!(self, Self::AllAndInvalid)
     }
 }
 

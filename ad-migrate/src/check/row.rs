@@ -111,7 +111,11 @@ impl RowChecker<'_> {
         // Errors come before warnings.
         findings.sort_by_key(|finding| finding.severity);
         verdict.findings = findings;
-        verdict.payload = kept.filter(|_| wanted && checked.is_ok());
+        verdict.payload = if self.payloads.with_invalid() {
+            Some(payload.clone())
+        } else {
+            kept.filter(|_| wanted && checked.is_ok())
+        };
         verdict
     }
 }

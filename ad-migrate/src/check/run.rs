@@ -78,7 +78,7 @@ pub fn run(
     let (missing, unused) = (bound.missing(), bound.unused());
     let profiles = collected.profiles.take().map(|profiles| profiles.end(columns.names())).unwrap_or_default();
     let mut counts = Counts::new(reader.detected().clone());
-    collected.end(&bound, &mut counts, sink)?;
+    collected.end(&bound, payloads.with_invalid(), &mut counts, sink)?;
     drop(bound);
     Ok(Totals { profiles, columns, missing, unused, unread, ..counts.end() })
 }
@@ -106,7 +106,13 @@ impl Collected {
     }
 
     /// Adds repetitions, counts the verdicts, and passes them on.
-    fn end(mut self, bound: &Bound<'_>, counts: &mut Counts, sink: &mut impl Sink) -> Result<(), CheckError> {
+    fn end(
+        mut self,
+        bound: &Bound<'_>,
+        with_invalid: bool,
+        counts: &mut Counts,
+        sink: &mut impl Sink,
+    ) -> Result<(), CheckError> {
         let mut repeated = RepeatedValues::of(self.identities).map_err(CheckError::Temporary)?;
         for verdict in self.verdicts.lines::<Verdict>().map_err(CheckError::Temporary)? {
             let mut verdict = verdict.map_err(CheckError::Temporary)?;
@@ -117,7 +123,8 @@ impl Collected {
             repeated.add_to(&mut verdict, |field| bound.columns_of(field)).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
             if !verdict.is_valid() {
-                (verdict.payload, verdict.source, verdict.quality, verdict.figures) = (None, None, None, None);
+                (verdict.source, verdict.quality, verdict.figures) = (None, None, None);
+                verdict.payload = verdict.payload.filter(|_| with_invalid);
                 verdict.made_of.clear();
             }
             counts.add(&verdict);

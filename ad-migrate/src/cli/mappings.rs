@@ -21,6 +21,9 @@ pub(crate) struct MappingsArgs {
     schema: bool,
 }
 
+/// Bytes of a description that needs another sentence.
+const SHORT: usize = 20;
+
 const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("KIND", "kind"), Column::new("ABOUT", "about").wrapped()];
 
@@ -28,15 +31,22 @@ const COLUMNS: &[Column] =
 struct BuiltinRow {
     name: &'static str,
     kind: &'static str,
-    about: &'static str,
+    about: String,
     #[serde(skip)]
     text: &'static str,
 }
 
 /// All that can be printed.
 fn all() -> impl Iterator<Item = BuiltinRow> {
-    // The first line of a file is its description.
-    let about = |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+    // The first sentences of a file are its description.
+    let about = |text: &'static str| {
+        let lines =
+            text.lines().take_while(|line| line.starts_with("# ")).map(|line| line.trim_start_matches(['#', ' ']));
+        let text = lines.collect::<Vec<_>>().join(" ");
+        let ends = text.match_indices(". ").map(|(end, _)| end);
+        let end = ends.into_iter().find(|end| *end > SHORT).unwrap_or(text.len());
+        text[..end].trim_end_matches('.').to_owned()
+    };
     let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
     let maps = values::builtin().iter().map(|map| (map.name, "value map", map.text));
     mappings.chain(maps).map(move |(name, kind, text)| BuiltinRow { name, kind, about: about(text), text })

@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod file;
+mod help;
 mod inspect;
 mod mappings;
 mod publish;
@@ -17,6 +18,13 @@ use ad_terminal::{Context, Failure, Global};
 use clap::{CommandFactory, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
+The steps of a migration:
+  ad-migrate inspect stock.csv --out stock.toml
+  ad-migrate check stock.csv --mapping stock.toml --report report.html
+  ad-migrate run stock.csv --mapping stock.toml --rehearse
+  ad-migrate run stock.csv --mapping stock.toml --limit 10
+  ad-migrate run stock.csv --mapping stock.toml
+
 Exit codes:
   0  success: all rows are valid, or have become ads
   1  some rows are invalid or have failed
@@ -62,6 +70,8 @@ enum Command {
     Undo(undo::UndoArgs),
     /// Migrate V3 ads of categories that V4 does not convert
     V3(v3::V3Args),
+    /// Print this help, the help of a command, or the keys of a mapping
+    Help(help::HelpArgs),
 }
 
 impl Command {
@@ -75,6 +85,7 @@ impl Command {
             Self::Publish(args) => publish::run(context, &args).await,
             Self::Undo(args) => undo::run(context, &args).await,
             Self::V3(args) => v3::run(context, &args).await,
+            Self::Help(args) => help::run(context, &args, Cli::command()),
         }
     }
 }

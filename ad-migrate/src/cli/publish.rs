@@ -41,6 +41,6 @@ pub(crate) async fn run(context: &Context, args: &PublishArgs) -> Result<(), Fai
     let rows = &mut RowNumbers::default();
     let submission = Submission { task: Task::Show, limit: args.limit, name: name.clone(), rows };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
-    outcome::sum_up(context, &name, &summary, &[]);
+    outcome::sum_up(context, &name, &summary, &[], false);
     if outcome::is_good(&summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

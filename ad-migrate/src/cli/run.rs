@@ -49,7 +49,7 @@ which `ad-migrate publish` later publishes and links.
 
 --sync is for every night: the file is the whole stock of the vehicle types of the mapping. Ads are created, updated where their rows differ, and \
 hidden (--gone delete: deleted) if the file no longer has them or [rows] leaves them out; ads in the file are shown, unless the mapping sets \
-`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
+`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit.
 
 --update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
 differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, --sync and --update only show the differences.
@@ -93,8 +93,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value = "hide", requires = "sync", help_heading = SYNCING)]
     gone: Gone,
     /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, requires = "sync", help_heading = SYNCING)]
-    allow_removals: u64,
+    #[arg(long, value_name = "N", requires = "sync", help_heading = SYNCING)]
+    allow_removals: Option<u64>,
     /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
     #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,
@@ -170,7 +170,7 @@ impl SubmitArgs {
         let summary = outcome::show(context, &imported, rows, report.as_ref())?;
         match imported.failure {
             Some(failure) => {
-                outcome::sum_up(context, &imported.name, &summary, &[]);
+                outcome::sum_up(context, &imported.name, &summary, &[], false);
                 Err(Failure::from(failure).hint(RESUME))
             }
             None => Ok(summary),
@@ -256,12 +256,15 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
     let (limit, name) = (args.limit, args.file.name());
     let submission = Submission { task, limit, name: name.clone(), rows: &mut rows };
     let summary = args.submit.carry_out(context, &folder, submission).await?;
-    stock.list_ads(&client).await?;
-    if let Some(listings) = listings {
-        stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
+    // A part of the rows says nothing about ads without one.
+    if listings.is_some() || (args.limit.is_none() && !args.only_failed) {
+        stock.list_ads(&client).await?;
+        if let Some(listings) = listings {
+            stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
+        }
+        missing::show(context, &stock.missing()?)?;
     }
-    missing::show(context, &stock.missing()?)?;
-    outcome::sum_up(context, &name, &summary, &left_out);
+    outcome::sum_up(context, &name, &summary, &left_out, args.only_failed);
     let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
     if totals.invalid > 0 || is_cut_short || !outcome::is_good(&summary) {
         return Err(Failure::Shown(Exit::Failed));

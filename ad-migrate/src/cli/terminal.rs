@@ -33,7 +33,7 @@ const COLUMNS: &[Column] = &Column::at_paths([
 
 const REASONS: &[Column] = &[
     Column::new("REASON", "reason"),
-    Column::new("", "severity").shown(severity),
+    Column::new("KIND", "severity").shown(severity),
     Column::new("ROWS", "rows"),
     Column::new("FIRST", "examples"),
 ];
@@ -93,6 +93,10 @@ impl Terminal {
     /// Ends it with the totals.
     pub(crate) fn end(self, totals: &Totals) -> io::Result<()> {
         let out = self.out;
+        // A column that the file lacks is the cause of many errors.
+        if out.is_for_people() && totals.invalid > 0 {
+            warn_of_missing(out, totals);
+        }
         if !out.is_for_people() || self.shown > 0 {
             self.rows.end()?;
         }
@@ -108,7 +112,7 @@ impl Terminal {
             }
             out.text("\n")?;
         }
-        about_file(out, &self.file, totals);
+        about_file(out, &self.file, totals, !out.is_for_people() || totals.invalid == 0);
         Ok(())
     }
 }
@@ -133,12 +137,12 @@ pub(crate) fn notes(out: Output, file: &str, totals: &Totals, shown: u64) {
         let more = counted(totals.invalid - shown, if shown > 0 { "more invalid row" } else { "invalid row" });
         out.note(&format!("… {more}; --limit-shown lists more, ad-migrate check all"));
     }
-    about_file(out, file, totals);
+    about_file(out, file, totals, true);
 }
 
 /// Inferences, doubts, quality and counts.
-fn about_file(out: Output, file: &str, totals: &Totals) {
-    inferred(out, totals);
+fn about_file(out: Output, file: &str, totals: &Totals, with_missing: bool) {
+    inferred(out, totals, with_missing);
     for doubt in &totals.doubts {
         out.warning(&format!("{} {}", doubt.message, doubt.advice));
     }
@@ -165,11 +169,13 @@ pub(crate) fn warn_of_missing(out: Output, totals: &Totals) {
     }
 }
 
-fn inferred(out: Output, totals: &Totals) {
+fn inferred(out: Output, totals: &Totals, with_missing: bool) {
     for note in &totals.detected.notes {
         out.headed_note("inferred:", note);
     }
-    warn_of_missing(out, totals);
+    if with_missing {
+        warn_of_missing(out, totals);
+    }
     if !totals.unused.is_empty() {
         out.headed_note("unused columns:", &totals.unused.join(", "));
     }
@@ -190,9 +196,10 @@ fn rated(out: Output, totals: &Totals) {
 
 /// `stock.csv: 19,412 of 20,000 rows are valid, 588 are invalid, 1,200 have warnings`
 fn summary(file: &str, totals: &Totals) -> String {
-    let mut summary = format!("{file}: {} of {} are valid", grouped(totals.valid), counted(totals.rows, "row"));
+    let are = if totals.rows == 1 { "is" } else { "are" };
+    let mut summary = format!("{file}: {} of {} {are} valid", grouped(totals.valid), counted(totals.rows, "row"));
     for (count, what) in
-        [(totals.invalid, "are invalid"), (totals.skipped, "are skipped"), (totals.with_warnings, "have warnings")]
+        [(totals.invalid, "invalid"), (totals.skipped, "skipped"), (totals.with_warnings, "with warnings")]
     {
         if count > 0 {
             summary = format!("{summary}, {} {what}", grouped(count));

@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use ad_files::text::counted;
-use ad_terminal::{Context, Exit, Failure, FileKind, Force, OutFile, confirm};
+use ad_terminal::{ConfirmArgs, Context, Exit, Failure, FileKind, Force, OutFile, confirm};
 
 use crate::submit::{
     folder::Folder,
@@ -13,10 +13,10 @@ use crate::submit::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \
-it records which ads were created. `ad-cli update ID --set visible=true` shows an ad again. With --delete, the ads are deleted; their source \
-ids cannot be used again.
+it records which ads were created. `ad-cli show SOURCE_ID` shows an ad again. With --delete, the ads are deleted; permanently: their \
+source ids cannot be used again. The ads are shown first, and have to be confirmed on a terminal; elsewhere, --yes is required.
 
-More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals. Each write is bound to the revision of the ad that is \
+More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit. Each write is bound to the revision of the ad that is \
 read just before it.
 
 Exit code 0: done. 1: some ads have failed. 3: nothing was changed for safety.
@@ -43,11 +43,10 @@ pub(crate) struct UndoArgs {
     #[arg(long)]
     delete: bool,
     /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    allow_removals: u64,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    yes: bool,
+    #[arg(long, value_name = "N")]
+    allow_removals: Option<u64>,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
 }
 
 pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failure> {
@@ -58,10 +57,32 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
     let parallel = args.parallel.get();
     let removal = Removal { delete: args.delete, allowed: args.allow_removals, parallel };
     let (ads, unchanged) = revise::removable(&client, &folder, removal).await?;
-    if !ads.is_empty() {
-        let what = if args.delete { "Delete" } else { "Hide" };
-        confirm(context, &format!("{what} {}?", counted(ads.len() as u64, "ad")), args.yes).await?;
+    let ConfirmArgs { yes, dry_run } = args.confirm;
+    if !ads.is_empty() && (dry_run || !yes) {
+        revise::show_removable(context, &ads)?;
     }
+    let these = counted(ads.len() as u64, "ad");
+    if dry_run {
+        let what = if args.delete { "deleted, permanently" } else { "hidden" };
+        context.out.note(&format!("{these} would be {what}; nothing was changed (--dry-run)"));
+        return Ok(());
+    }
+    if !ads.is_empty() {
+        let question = if args.delete {
+            format!(
+                "Delete {these}? This is permanent: a deleted ad does not come back, and its source id cannot be used again."
+            )
+        } else {
+            format!("Hide {these}?")
+        };
+        confirm(context, &question, yes).await?;
+    }
+    let (has_deleted, removed) = (args.delete && !ads.is_empty(), ads.len());
     let failed = revise::remove(context, &client, ads, unchanged, removal, report.as_ref()).await?;
+    if has_deleted && failed < removed as u64 {
+        context.out.note(
+            "to list these vehicles again, give them other source ids in the mapping, and set --folder to a new folder",
+        );
+    }
     if failed == 0 { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -43,7 +43,7 @@ impl Folder {
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => {
-                Err(Failure::usage(format!("another process is using {}", self.path.display()))
+                Err(Failure::usage(format!("another ad-migrate is using {}", self.path.display()))
                     .hint("wait until it has finished"))
             }
             Err(TryLockError::Error(error)) => Err(self.unusable("lock", &error)),

@@ -18,6 +18,7 @@ use ad_files::{
 use ad_terminal::{Context, Failure, output::Column};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     check::Verdict,
@@ -25,7 +26,7 @@ use crate::{
 };
 
 const COLUMNS: &[Column] = &[
-    Column::new("LISTED", "listed"),
+    Column::new("WHERE", "listed"),
     Column::new("SOURCE ID", "source_id"),
     Column::new("PLATE", "registration_number"),
     Column::new("LISTING", "marketplace_ad_id"),
@@ -52,6 +53,8 @@ struct ListedAd {
     dealer_code: String,
     title: Option<String>,
     marketplace_ad_id: Option<String>,
+    #[serde(default)]
+    category_fields: Map<String, Value>,
 }
 
 /// Identifiers of rows and listings.
@@ -98,19 +101,20 @@ impl Stock {
     /// Adds the ads of the service; for a dealer group, those of the dealers in the file.
     pub(crate) async fn list_ads(&mut self, client: &Client) -> Result<(), BulkError> {
         let query = AdQuery {
-            fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id"]),
+            fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id", "category_fields"]),
             ..AdQuery::oldest_first([AdFilter::State(AdState::Created)])
         };
         let mut all = client.v4().all_as::<ListedAd>(&query);
         while let Some(ad) = all.try_next().await? {
             if self.dealers.is_empty() || self.dealers.contains(&ad.dealer_code) {
-                let ListedAd { source_id, title, marketplace_ad_id, .. } = ad;
+                let ListedAd { source_id, title, marketplace_ad_id, category_fields, .. } = ad;
+                let plate = category_fields.get("registration_number").and_then(Value::as_str);
                 let missing = Missing {
                     listed: "ad".into(),
                     source_id: Some(source_id.clone()),
+                    registration_number: plate.map(str::to_owned),
                     marketplace_ad_id,
                     title,
-                    ..Missing::default()
                 };
                 self.list(SOURCE_ID, &source_id, &missing)?;
             }
@@ -172,14 +176,15 @@ impl Stock {
 }
 
 /// Maximum number of lines for people; the others are counted.
-const MOST_LINES: usize = 20;
+const MOST_LINES: usize = 5;
 
 /// Shows what is missing; for programs on stderr, because stdout has the rows.
 pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
-    if missing.is_empty() {
+    if missing.is_empty() || context.out.is_quiet() {
         return Ok(());
     }
-    context.out.note("\nlisted, but not in the file (unchanged):");
+    let count = grouped(missing.len() as u64);
+    context.out.note(&format!("\nads and listings that are not in the file (unchanged): {count}"));
     if !context.out.is_for_people() {
         // `ad sold-long-ago 20000004 Volvo 2019`, on one line.
         for Missing { listed, source_id, registration_number, marketplace_ad_id, title } in missing {
@@ -191,7 +196,7 @@ pub(crate) fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure
     }
     context.out.table(COLUMNS, missing.iter().take(MOST_LINES))?;
     if let Some(more) = missing.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
-        context.out.note(&format!("… and {} more; to see all: add -o json", grouped(more as u64)));
+        context.out.note(&format!("… and {} more; to list all ads: ad-cli list --all", grouped(more as u64)));
     }
     Ok(())
 }

@@ -52,10 +52,18 @@ fn name(record: &Record) -> &'static str {
     }
 }
 
+/// The name under which it is counted: what earlier runs have sent is not of this one.
+fn counted_name(record: &Record) -> &'static str {
+    if record.is_earlier && record.outcome.is_good() { EARLIER } else { name(record) }
+}
+
+const EARLIER: &str = "sent_before";
+
 /// The words of the summary that `check`, `run` and `undo` share, with the outcomes that each stands for.
-const WORDS: [(&str, &[&str]); 3] = [
+const WORDS: [(&str, &[&str]); 4] = [
     ("sent", &["linked", "new", "hidden", "accepted", "under_way"]),
     ("failed", &["failed", "rejected", "unclear"]),
+    ("sent before", &[EARLIER]),
     ("not sent", &["not_sent"]),
 ];
 
@@ -97,10 +105,11 @@ pub(crate) fn show(
             ("failed", "not published"),
             ("rejected", "rejected by the service"),
             ("unclear", "without an answer"),
+            (EARLIER, "sent before"),
             ("not_sent", "not sent"),
         ],
         list: "rows",
-        name_of: name,
+        name_of: counted_name,
         row: &|record| Submitted {
             row: rows.borrow_mut().get(record.index),
             outcome: name(&record),
@@ -116,9 +125,12 @@ pub(crate) fn show(
     report.show(context, imported, to_file)
 }
 
-/// Shows how many rows there are of each outcome, and how many were `left_out`; this stands last.
-pub(crate) fn sum_up(context: &Context, name: &str, summary: &Summary, left_out: &[(u64, &str)]) {
-    let text = text(summary, left_out);
+/// Shows how many rows there are of each outcome, that there was nothing to send again if so, and how many were `left_out`; this stands last.
+pub(crate) fn sum_up(context: &Context, name: &str, summary: &Summary, left_out: &[(u64, &str)], again: bool) {
+    let mut text = text(summary, left_out);
+    if again && summary.counts.iter().all(|(known, _, count)| *count == 0 || [EARLIER, "not_sent"].contains(known)) {
+        text = format!("nothing has failed, so nothing was sent again; {text}");
+    }
     context.out.note(&format!("{name}: {}", if text.is_empty() { "nothing to do" } else { &text }));
 }
 

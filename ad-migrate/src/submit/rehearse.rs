@@ -1,6 +1,8 @@
 //! Validates every payload at the service (`POST /v4/{vehicle_type}/validate`), which stores nothing and uses up no source id. The service
 //! knows the dealer, and its catalogue may be newer.
 
+use std::collections::HashMap;
+
 use ad_client::{Client, Error, ErrorKind};
 use ad_core::categories;
 use ad_files::text::{counted, grouped, tally};
@@ -18,6 +20,9 @@ const COLUMNS: &[Column] = &[
     Column::new("FIELD", "field"),
     Column::new("MESSAGE", "message").wrapped(),
 ];
+
+/// Errors with the same cause that people see.
+const MOST_OF_A_CAUSE: u64 = 3;
 
 /// An error that the service reports about a row.
 #[derive(Debug, Serialize)]
@@ -43,7 +48,7 @@ pub(crate) async fn rehearse(
 ) -> Result<u64, Failure> {
     let Sending { payloads, rows, most, parallel } = sending;
     let payloads = prepare::payloads(payloads)?.take(usize::try_from(most).unwrap_or(usize::MAX));
-    let template = "rehearsed {bar:30.green} {human_pos:>7}/{human_len} {per_sec:>9} {eta:>5} left";
+    let template = "rehearsed {bar:30.green} {human_pos:>7}/{human_len} {rate:>7} {eta:>5} left";
     let bar = bar(context.out, most.min(rows.count), template);
     let asked = payloads.map(|payload| async move {
         let (index, payload) = payload?;
@@ -52,7 +57,8 @@ pub(crate) async fn rehearse(
     });
     let mut answers = stream::iter(asked).buffered(parallel.max(1));
     let mut errors = context.out.rows(COLUMNS);
-    let (mut count, mut rejected, mut existing) = (0, 0, 0);
+    let (mut count, mut rejected, mut existing, mut left) = (0, 0, 0, 0);
+    let mut causes = HashMap::new();
     while let Some(answer) = answers.next().await {
         let (index, payload, answer) = answer?;
         count += 1;
@@ -66,6 +72,13 @@ pub(crate) async fn rehearse(
         let source_id = payload.get("source_id").and_then(Value::as_str).unwrap_or_default();
         let row = rows.get(index);
         for (field, message) in objections(error)? {
+            // A cause that all rows have is shown of the first ones.
+            let times = causes.entry((field.clone(), message.clone())).or_insert(0_u64);
+            *times += 1;
+            if *times > MOST_OF_A_CAUSE && context.out.is_for_people() {
+                left += 1;
+                continue;
+            }
             let columns = field.as_deref().map(&columns_of).unwrap_or_default();
             errors.push(&Objection { row, source_id, columns, field, message })?;
         }
@@ -73,6 +86,11 @@ pub(crate) async fn rehearse(
     bar.finish_and_clear();
     if rejected > 0 || !context.out.is_for_people() {
         errors.end()?;
+    }
+    if left > 0 {
+        context
+            .out
+            .note(&format!("… and {} of the same causes; to list all: add --output csv", counted(left, "error")));
     }
     let others = tally([(existing, "already exist"), (rejected, "would be rejected")]);
     let comma = if others.is_empty() { "" } else { ", " };

@@ -21,8 +21,10 @@ use ad_core::{
     stock::{ChangeKind, Guard, MissingAds, MissingPolicy, StockChange},
 };
 use ad_files::identities::Hash;
-use ad_terminal::{Context, Failure, OutFile};
+use ad_files::text::grouped;
+use ad_terminal::{Context, Failure, OutFile, bar, output::Column, removals_limit};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -49,12 +51,13 @@ fn created(folder: &Folder) -> Result<impl Iterator<Item = Result<Identity, Fail
     let unusable = |error: JournalError| Failure::usage(error.to_string());
     let journal = folder.journal();
     let mut ads = journal.is_file().then(|| accepted(&journal)).transpose().map_err(unusable)?.into_iter().flatten();
-    match ads.next() {
-        Some(first) => Ok(iter::once(first).chain(ads).map(move |ad| ad.map_err(unusable))),
-        None => Err(Failure::usage(format!("no ads were created from {}", folder.path().display()))
-            .hint("create them first: ad-migrate run FILE --mapping M")
-            .hint("or set the folder of the migration: --folder DIR")),
-    }
+    let Some(first) = ads.next() else {
+        let path = folder.path().display();
+        let problem = if folder.path().is_dir() { "it records none" } else { "there is no such folder" };
+        return Err(Failure::usage(format!("no ads were created from {path}: {problem}"))
+            .hint("check the name of the file, or set the folder of the migration: --folder DIR"));
+    };
+    Ok(iter::once(first).chain(ads).map(move |ad| ad.map_err(unusable)))
 }
 
 /// Updates ads to their payloads, and shows what changes. Returns how many failed.
@@ -199,6 +202,31 @@ fn of_one(error: Error) -> Result<String, Failure> {
 pub(crate) struct Removable {
     pub(super) ad: Identity,
     pub(super) vehicle_type: Option<VehicleType>,
+    /// Its title, for people.
+    pub(super) title: Option<String>,
+}
+
+/// An ad of a question.
+#[derive(Debug, Serialize)]
+struct RemovableLine<'a> {
+    source_id: &'a str,
+    title: Option<&'a str>,
+}
+
+const REMOVABLE: &[Column] = &[Column::new("SOURCE ID", "source_id"), Column::new("TITLE", "title").wrapped()];
+
+/// Lines of a question; the others are counted.
+const MOST_ASKED: usize = 20;
+
+/// Shows the ads that would be taken away.
+pub(crate) fn show_removable(context: &Context, ads: &[Removable]) -> Result<(), Failure> {
+    let lines = ads.iter().take(MOST_ASKED);
+    let lines = lines.map(|it| RemovableLine { source_id: &it.ad.source_id, title: it.title.as_deref() });
+    context.out.with_all_fields().table(REMOVABLE, lines)?;
+    if let Some(more) = ads.len().checked_sub(MOST_ASKED).filter(|more| *more > 0) {
+        context.out.note(&format!("… and {} more", grouped(more as u64)));
+    }
+    Ok(())
 }
 
 /// How many ads a dealer has, and how many of them are taken away.
@@ -209,7 +237,8 @@ pub(super) type Removals = BTreeMap<String, (u64, u64)>;
 pub(crate) struct Removal {
     /// Whether they are deleted instead of hidden.
     pub(crate) delete: bool,
-    pub(crate) allowed: u64,
+    /// The limit, in the place of the default.
+    pub(crate) allowed: Option<u64>,
     pub(crate) parallel: usize,
 }
 
@@ -222,15 +251,14 @@ impl Removal {
 
     /// Whether so many may be taken away.
     pub(super) fn check(self, dealers: &Removals) -> Result<(), Failure> {
-        let Guard { removals, exceeded, .. } = Guard::of(dealers.values().copied(), None);
-        if !exceeded || removals <= self.allowed {
+        let Guard { removals, exceeded, .. } = Guard::of(dealers.values().copied(), self.allowed);
+        if !exceeded {
             return Ok(());
         }
         let all: u64 = dealers.values().map(|(ads, _)| ads).sum();
         let what = if self.delete { "deleted" } else { "hidden" };
-        let message = format!(
-            "{removals} of {all} ads would be {what}, more than 10 % of the stock or 20 ads; nothing was changed"
-        );
+        let limit = removals_limit(self.allowed);
+        let message = format!("{removals} of {all} ads would be {what}, more than {limit}; nothing was changed");
         Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")))
     }
 
@@ -240,7 +268,7 @@ impl Removal {
         client: &Client,
         ads: Vec<Removable>,
     ) -> impl Stream<Item = Result<RevisedAd, Failure>> {
-        let asked = ads.into_iter().map(move |Removable { ad, vehicle_type }| async move {
+        let asked = ads.into_iter().map(move |Removable { ad, vehicle_type, .. }| async move {
             let target = ad.target();
             let is_there = |shown: &Ad| {
                 let is_gone = shown.state == AdState::Deleted || (!self.delete && !shown.visible);
@@ -267,6 +295,9 @@ impl Removal {
     }
 }
 
+/// Dealer, visibility, vehicle type and title of an ad.
+type ShownAd = (String, bool, Option<VehicleType>, Option<String>);
+
 /// The ads that would be taken away: those that exist and, to be hidden, are visible.
 ///
 /// # Errors
@@ -278,13 +309,13 @@ pub(crate) async fn removable(
 ) -> Result<(Vec<Removable>, u64), Failure> {
     let created = created(folder)?;
     let mut dealers = Removals::new();
-    let mut shown: HashMap<String, Vec<(String, bool, Option<VehicleType>)>> = HashMap::new();
+    let mut shown: HashMap<String, Vec<ShownAd>> = HashMap::new();
     let mut all = client.v4().all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
     while let Some(ad) = all.next().await {
         let ad = ad?;
         dealers.entry(ad.dealer_code.clone()).or_default().0 += 1;
         let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
-        shown.entry(ad.source_id).or_default().push((ad.dealer_code, ad.visible, vehicle_type));
+        shown.entry(ad.source_id).or_default().push((ad.dealer_code, ad.visible, vehicle_type, ad.title));
     }
     let mut ads = Vec::new();
     let mut unchanged = 0;
@@ -293,9 +324,9 @@ pub(crate) async fn removable(
         // Without a dealer in the payload, the token is of one dealer.
         let mut of_id = shown.get(&ad.source_id).into_iter().flatten();
         match of_id.find(|(dealer, ..)| ad.dealer_code.as_ref().is_none_or(|code| code == dealer)) {
-            Some((dealer, visible, vehicle_type)) if removal.delete || *visible => {
+            Some((dealer, visible, vehicle_type, title)) if removal.delete || *visible => {
                 dealers.entry(dealer.clone()).or_default().1 += 1;
-                ads.push(Removable { ad, vehicle_type: *vehicle_type });
+                ads.push(Removable { ad, vehicle_type: *vehicle_type, title: title.clone() });
             }
             _ => unchanged += 1,
         }
@@ -317,6 +348,11 @@ pub(crate) async fn remove(
     report: Option<&OutFile>,
 ) -> Result<u64, Failure> {
     revised::check_fields(context)?;
-    let revised: Vec<_> = removal.take_away(client, ads).try_collect().await?;
-    revised::show(context, None, &revised, &[(unchanged, "unchanged")], report)
+    let what = if removal.delete { "deleted" } else { "hidden" };
+    let template = format!("{what} {{bar:30.green}} {{human_pos:>7}}/{{human_len}} {{eta:>5}} left");
+    let bar = bar(context.out, ads.len() as u64, &template);
+    let taken = removal.take_away(client, ads).inspect_ok(|_| bar.inc(1)).try_collect::<Vec<_>>().await;
+    bar.finish_and_clear();
+    let before = if removal.delete { "deleted before" } else { "hidden or deleted before" };
+    revised::show(context, None, &taken?, &[(unchanged, before)], report)
 }

@@ -157,7 +157,7 @@ async fn compare(
             if removal.policy(&desired.types).removal(absent).is_some() && !invalid.has(&ad.source_id) {
                 *removals += 1;
                 let vehicle_type = category.and_then(|category| category.vehicle_type);
-                plan.gone.push(Removable { ad: Identity::from(&ad), vehicle_type });
+                plan.gone.push(Removable { ad: Identity::from(&ad), vehicle_type, title: ad.title.clone() });
             }
             continue;
         };

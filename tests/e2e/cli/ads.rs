@@ -54,7 +54,10 @@ async fn an_ad_is_created_published_changed_and_deleted() {
     let gone = cli.run("update car-1 --set body=x").await;
     assert_eq!(
         (gone.code, gone.stderr.as_str()),
-        (3, "car-1: body: Text → x\nerror: Ad has been deleted, cannot update\n")
+        (
+            3,
+            "car-1: body: Text → x\nerror: Ad has been deleted, cannot update\n  help: a deleted ad does not come back; to create one with another source id: ad-cli create FILE\n"
+        )
     );
     let reused = cli.run("create car.json").await;
     assert_eq!(reused.code, 3);
@@ -193,10 +196,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
     let mut patch = cli.piped("update car-1 -", "{}").await;
     assert_eq!(
         (patch.code, patch.stderr.as_str()),
-        (
-            1,
-            "error: no ad in the token's scope has the source_id car-1\n  help: to search the ads visible to the token: ad-cli list WORDS\n"
-        )
+        (1, "error: you have no ad with the source id or plate car-1\n  help: to search your ads: ad-cli list car-1\n")
     );
     server.client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);
     patch = cli.piped("update car-1 -", "{\"category_fields\":\n {\"model_year\": \"x\"}}").await;

@@ -65,7 +65,7 @@ async fn a_terminal_shows_what_it_asks_about() {
     let dry = cli.run("sync apply stock.ndjson --dry-run").await;
     assert!(dry.done().contains("1 to delete") && dry.stderr.contains("nothing was changed (--dry-run)"), "{dry:?}");
     let asked = at_terminal(&cli, "sync apply stock.ndjson", "n\n").await;
-    assert!(asked.stdout.contains("Make these changes (1 request; 1 deletion, permanent)? [y/N]"), "{asked:?}");
+    assert!(asked.stdout.contains("Make these changes (1 ad; 1 deletion, permanent)? [y/N]"), "{asked:?}");
     assert_eq!(server.client.ad("car-2").await["state"], "created");
 }
 
@@ -102,7 +102,14 @@ async fn changes_show_what_was_and_what_becomes() {
     assert!(more.stderr.contains("not below the list price 349900 SEK"), "{more:?}");
     cli.run("price car-1 329900 --wait").await.done();
     assert_eq!(server.client.ad("car-1").await["price"].as_array().unwrap().len(), 1);
-    assert_eq!(cli.run("price car-1 329.900").await.code, 2, "it is not guessed");
+    assert_eq!(cli.run("price car-1 329.900").await.code, 2, "it has two readings");
+    let swapped = cli.run("price 329900 CAR123").await;
+    assert!(swapped.code == 2 && swapped.stderr.contains("first the plate or source id"), "{swapped:?}");
+    cli.args(["price", "car-1", "319 900 kr", "--wait"]).await.done();
+    assert_eq!(server.client.ad("car-1").await["price"][0]["amount"], 319_900);
+    let far = cli.run("price car-1 31").await;
+    assert!(far.done().contains("accepted") && far.stderr.contains("100 % below the price of now, 319,900"), "{far:?}");
+    cli.run("price car-1 329,900 --wait").await.done();
 
     let hidden = cli.run("hide car-1 --wait").await;
     hidden.done();
@@ -146,7 +153,7 @@ async fn several_ads_are_hidden_and_shown_again() {
     cli.run("show car-1 car-2 --wait").await.done();
     assert_eq!(server.client.ad("car-2").await["visible"], true);
     let missing = cli.run("hide missing").await;
-    assert!(missing.code == 1 && missing.stderr.contains("the source_id missing"), "{missing:?}");
+    assert!(missing.code == 1 && missing.stderr.contains("the source id or plate missing"), "{missing:?}");
 }
 
 #[tokio::test]

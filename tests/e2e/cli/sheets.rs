@@ -223,8 +223,14 @@ async fn what_is_no_table_is_one_clear_error() {
     assert_eq!(count(&server).await, json!(0));
 }
 
+/// Replaces the source id of the example row of a template.
+fn replace_example(cli: &Cli, file: &str, vehicle_type: &str) {
+    let text = std::fs::read_to_string(cli.home().join(file)).unwrap();
+    cli.file(file, text.replace(&format!("{vehicle_type}-1001"), "mine-1"));
+}
+
 #[tokio::test]
-async fn the_template_of_each_type_can_be_imported_as_it_is() {
+async fn the_template_of_each_type_can_be_imported_once_its_example_is_replaced() {
     let cli = Cli::new();
     for (name, _) in categories::typed() {
         if name == "trailer" {
@@ -235,9 +241,11 @@ async fn the_template_of_each_type_can_be_imported_as_it_is() {
             let file = format!("{name}-{form}.{form}");
             cli.run(&format!("template {name} --{form} --out {file}")).await.done();
             let checked = cli.run(&format!("validate {file}")).await;
-            assert_eq!(checked.code, 0, "{file}: {checked:?}");
-            assert!(checked.stderr.contains("1 payload, 1 valid"), "{file}: {checked:?}");
+            assert!(checked.code == 3 && checked.stdout.contains("still the example row"), "{file}: {checked:?}");
         }
+        replace_example(&cli, &format!("{name}-csv.csv"), name);
+        let checked = cli.run(&format!("validate {name}-csv.csv")).await;
+        assert!(checked.code == 0 && checked.stderr.contains("1 payload, 1 valid"), "{name}: {checked:?}");
     }
     let again = cli.run("template car --xlsx --out car-xlsx.xlsx").await;
     assert!(again.code == 2 && again.stderr.contains("exists and is not overwritten"), "{again:?}");
@@ -249,10 +257,30 @@ async fn the_template_of_each_type_can_be_imported_as_it_is() {
 async fn a_template_becomes_a_hidden_ad() {
     let server = Server::start().await;
     let cli = Cli::of(&server);
-    cli.run("template car --xlsx").await.done();
-    let imported = cli.run("import car.xlsx").await;
+    cli.run("template car --csv").await.done();
+    replace_example(&cli, "car.csv", "car");
+    let imported = cli.run("import car.csv").await;
     assert!(imported.code == 0 && imported.stderr.contains("1 stored, hidden"), "{imported:?}");
-    let ad = server.client.ad("car-1001").await;
+    let ad = server.client.ad("mine-1").await;
     assert_eq!((&ad["visible"], &ad["price"][0]["type"]), (&json!(false), &json!("list")));
     assert!(ad["category_fields"]["equipments"].as_array().unwrap().len() > 1, "{ad:#}");
+}
+
+#[tokio::test]
+async fn a_stock_plan_judges_rows_as_sync_does_and_keeps_the_true_reason() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    let header = MAPPING.replace("[fields]", "[fields]\nimage_urls = \"Bild\"");
+    cli.file("stock.toml", header);
+    // The service of the tests accepts photos over http.
+    let line = |row: [String; 5]| row.join(";") + ";http://127.0.0.1:1/1.jpg\n";
+    cli.file("stock.csv", format!("{};Bild\n{}{}", HEADER.join(";"), line(row(1, "Volvo")), line(row(2, "Wolvo"))));
+    let planned = cli.run("stock plan stock.csv --output json").await;
+    let plan: Value = serde_json::from_str(&planned.stdout).unwrap();
+    let counts = &plan["dealers"][0]["counts"];
+    assert_eq!((planned.code, &counts["create"], &counts["invalid"]), (3, &json!(1), &json!(1)), "{planned:?}");
+    let kept = cli.run("stock show last --kind invalid --output json").await.json();
+    let errors = kept[0]["errors"].as_array().unwrap();
+    assert!(errors.iter().all(|error| error["pointer"] == "/category_fields/brand"), "{errors:#?}");
+    assert!(errors[0]["detail"].as_str().unwrap().contains("Wolvo"), "{errors:#?}");
 }

@@ -40,7 +40,7 @@ async fn a_status_says_what_is_live_why_not_and_what_to_do() {
     assert_eq!((&several[0]["status"], &several[1]["status"]), (&json!("live"), &json!("partly_live")));
     let missing = cli.run("status car-1 missing").await;
     assert_eq!(missing.code, 1);
-    assert!(missing.stdout.contains("car-1: live") && missing.stderr.contains("source_id"), "{missing:?}");
+    assert!(missing.stdout.contains("car-1: live") && missing.stderr.contains("source id"), "{missing:?}");
     assert_eq!(cli.run("status missing").await.code, 1);
 }
 

@@ -83,7 +83,7 @@ async fn whoever_is_at_a_terminal_is_asked() {
         assert_eq!((ended.code, count(&server).await), (code, ads), "{ended:?}");
         let screen = &ended.stdout;
         assert!(screen.contains("To create\n  + car-1 (car, Volvo 2019), line 1\n"), "{screen}");
-        assert!(screen.contains("Make these changes (1 request)? [y/N]"), "{screen}");
+        assert!(screen.contains("Make these changes (1 ad)? [y/N]"), "{screen}");
         assert_eq!(screen.contains("nothing was changed"), ads == 0, "{screen}");
         assert_eq!(screen.contains("1 created"), ads == 1, "{screen}");
     }

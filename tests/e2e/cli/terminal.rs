@@ -153,6 +153,7 @@ async fn a_table_fits_the_terminal() {
 SOURCE ID  STATUS  PLATE   TITLE                       PRICE        PHOTOS  TYPE
 car-1      live    ABC123  Volvo XC60 T6 AWD           349,900 SEK  none    car
                            Inscription 2019
+1 ad
 ";
     assert_eq!(seen.done(), expected);
     let log = at_terminal(&cli, "log car-1", "").await;
@@ -223,7 +224,7 @@ async fn colours_mean_something_at_a_terminal() {
     assert!(log.done().contains("\u{1b}[32mdone"), "green: {log:?}");
     let error = at_terminal(&cli, "get nothing", "").await;
     assert_eq!(error.code, 1);
-    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m no ad in the token's scope"), "red: {error:?}");
+    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m you have no ad"), "red: {error:?}");
     let plain = at_terminal(&cli.with("NO_COLOR", "1"), "log car-1", "").await;
     assert!(!plain.done().contains('\u{1b}'), "{plain:?}");
 }

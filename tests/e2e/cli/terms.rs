@@ -33,9 +33,9 @@ const ID: &str = "0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90";
 
 /// Command lines that the service refuses, each with what it says at least.
 const REFUSED: &[(&str, &str)] = &[
-    ("get nothing", "no ad in the token's scope has the source_id nothing"),
-    ("log nothing", "no ad in the token's scope has the source_id nothing"),
-    ("update nothing --set body=New", "no ad in the token's scope has the source_id nothing"),
+    ("get nothing", "you have no ad with the source id or plate nothing"),
+    ("log nothing", "you have no ad with the source id or plate nothing"),
+    ("update nothing --set body=New", "you have no ad with the source id or plate nothing"),
     ("delete nothing --yes", "nothing"),
     ("bump nothing --yes", "nothing"),
     ("request ID", "No accepted request"),

@@ -66,6 +66,11 @@ async fn undo_hides_or_deletes_what_was_created_within_its_limit() {
         "{refused:?}"
     );
     assert_eq!(ad(&server, "L1").await["visible"], true);
+    let lower = cli.run("undo stock.csv --yes --delete --allow-removals 2").await;
+    assert!(lower.code == 3 && lower.stderr.contains("more than --allow-removals 2"), "{lower:?}");
+    let dry = cli.run("undo stock.csv --dry-run --allow-removals 3").await;
+    assert!(dry.done().contains("L1") && dry.stderr.contains("3 ads would be hidden; nothing was changed"), "{dry:?}");
+    assert_eq!(ad(&server, "L1").await["visible"], true);
 
     let hidden = cli.run("undo stock.csv --yes --allow-removals 3 --report report.json").await;
     assert_eq!(hidden.code, 0, "{hidden:?}");
@@ -75,7 +80,7 @@ async fn undo_hides_or_deletes_what_was_created_within_its_limit() {
         assert_eq!(ad(&server, id).await["visible"], false, "{id}");
     }
     let again = cli.run("undo stock.csv --yes").await;
-    assert!(again.code == 0 && again.stderr.contains("3 unchanged"), "{again:?}");
+    assert!(again.code == 0 && again.stderr.contains("3 hidden or deleted before"), "{again:?}");
 
     // A correction does not show what is hidden.
     cli.file("stock.csv", STOCK.replace("Red", "Dark red"));

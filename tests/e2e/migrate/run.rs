@@ -70,9 +70,10 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
     let report = cli.home().join("report.json");
     assert_eq!(of(&report, "linked"), ids(&good[..LISTED]));
     assert_eq!(of(&report, "new"), ids(&good[LISTED..]));
-    let (sent, new, invalid) = (good.len(), good.len() - LISTED, 200 - good.len());
-    let told = format!("{sent} sent ({LISTED} linked to existing listings, {new} newly listed), {invalid} invalid");
-    assert!(ended.stderr.contains(&told), "{told}: {}", ended.stderr);
+    let (sent, invalid) = (good.len(), 200 - good.len());
+    // What runs before it have brought to an outcome is counted apart.
+    let counts = ended.stderr.lines().last().unwrap();
+    assert!(counts.contains(" sent (") && counts.ends_with(&format!(", {invalid} invalid")), "{counts}");
     for (source_id, answers) in relay.answers() {
         let accepted = answers.iter().filter(|status| **status == 201).count();
         assert_eq!((accepted, answers.last()), (1, Some(&201)), "{source_id}: {answers:?}");
@@ -94,7 +95,7 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
     // All is done: going on does nothing.
     let creates = relay.creates();
     let again = cli.run("run stock.csv --mapping stock.toml").await;
-    assert!(again.stderr.contains(&told), "{again:?}");
+    assert!(again.stderr.ends_with(&format!("stock.csv: {sent} sent before, {invalid} invalid\n")), "{again:?}");
     assert_eq!(relay.creates(), creates);
 }
 
@@ -110,7 +111,7 @@ async fn two_runs_do_not_share_a_folder() {
         .await;
     for line in ["run stock.csv --mapping stock.toml", "publish stock.csv"] {
         let second = cli.run(line).await;
-        assert!(second.code == 2 && second.stderr.contains("another process is using"), "{second:?}");
+        assert!(second.code == 2 && second.stderr.contains("another ad-migrate is using"), "{second:?}");
     }
     server.signal("CONT").await;
     assert_eq!(first.wait().await.unwrap().code(), Some(1), "some rows are invalid");

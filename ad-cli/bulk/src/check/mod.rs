@@ -91,6 +91,8 @@ pub struct RejectedRow {
     pub source_id: Option<String>,
     /// The reasons; at least one is an error.
     pub rejected_row: Vec<Finding>,
+    /// What the mapping makes of the row.
+    pub payload: Option<Map<String, Value>>,
 }
 
 /// The result for one payload.
@@ -145,7 +147,7 @@ impl Checker {
         if !self.is_of_rows || memchr::memmem::find(piece.text, b"\"rejected_row\"").is_none() {
             return None;
         }
-        let RejectedRow { source_id, rejected_row: findings } = serde_json::from_slice(piece.text).ok()?;
+        let RejectedRow { source_id, rejected_row: findings, .. } = serde_json::from_slice(piece.text).ok()?;
         Some(Verdict { index, source_id, findings, ..Verdict::default() })
     }
 

@@ -48,6 +48,9 @@ pub struct Record {
     /// Whether the payload was rejected when the file was checked.
     #[serde(skip)]
     pub is_invalid: bool,
+    /// Whether an earlier run has brought it to its outcome, and this one had nothing to do.
+    #[serde(skip)]
+    pub is_earlier: bool,
 }
 
 /// The outcome of each payload; payloads that the import did not reach are missing.
@@ -119,7 +122,7 @@ fn sent(state: &State, piece: Piece<'_>, index: u64, unclear: &[Identity]) -> Re
         Some((at, entry))
             if is_of_this_run(at) || matches!(state.task.step(Some(&entry)), Decision::Follow | Decision::Nothing) =>
         {
-            with_entry(state, record, entry, piece)
+            with_entry(state, Record { is_earlier: !is_of_this_run(at), ..record }, entry, piece)
         }
         // This run did not handle it.
         _ => record,

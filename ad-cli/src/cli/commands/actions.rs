@@ -42,7 +42,9 @@ Examples:
 pub(crate) async fn delete(context: &Context, args: &ActionArgs) -> Result<(), Failure> {
     let act = ConfirmedAction {
         verb: "Delete",
-        consequence: Some("This is permanent: their source ids can never be used again."),
+        consequence: Some(
+            "This is permanent: a deleted ad does not come back, and its source id cannot be used again.",
+        ),
         charged: None,
     };
     acts::each(context, &args.many, args.confirm, act, async |client, target| client.v4().delete(target).await).await

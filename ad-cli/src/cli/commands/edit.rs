@@ -27,7 +27,7 @@ use crate::{
     },
     cli::{
         acts::{self, Done},
-        change::ChangeArgs,
+        change::{ChangeArgs, far_price},
     },
     terminal::{Context, Exit, Failure, Findings, can_ask, confirm},
 };
@@ -43,9 +43,6 @@ Examples:
 pub(crate) struct EditArgs {
     #[command(flatten)]
     change: ChangeArgs,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    yes: bool,
 }
 
 /// What the editor shows and what it is compared with.
@@ -77,7 +74,10 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
         let patch = serde_json::to_string_pretty(&patch).map_err(io::Error::other)?;
         return Ok(context.out.text(&format!("{patch}\n"))?);
     }
-    confirm(context, "Send these changes?", args.yes).await?;
+    if let Some(doubt) = far_price(&ad.price, &patch) {
+        context.out.warning(&doubt);
+    }
+    confirm(context, "Send these changes?", args.change.yes).await?;
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());
     let answer = ads.update(ad, &patch).await.map_err(|error| match error.kind() {
         ErrorKind::PreconditionFailed(_) => Failure::rejected("nothing was changed: the ad has changed meanwhile")
@@ -171,7 +171,11 @@ fn open(path: &Path) -> Result<(), Failure> {
     let program = words.next().unwrap_or(default);
     let status = Command::new(program).args(words).arg(path).status();
     let status = status.map_err(|error| {
-        Failure::usage(format!("cannot start the editor {program:?}: {error}")).hint("set EDITOR, such as EDITOR=nano")
+        let known =
+            ["nano", "vi", "code", "notepad"].into_iter().find(|known| *known != program && is_installed(known));
+        let example = known.map_or_else(String::new, |known| format!(", such as EDITOR={known}"));
+        Failure::usage(format!("cannot start the editor {program:?}: {error}"))
+            .hint(format!("set EDITOR to an editor of this computer{example}"))
     })?;
     if status.success() {
         return Ok(());

@@ -60,6 +60,9 @@ pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<(), Fail
     let count = Counter::streaming(context.out, "ad").rows(&mut rows, all).await?;
     rows.end()?;
     context.out.note(&counted(count, "ad"));
+    if context.out.is_table() && context.out.stdout().is_terminal() {
+        context.out.note("to write them to a file: ad-cli export > ads.ndjson; to read them here: ad-cli list --all");
+    }
     Ok(())
 }
 

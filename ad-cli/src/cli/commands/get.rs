@@ -88,16 +88,20 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
     head.toned(Tone::Strong, ad.title.as_deref().unwrap_or(&ad.source_id)).end_line();
     context.out.show(&head)?;
     let plate = &shown["category_fields"]["registration_number"];
+    let is_past = ad.more.contains_key("image_urls");
+    // What is known of its listing is how it is now.
+    let now = |value: &Value| if is_past { Cell::default() } else { readable_or_nothing(value) };
+    let of_state = || if is_past { Cell::default() } else { ad_table::ad_state(&shown["state"]) };
     let mut fields = vec![
-        ("status", status.map_or_else(|| ad_table::ad_state(&shown["state"]), status_of)),
+        ("status", status.map_or_else(of_state, status_of)),
         ("source id", field("source_id")),
         ("plate", readable_or_nothing(plate)),
         ("price", ad_table::prices(&shown["price"])),
         ("photos", photos(ad, status)),
         ("type", ad_table::vehicle_type(&shown["category_id"])),
         ("dealer", field("dealer_code")),
-        ("listing", readable_or_nothing(&shown["marketplace_ad_id"])),
-        ("offer", readable_or_nothing(&shown["offer_id"])),
+        ("listing", now(&shown["marketplace_ad_id"])),
+        ("offer", now(&shown["offer_id"])),
         ("updated", ad_table::minute(&shown["updated"])),
     ];
     if context.out.is_wide() {
@@ -173,6 +177,8 @@ fn missing(status: &StatusReport) -> usize {
 fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
     let stored = ad.image_refs.len();
     match status.map_or(0, missing) {
+        // Of an ad as it was, the service says which photos it had.
+        0 if let Some(Value::Array(urls)) = ad.more.get("image_urls") => urls.len().to_string().into(),
         0 if stored == 0 => Cell::toned("none", Tone::Warning),
         0 => stored.to_string().into(),
         missing => {

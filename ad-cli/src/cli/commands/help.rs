@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use ad_core::violation::nearest;
 use clap::Subcommand;
 
 use crate::{
     cli::{AFTER_HELP, Command, definition},
-    terminal::{Context, Failure, columns_of_terminal, fitting, wrapped},
+    terminal::{Context, Failure, columns_of_terminal, fitting, meant_command, wrapped},
 };
 
 #[derive(Debug, clap::Args)]
@@ -123,9 +122,15 @@ fn exit_codes(width: usize) -> String {
     [title].into_iter().chain(lines.map(line)).collect::<Vec<_>>().join("\n") + "\n"
 }
 
+/// The topic of a name, also of its first word: `exit`.
+fn topic(name: &str) -> Option<&'static Topic> {
+    let is_it = |topic: &&Topic| topic.0 == name || topic.0.split('-').next() == Some(name);
+    TOPICS.iter().find(is_it)
+}
+
 pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {
     if let [name] = args.command.as_slice()
-        && let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name)
+        && let Some((_, text)) = topic(name)
     {
         return Ok(context.out.text(&text(columns_of_terminal().unwrap_or(usize::MAX)))?);
     }
@@ -133,8 +138,8 @@ pub(crate) fn run(context: &Context, args: &HelpArgs) -> Result<(), Failure> {
     for name in &args.command {
         let Some(next) = command.find_subcommand(name) else {
             let topics = TOPICS.iter().map(|(topic, _)| *topic).filter(|_| args.command.len() == 1);
-            let meant =
-                nearest::did_you_mean(name, command.get_subcommands().map(clap::Command::get_name).chain(topics));
+            let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).chain(topics).collect();
+            let meant = meant_command(name, &names);
             return Err(Failure::usage(format!("no command {name}"))
                 .hint(meant.unwrap_or_else(|| "to list the commands: ad-cli help commands".to_owned())));
         };

@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::{
     RevisionEntry, Target,
     cli::acts::{self, TargetArgs},
-    terminal::{Cell, Column, Context, Failure, ad_table, readable},
+    terminal::{Cell, Column, Context, Failure, ad_table, plain, readable},
 };
 
 pub(in crate::cli) const HELP: &str = "\
-Shows every recorded change of an ad, the newest first: when, with which token and through what it was made, and the fields that it changed. To see \
-the ad as it was: ad-cli get SOURCE_ID --revision N. To bring it back: ad-cli restore SOURCE_ID N
+Shows every recorded change of an ad, the newest first: when, with which token and through what it was made, and the fields that it changed. A revision \
+is the ad after its change. To see it: ad-cli get SOURCE_ID --revision N. To bring it back: ad-cli restore SOURCE_ID N
 
 Examples:
   ad-cli history car-1
@@ -19,18 +19,18 @@ Examples:
 
 const COLUMNS: &[Column] = &[
     Column::new("REVISION", "revision"),
-    Column::new("CREATED", "created").shown(ad_table::second),
+    Column::new("CHANGED AT", "created").shown(ad_table::second),
     Column::new("ACTION", "action"),
-    Column::new("BY", "asked_by").shown(by).shortened(),
-    Column::new("THROUGH", "via"),
+    Column::new("BY", "asked_by").shown(by),
+    Column::new("THROUGH", "via").shown(|via| plain(via).replace('_', " ").into()),
     Column::new("CHANGED", "changes").shown(changed).wrapped(),
     Column::new("REQUEST", "request_id").for_programs(),
 ];
 
-/// The label of the token, or its id.
+/// The label of the token, or the end of its id: ids of tokens that were issued one after the other begin alike.
 fn by(asked_by: &Value) -> Cell {
-    let name = ["label", "token"].into_iter().find_map(|name| asked_by[name].as_str());
-    name.unwrap_or_default().into()
+    let token = || Some(format!("token …{}", asked_by["token"].as_str()?.rsplit('-').next()?));
+    asked_by["label"].as_str().map(str::to_owned).or_else(token).unwrap_or_default().into()
 }
 
 /// `body: Old → New`, for each field.

@@ -11,6 +11,7 @@ use crate::{
         import::{Imported, Options, Record, Resume, Task},
     },
     cli::{
+        images::service_accepts_http,
         input::{Input, MappingArg},
         through::ApiOptions,
     },
@@ -123,8 +124,11 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
     context.out.check_fields(ALL_COLUMNS, &[])?;
     let input = Input::open(context, &args.file, &args.mapping, true).await?;
     if input.rows().is_some() && args.rejects.is_some() {
-        return Err(Failure::usage("--rejects is for files of payloads")
-            .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
+        return Err(Failure::usage(format!(
+            "--rejects needs a file of payloads (JSON); {} is a table",
+            args.file.display()
+        ))
+        .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
     }
     let report = OutFile::wanted(args.report.as_deref(), FileKind::Outcomes, args.force)?;
     let rejects = OutFile::wanted(args.rejects.as_deref(), FileKind::Payloads, args.force)?;
@@ -149,7 +153,7 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
     let imported = terminal::import(context, &options).await?;
     let summary = REPORT.show(context, &imported, report.as_ref())?;
     context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
-    note_findings(context, &imported.findings);
+    note_findings(context, &findings_of_service(context, &imported.findings).await);
     note_causes(context, &imported)?;
     if let Some(to) = &rejects {
         rejects::write(context, &args.file, to, &imported)?;
@@ -170,6 +174,15 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<(), Fail
         _ if rejected == summary.ads => Err(Failure::Shown(Exit::Rejected)),
         _ => Err(Failure::Shown(Exit::Failed)),
     }
+}
+
+/// The findings, without those about addresses of images that this service accepts.
+async fn findings_of_service(context: &Context, findings: &BTreeMap<Code, u64>) -> BTreeMap<Code, u64> {
+    let mut findings = findings.clone();
+    if findings.contains_key(&Code::ImageUnreachable) && service_accepts_http(context).await {
+        findings.remove(&Code::ImageUnreachable);
+    }
+    findings
 }
 
 /// Counts of findings, the most frequent first.

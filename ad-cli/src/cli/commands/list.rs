@@ -12,6 +12,7 @@ use crate::{
     bulk::Surface,
     cli::{
         claims::Claims,
+        commands::values::meant_brand,
         parameters::{self, GivenParameters, Table},
         through::VehicleType,
     },
@@ -105,7 +106,10 @@ pub(crate) async fn run(context: &Context, args: &ListArgs) -> Result<(), Failur
         };
         context.out.note(&format!("{shown} of {count}; {more}"));
     } else if shown == 0 {
-        context.out.note("no ads");
+        let brand = args.filters.get("brand").and_then(meant_brand).map(|meant| format!(" of this brand. {meant}"));
+        context.out.note(&format!("no ads{}", brand.unwrap_or_default()));
+    } else if context.out.is_for_people() {
+        context.out.note(&counted(shown, "ad"));
     }
     Ok(())
 }

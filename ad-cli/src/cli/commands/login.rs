@@ -32,8 +32,6 @@ pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failu
     let mut profiles = Profiles::of_user()?;
     let name = context.profile().to_owned();
     let url = address(context, profiles.get(&name))?;
-    // An invalid address is rejected before the prompt for the token.
-    context.client_for(&url, "not-yet-known")?;
     let token = token()?;
     let client = context.client_for(&url, &token)?;
     let Some(claims) = Claims::of(&token) else {
@@ -72,16 +70,26 @@ pub(crate) async fn run(context: &Context, args: &LoginArgs) -> Result<(), Failu
 
 /// Where the service is: given, asked for, or as it was.
 fn address(context: &Context, known: Option<&Profile>) -> Result<String, Failure> {
+    // An invalid address is rejected before the prompt for the token.
+    let check = |url: &str| context.client_for(url, "not-yet-known").map(drop);
     if let Some(url) = context.url() {
-        return Ok(url.to_owned());
+        return check(url).map(|()| url.to_owned());
     }
     let known = known.map(|profile| profile.url.clone());
     if !io::stdin().is_terminal() {
         return known.ok_or_else(|| Failure::usage("no server URL").hint("set it: --url URL"));
     }
     let shown = known.as_ref().map(|url| format!(" [{url}]")).unwrap_or_default();
-    let typed = prompt(&format!("Server URL{shown}: "))?;
-    if typed.is_empty() { known.ok_or_else(|| Failure::usage("no server URL")) } else { Ok(typed) }
+    loop {
+        let typed = prompt(&format!("Server URL{shown}: "))?;
+        if typed.is_empty() {
+            return known.ok_or_else(|| Failure::usage("no server URL"));
+        }
+        match check(&typed) {
+            Ok(()) => return Ok(typed),
+            Err(failure) => context.show_failure(&failure),
+        }
+    }
 }
 
 fn prompt(question: &str) -> Result<String, Failure> {

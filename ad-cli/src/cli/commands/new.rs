@@ -19,6 +19,7 @@ use crate::{
 };
 use asked::Questions;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The sample ad is hidden (visible is false), so that it is not published by accident. Vehicle types may be given as people call them: van, \

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ad_core::model::{AdStatus, ChannelReport, ChannelStatus, Page, StatusReport, Summary, Timestamp, WhoActs};
+use ad_core::{
+    model::{AdStatus, ChannelReport, ChannelStatus, Page, StatusReport, Summary, Timestamp, WhoActs},
+    violation::Code,
+};
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -117,7 +120,8 @@ fn write_counts(text: &mut Styled, summary: &Summary) {
     let mut reasons: Vec<_> = summary.failures.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     for (code, count) in reasons {
-        text.block(2, &format!("{}: {} ({})", counted(*count, "ad"), code.about().title, code.name()));
+        let list = if *code == Code::ImageFailed { "; to list them: ad-cli list --failed-images true" } else { "" };
+        text.block(2, &format!("{}: {} ({}){list}", counted(*count, "ad"), code.about().title, code.name()));
     }
 }
 

@@ -96,8 +96,15 @@ pub(crate) async fn run(context: &Context, args: &PhotosArgs) -> Result<(), Fail
     let images = ImageChecker::new(http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
     let progress = Counter::new(context.out, "photo");
-    let mut report =
-        Report { images, rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0 };
+    let mut report = Report {
+        images,
+        rows: context.out.rows(COLUMNS),
+        progress: &progress,
+        fetched: 0,
+        failed: 0,
+        without: 0,
+        unread: 0,
+    };
     match &what[..] {
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);
@@ -136,6 +143,8 @@ struct Report<'a> {
     failed: u64,
     /// Number of ads without images.
     without: u64,
+    /// Number of rows that cannot be read.
+    unread: u64,
 }
 
 impl Report<'_> {
@@ -146,7 +155,14 @@ impl Report<'_> {
         while let Some(chunk) = chunks.next(text)? {
             let mut photos = Vec::new();
             chunk.each(|piece| {
-                let Ok(payload) = parse(piece.text) else { return };
+                let Ok(mut payload) = parse(piece.text) else { return };
+                // Of an invalid row, what the mapping makes of it.
+                if payload.contains_key("rejected_row") {
+                    match payload.remove("payload") {
+                        Some(Value::Object(of_row)) => payload = of_row,
+                        _ => return self.unread += 1,
+                    }
+                }
                 let urls = payload.get("image_urls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
                 self.without += u64::from(urls.is_empty());
                 let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -197,7 +213,7 @@ impl Report<'_> {
     }
 
     fn end(self, context: &Context) -> Result<(), Failure> {
-        let Self { rows, fetched, failed, without, .. } = self;
+        let Self { rows, fetched, failed, without, unread, .. } = self;
         if fetched + failed > 0 || !context.out.is_for_people() {
             rows.end()?;
         }
@@ -205,6 +221,9 @@ impl Report<'_> {
         context.out.note(&format!("{photos}: {} can be fetched, {} cannot", grouped(fetched), grouped(failed)));
         if without > 0 {
             context.out.note(&format!("{} without photos", counted(without, "ad")));
+        }
+        if unread > 0 {
+            context.out.note(&format!("{} cannot be read; to see why: ad-cli validate FILE", counted(unread, "row")));
         }
         if failed > 0 { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
     }

@@ -15,8 +15,12 @@ Examples:
   ad-cli request 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90")]
 pub(crate) struct RequestArgs {
     /// Id of the request
-    #[arg(value_name = "REQUEST_ID")]
+    #[arg(value_name = "REQUEST_ID", value_parser = request_id)]
     id: Uuid,
+}
+
+fn request_id(text: &str) -> Result<Uuid, &'static str> {
+    text.parse().map_err(|_| "expected the id of a request, as `ad-cli log SOURCE_ID --verbose` shows it")
 }
 
 const COLUMNS: &[Column] = &[

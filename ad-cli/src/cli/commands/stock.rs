@@ -23,7 +23,7 @@ makes the changes by itself. A plan expires after a day. `ad-cli sync` compares 
 Examples:
   ad-cli stock plan stock.ndjson --missing hide
   ad-cli stock show
-  ad-cli stock apply 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90
+  ad-cli stock apply last
   ad-cli stock plan --select status=live --price-percent -5 --round 100")]
 pub(crate) struct StockPlanArgs {
     #[command(subcommand)]
@@ -45,9 +45,25 @@ Of a plan that is being applied, the changes that have been made stay.
 Example:
   ad-cli stock cancel 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90")]
     Cancel {
-        /// Id of the plan
-        id: Uuid,
+        /// Id of the plan, or `last`: the newest one
+        #[arg(value_name = "ID", value_parser = plan_id)]
+        id: PlanId,
     },
+}
+
+/// A plan: its id, or the newest one.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) enum PlanId {
+    Id(Uuid),
+    Last,
+}
+
+fn plan_id(text: &str) -> Result<PlanId, &'static str> {
+    if text == "last" {
+        return Ok(PlanId::Last);
+    }
+    let id = text.parse().map(PlanId::Id);
+    id.map_err(|_| "expected the whole id of a plan, as `ad-cli stock show` lists them, or `last`")
 }
 
 #[derive(Debug, clap::Args)]
@@ -90,8 +106,9 @@ Examples:
   ad-cli stock show 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --kind delete
   ad-cli stock show 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --changes --all")]
 pub(crate) struct ShowPlanArgs {
-    /// Id of the plan
-    pub(in crate::cli) id: Option<Uuid>,
+    /// Id of the plan, or `last`: the newest one
+    #[arg(value_name = "ID", value_parser = plan_id)]
+    pub(in crate::cli) id: Option<PlanId>,
     /// Show the changes of the plan
     #[arg(long, requires = "id")]
     pub(in crate::cli) changes: bool,
@@ -111,12 +128,13 @@ Exit code 0: all changes are made. 1: some failed or were conflicts, or the plan
 invalid, or nothing was changed for safety.
 
 Examples:
-  ad-cli stock apply 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90
+  ad-cli stock apply last
   ad-cli stock apply 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90 --allow-removals 25")]
 pub(crate) struct ApplyPlanArgs {
-    /// Id of the plan
-    pub(in crate::cli) id: Uuid,
-    /// Number of removals, exactly as the plan has them, if it has more than allowed
+    /// Id of the plan, or `last`: the newest one
+    #[arg(value_name = "ID", value_parser = plan_id)]
+    pub(in crate::cli) id: PlanId,
+    /// Maximum number of removals [default: that of the plan: 10 % of a dealer's ads or 20, whichever is less]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     pub(in crate::cli) allow_removals: Option<u64>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ not in FILE are deleted. Fields of an ad that its payload does not contain are c
 names the dealer; dealers without a payload in FILE are unchanged.
 
 Nothing is changed if FILE is empty, cannot be read to its end, contains no valid payload, or contains duplicate source_ids. Ads with an \
-invalid payload are unchanged. More deletions than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
+invalid payload are unchanged. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit.
 
 Examples:
   ad-cli sync plan stock.ndjson

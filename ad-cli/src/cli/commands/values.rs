@@ -4,7 +4,7 @@ use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{self, Category},
     fields::Kind,
-    synonyms::names::Names,
+    synonyms::{fold, languages::Language, models, names::Names, values},
     violation::nearest,
 };
 
@@ -39,7 +39,7 @@ Examples:
   ad-cli models volvo
   ad-cli values car brand                brands")]
 pub(crate) struct ModelsArgs {
-    /// Id of the brand
+    /// The brand, as its id or its name
     brand: String,
     /// Only models whose id or name contains this text
     search: Option<String>,
@@ -62,15 +62,53 @@ pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure
         _ => None,
     });
     let mut brands = Vec::new();
+    let brand = brand_id(&args.brand);
     for (category, file) in files {
-        let models = catalogue.models(file, &args.brand);
+        let models = catalogue.models(file, &brand);
         if !models.is_empty() {
-            return show(context, models.entries(), args.search.as_deref(), &args.brand);
+            return show_models(context, models.entries(), args.search.as_deref(), &brand);
         }
         brands.extend(category.values(&catalogue, "brand").into_iter().flatten());
     }
     let meant = nearest::did_you_mean(&args.brand, brands.iter().map(|entry| entry.id.as_str()));
     Err(Failure::usage(format!("unknown brand \"{}\"", args.brand)).hint(meant.map_or_else(brands_of_cars, Hint::Text)))
+}
+
+/// The models of a brand that a text names, as people write them.
+fn show_models(context: &Context, models: &[Entry], search: Option<&str>, brand: &str) -> Result<(), Failure> {
+    let ids = models.iter().map(|entry| (entry.id.as_str(), entry.name.as_str()));
+    let meant = search.and_then(|text| models::find(brand, text, ids)).map(|found| found.id);
+    let is_contained = |text: &str| models.iter().any(|entry| contains(entry, &text.to_lowercase()));
+    let search = search.filter(|text| is_contained(text)).or(meant).or(search);
+    show(context, models, search, brand)
+}
+
+fn contains(entry: &Entry, text: &str) -> bool {
+    [&entry.id, &entry.name].iter().any(|it| it.to_lowercase().contains(text))
+}
+
+/// The brands of all vehicle types.
+fn brands() -> impl Iterator<Item = Entry> {
+    let catalogue = Catalogue::embedded();
+    categories::typed().flat_map(move |(_, category)| category.values(&catalogue, "brand").unwrap_or_default())
+}
+
+/// The id of a brand as people write it, such as `Volvo` or `Mercedes`; a text that is no brand stays as it is.
+pub(in crate::cli) fn brand_id(text: &str) -> String {
+    let folded = fold::folded(text);
+    let known = brands()
+        .find(|entry| entry.id == text || fold::folded(&entry.id) == folded || fold::folded(&entry.name) == folded);
+    let called = || {
+        let names = values::builtin_map("brand", "all", Language::Any);
+        names.find(text, &mut String::new())?.first().map(ToString::to_string)
+    };
+    known.map(|entry| entry.id).or_else(called).unwrap_or_else(|| text.to_owned())
+}
+
+/// The brand that was probably meant by an unknown one.
+pub(in crate::cli) fn meant_brand(text: &str) -> Option<String> {
+    let all: Vec<_> = brands().map(|entry| entry.id).collect();
+    if all.iter().any(|id| id == text) { None } else { nearest::did_you_mean(text, all.iter().map(String::as_str)) }
 }
 
 fn brands_of_cars() -> Hint {
@@ -125,9 +163,7 @@ pub(in crate::cli) fn allowed(
 
 fn show(context: &Context, entries: &[Entry], search: Option<&str>, of: &str) -> Result<(), Failure> {
     let wanted = search.map(str::to_lowercase);
-    let is_wanted = |entry: &&Entry| {
-        wanted.as_ref().is_none_or(|text| [&entry.id, &entry.name].iter().any(|it| it.to_lowercase().contains(text)))
-    };
+    let is_wanted = |entry: &&Entry| wanted.as_ref().is_none_or(|text| contains(entry, text));
     let found: Vec<_> = entries.iter().filter(is_wanted).collect();
     if let (Some(search), true) = (search, found.is_empty()) {
         let meant = nearest::did_you_mean(search, entries.iter().map(|entry| entry.id.as_str()));

@@ -47,6 +47,7 @@ pub(crate) async fn set(context: &Context, args: &VisibilityArgs, visible: bool)
         source_ids: &args.source_ids,
         dealer_code: args.dealer.dealer_code.as_deref(),
         dry_run: args.dry_run,
+        yes: true,
         wait: &args.wait,
         if_match: None,
         v3: false,

@@ -27,6 +27,8 @@ const SEPARATOR: char = ',';
 #[derive(Debug)]
 pub(super) struct SheetColumn {
     pub(super) header: String,
+    /// The unit of numbers without one: that of the example.
+    unit: Option<&'static str>,
     /// Path of the field in a mapping.
     target: String,
     kind: Kind,
@@ -49,14 +51,16 @@ pub(super) fn columns(
     let mut columns = Vec::new();
     for row in rows.iter().filter(|row| !row.place.contains("[]") && row.place != "category_id") {
         let field = row.field;
+        let unit = unit_of(&field.kind, at(&example, &row.place));
         let column = |target: String, example: Option<&Value>| SheetColumn {
             header: String::new(),
+            unit,
             wanted: field.required || at(&short, &row.place).is_some(),
             target,
             kind: field.kind,
             doc: field.doc,
             required: field.required,
-            example: example.map(cell),
+            example: example.map(|value| cell(value, unit)),
         };
         match field.kind {
             _ if row.place == "price" => {
@@ -92,6 +96,21 @@ pub(super) fn columns(
     columns
 }
 
+/// Headers of fields whose names say little to people.
+const HEADERS: &[(&str, &str)] = &[
+    ("dont_publish_on_failed_images", "Only with all photos"),
+    ("is_vat_deductible", "VAT deductible"),
+    ("lkf", "County and municipality code (LKF)"),
+    ("vin", "VIN"),
+];
+
+/// The unit of a measure in its column: that of the example, so that both are read alike.
+fn unit_of(kind: &Kind, example: Option<&Value>) -> Option<&'static str> {
+    let Kind::Measure { units, .. } = *kind else { return None };
+    let of_example = example.and_then(|measure| measure["unit"].as_str());
+    units.iter().copied().find(|unit| Some(*unit) == of_example).or_else(|| usual_unit(units))
+}
+
 /// Sets the headers: the last part of the path, or more of it if two columns would have the same.
 fn name(columns: &mut [SheetColumn]) {
     let last = |target: &str| target.rsplit('.').next().unwrap_or(target).to_owned();
@@ -101,19 +120,26 @@ fn name(columns: &mut [SheetColumn]) {
     }
     for column in columns.iter_mut().filter(|column| column.header.is_empty()) {
         let name = last(&column.target);
+        if let Some((_, header)) = HEADERS.iter().find(|(known, _)| *known == name) {
+            (*header).clone_into(&mut column.header);
+            continue;
+        }
         let is_price = column.target.starts_with("price.");
-        let name = if uses[&name] > 1 || is_price { column.target.replace('.', " ") } else { name };
-        let unit = column.unit().map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let target = column.target.replace("category_fields.", "vehicle.");
+        let name = if uses[&name] > 1 || is_price { target.replace('.', " ") } else { name };
+        let unit = column.unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
         column.header = format!("{}{unit}", humanised(&name));
     }
 }
 
 /// A value of a payload as the text of a cell.
-fn cell(value: &Value) -> Value {
+fn cell(value: &Value, unit: Option<&str>) -> Value {
     match value {
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
-        // A measure, in the unit of the example.
+        Value::Object(measure) if unit.is_some() && measure.get("unit").and_then(Value::as_str) == unit => {
+            measure.get("value").cloned().unwrap_or_default()
+        }
         Value::Object(measure) => {
             let part = |name: &str| measure.get(name).map(plain).unwrap_or_default();
             format!("{} {}", part("value"), part("unit")).into()
@@ -126,14 +152,6 @@ fn cell(value: &Value) -> Value {
 impl SheetColumn {
     fn is_image(&self) -> bool {
         matches!(self.kind, Kind::List { item: Kind::ImageAddress, .. })
-    }
-
-    /// The unit of measures without one.
-    fn unit(&self) -> Option<&'static str> {
-        match self.kind {
-            Kind::Measure { units, .. } => usual_unit(units),
-            _ => None,
-        }
     }
 
     /// The allowed values of a cell, if they are few enough for a drop-down list.
@@ -161,7 +179,7 @@ impl SheetColumn {
         let _ = write!(text, "\n\n{kind}");
         match self.kind {
             Kind::Measure { units: [_, _, ..], .. } => {
-                let unit = self.unit().unwrap_or_default();
+                let unit = self.unit.unwrap_or_default();
                 let _ = write!(text, "\nA number is in {unit}; write another unit behind it.");
             }
             Kind::List { item: Kind::ImageAddress, .. } => {
@@ -193,7 +211,7 @@ pub(super) fn mapping(vehicle_type: &str, columns: &[SheetColumn]) -> String {
             from = format!("[{}]", all.join(", "));
         }
         let mut line = format!("{} = {{ from = {from}", column.target);
-        if let Some(unit) = column.unit() {
+        if let Some(unit) = column.unit {
             // Writing to a text cannot fail.
             let _ = write!(line, ", unit = {{ default = \"{unit}\" }}");
         }

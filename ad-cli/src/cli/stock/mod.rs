@@ -22,7 +22,8 @@ use crate::{
     ApplyParameters, ChangeQuery, Client, PlanOptions, PlanState, StockPlan, StockPlans,
     bulk::Invocation,
     cli::{
-        commands::stock::{ApplyPlanArgs, NewPlanArgs, ShowPlanArgs},
+        commands::stock::{ApplyPlanArgs, NewPlanArgs, PlanId, ShowPlanArgs},
+        images::service_accepts_http,
         input::Input,
         pages::note_rest,
         parameters,
@@ -53,8 +54,9 @@ pub(crate) async fn plan(context: &Context, args: &NewPlanArgs) -> Result<(), Fa
     let made = match (&args.file, &selection) {
         (_, Some(selection)) => computed(out, plans.of_selection(selection, &options, wait)).await?,
         (Some(file), None) => {
-            let input = Input::open(context, file, &args.mapping, false).await?;
-            computed(out, plans.plan(upload::body(context, input)?, &options, wait)).await?
+            let http_images = service_accepts_http(context).await;
+            let input = Input::open(context, file, &args.mapping, http_images).await?;
+            computed(out, plans.plan(upload::body(context, input, http_images)?, &options, wait)).await?
         }
         (None, None) => return Err(Failure::usage("neither a file nor a selection")),
     };
@@ -62,7 +64,12 @@ pub(crate) async fn plan(context: &Context, args: &NewPlanArgs) -> Result<(), Fa
         Some(within) => computed(out, plans.wait(made.id, within, |_| ())).await?,
         None => made,
     };
-    show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
+    let shown = excerpt(out, &plans, &plan).await?;
+    show::plan(out, &plan, &shown)?;
+    if shown.count > shown.changes.len() as u64 {
+        let all = show_of(plan.id).flag("changes").flag("all");
+        out.note(&format!("to show all changes:\n  {}", out.command(&all)));
+    }
     next_step(out, &plan);
     match judged(&plan) {
         None if plan.state == PlanState::Computing && within.is_some() => Err(Failure::Shown(Exit::Failed)),
@@ -87,8 +94,11 @@ pub(crate) async fn show(context: &Context, args: &ShowPlanArgs) -> Result<(), F
             Err(Failure::usage("changes are those of a plan").hint(("to list the plans", list_of_plans())))
         }
         None => list(context, &plans, query.page, args.all).await,
-        Some(id) if args.changes || has_filter => changes(context, &plans, id, &query, args.all).await,
+        Some(id) if args.changes || has_filter => {
+            changes(context, &plans, identified(&plans, id).await?, &query, args.all).await
+        }
         Some(id) => {
+            let id = identified(&plans, id).await?;
             show::check_fields(out)?;
             let plan = plans.read(id, Duration::ZERO).await?.body;
             show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
@@ -139,15 +149,17 @@ async fn changes(
 
 /// Applies a plan, and waits for the outcomes.
 pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(), Failure> {
-    let (out, id) = (context.out, args.id);
+    let out = context.out;
     show::check_fields(out)?;
     let client = context.client()?;
     let plans = client.stock_plans();
+    let id = identified(&plans, args.id).await?;
     let mut plan = plans.read(id, Duration::ZERO).await?.body;
     let ConfirmArgs { yes, dry_run } = args.confirm;
     match plan.state {
         // An earlier run has begun it.
-        PlanState::Applying | PlanState::Applied if !dry_run => {}
+        PlanState::Applying if !dry_run => {}
+        PlanState::Applied if !dry_run => out.note("the plan was applied before; nothing was changed now"),
         PlanState::Ready => {
             if out.is_for_people() || dry_run {
                 show::plan(out, &plan, &excerpt(out, &plans, &plan).await?)?;
@@ -160,7 +172,9 @@ pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(),
             if show::requests(&show::totals(&plan).0) > 0 {
                 confirm(context, &question(&plan), yes).await?;
             }
-            plan = plans.apply(id, ApplyParameters { allow_removals: args.allow_removals }).await?.body;
+            // The service takes the number of the plan, so that a limit for other plans allows nothing.
+            let allow_removals = args.allow_removals.map(|_| plan.guard.removals);
+            plan = plans.apply(id, ApplyParameters { allow_removals }).await?.body;
         }
         state => {
             let failure = Failure::rejected(format!("plan {id} is {state}, so it cannot be applied"));
@@ -181,12 +195,24 @@ pub(crate) async fn apply(context: &Context, args: &ApplyPlanArgs) -> Result<(),
 }
 
 /// Cancels a plan.
-pub(crate) async fn cancel(context: &Context, id: Uuid) -> Result<(), Failure> {
+pub(crate) async fn cancel(context: &Context, id: PlanId) -> Result<(), Failure> {
     let out = context.out;
     show::check_fields(out)?;
     let client = context.client()?;
-    let plan = client.stock_plans().cancel(id).await?.body;
+    let plans = client.stock_plans();
+    let plan = plans.cancel(identified(&plans, id).await?).await?.body;
     show::plan(out, &plan, &Excerpt::default())
+}
+
+/// The id of a plan; the newest one is the first of the list.
+async fn identified(plans: &StockPlans<'_>, id: PlanId) -> Result<Uuid, Failure> {
+    match id {
+        PlanId::Id(id) => Ok(id),
+        PlanId::Last => {
+            let newest = plans.list(Page { limit: 1, offset: 0 }).await?.body.results.into_iter().next();
+            newest.map(|plan| plan.id).ok_or_else(|| Failure::failed("there is no stock plan"))
+        }
+    }
 }
 
 /// Waits for the service to compute a plan.
@@ -254,7 +280,7 @@ fn next_step(out: Output, plan: &StockPlan) {
         PlanState::Computing | PlanState::Applying => step("to see how far it is", show_of(plan.id)),
         PlanState::Ready if show::requests(&counts) == 0 => out.note("nothing to do"),
         PlanState::Ready if plan.guard.exceeded => {
-            out.warning(&too_many(plan));
+            out.warning(&too_many(plan, None));
             step("to apply it nevertheless", apply_of(plan.id).option("allow_removals", plan.guard.removals));
         }
         PlanState::Ready => step("to apply it", apply_of(plan.id)),
@@ -281,27 +307,29 @@ fn judged(plan: &StockPlan) -> Option<Exit> {
 
 /// Whether a plan may be applied.
 fn check_guard(plan: &StockPlan, allowed: Option<u64>) -> Result<(), Failure> {
-    if !plan.guard.exceeded || allowed == Some(plan.guard.removals) {
+    let is_exceeded = allowed.map_or(plan.guard.exceeded, |most| plan.guard.removals > most);
+    if !is_exceeded {
         return Ok(());
     }
     let command = apply_of(plan.id).option("allow_removals", plan.guard.removals);
-    Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan)))
+    Err(Failure::rejected(format!("{}; nothing was changed", too_many(plan, allowed)))
         .hint("check that the stock is whole, and what becomes of missing ads")
         .hint(("to allow the removals", command)))
 }
 
-fn too_many(plan: &StockPlan) -> String {
-    let (removals, most) = (counted(plan.guard.removals, "ad"), grouped(plan.guard.most_removals));
+fn too_many(plan: &StockPlan, allowed: Option<u64>) -> String {
+    let most = allowed.unwrap_or(plan.guard.most_removals);
+    let (removals, most) = (counted(plan.guard.removals, "ad"), grouped(most));
     format!("{removals} would be hidden or deleted, and at most {most} may be")
 }
 
-/// `Make these changes (212 requests; 206 deletions, permanent)?`
+/// `Make these changes (212 ads; 206 deletions, permanent)?`
 fn question(plan: &StockPlan) -> String {
     let (counts, _) = show::totals(plan);
     let deletions = counts.delete;
     let permanent =
         if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
-    format!("Make these changes ({}{permanent})?", counted(show::requests(&counts), "request"))
+    format!("Make these changes ({}{permanent})?", counted(show::requests(&counts), "ad"))
 }
 
 fn list_of_plans() -> Invocation {

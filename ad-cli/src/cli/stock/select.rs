@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::{
     AdQuery, BulkChange, Selection,
-    cli::parameters::option,
+    cli::parameters::{as_sent, option},
     terminal::{Failure, Output},
 };
 
@@ -32,7 +32,8 @@ pub(crate) struct SelectArgs {
 pub(crate) fn filter(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("expected FILTER=VALUE, such as status=live")?;
     let known = SELECT_PARAMETERS.iter().find(|known| option(known.name) == option(name));
-    Ok((known.map_or(name, |known| known.name).to_owned(), value.to_owned()))
+    let name = known.map_or(name, |known| known.name);
+    Ok((name.to_owned(), as_sent(name, value)))
 }
 
 fn number(text: &str) -> Result<Number, &'static str> {

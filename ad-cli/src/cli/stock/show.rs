@@ -97,7 +97,11 @@ pub(super) fn plan(out: Output, plan: &StockPlan, excerpt: &Excerpt) -> Result<(
     }
     let mut text = out.styled();
     write_changes(&mut text, plan, excerpt);
-    write_errors(&mut text, plan);
+    let invalid = excerpt.changes.iter().filter(|change| change.kind == ChangeKind::Invalid).count() as u64;
+    // What is shown beside its ad is not repeated, and what was planned before is over.
+    if plan.state != PlanState::Applied && (invalid == 0 || invalid < totals(plan).0.invalid) {
+        write_errors(&mut text, plan);
+    }
     out.show(&text)?;
     if plan.dealers.len() > 1 {
         out.table(DEALERS, &plan.dealers)?;
@@ -242,20 +246,22 @@ fn write_errors(text: &mut Styled, plan: &StockPlan) {
 fn write_state(text: &mut Styled, plan: &StockPlan) {
     let (counts, outcomes) = totals(plan);
     let until = plan.expires.filter(|_| plan.state == PlanState::Ready);
-    let until = until.map(|time| format!(" until {}", ad_table::minute_of(time))).unwrap_or_default();
-    text.push(&format!("Plan {}: ", plan.id)).toned(state_tone(plan.state), plan.state.name()).push(&until).end_line();
+    text.push(&format!("Plan {}: ", plan.id)).toned(state_tone(plan.state), plan.state.name()).end_line();
+    if let Some(time) = until {
+        text.block(2, &format!("it can be applied until {}", ad_table::minute_of(time)));
+    }
     let ChangeCounts { create, update, revive, unchanged, hide, delete, invalid } = counts;
-    let planned = tally([
-        (update, "to update"),
-        (revive, "to revive"),
-        (create, "to create"),
-        (hide, "to hide"),
-        (delete, "to delete"),
-        (unchanged, "unchanged"),
-        (invalid, "invalid"),
-    ]);
     let OutcomeCounts { accepted, done, failed, conflict } = outcomes;
+    let is_done = plan.state == PlanState::Applied && failed + conflict + accepted == 0;
+    let words = if is_done {
+        ["updated", "revived", "created", "hidden", "deleted"]
+    } else {
+        ["to update", "to revive", "to create", "to hide", "to delete"]
+    };
+    let changed = [update, revive, create, hide, delete].into_iter().zip(words);
+    let planned = tally(changed.chain([(unchanged, "unchanged"), (invalid, "invalid")]));
     let made = tally([(done, "done"), (failed, "failed"), (conflict, "in conflict"), (accepted, "unfinished")]);
+    let made = if is_done { String::new() } else { made };
     for counted in [planned, made].iter().filter(|counted| !counted.is_empty()) {
         text.block(2, counted);
     }

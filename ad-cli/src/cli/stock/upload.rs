@@ -9,13 +9,13 @@ use std::{
 use ad_core::model::ApiVersion;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use crate::{
     BodyStream, StockBody, StockFormat,
     bulk::{
-        check::{Checker, Finding},
+        check::{Checker, Finding, RejectedRow},
         payloads::{Chunks, NotPayloads, Piece, Source},
     },
     cli::input::Input,
@@ -29,9 +29,10 @@ const PART: usize = 64 * 1024;
 const WAITING: usize = 4;
 
 /// The payloads of a file. Rows of a table that cannot be converted are shown, and their ads stay as they are.
-pub(super) fn body(context: &Context, input: Input) -> Result<StockBody, Failure> {
+pub(super) fn body(context: &Context, input: Input, http_images: bool) -> Result<StockBody, Failure> {
     let source = input.source(context)?;
-    let checker = Arc::new(input.checker(Checker::new(ApiVersion::V4, None)));
+    let checker = input.checker(Checker::new(ApiVersion::V4, None));
+    let checker = Arc::new(if http_images { checker.with_http_images() } else { checker });
     if input.rows().is_some() {
         show_rejected_rows(context, input.source(context)?, &checker)?;
     }
@@ -127,11 +128,45 @@ impl Lines {
         self.part.extend((self.line..line).map(|_| b'\n'));
         self.line = line;
         match self.checker.rejected_row(piece, self.index) {
-            // It is named, so that its ad does not count as missing. Writing to memory cannot fail.
-            Some(row) => drop(write!(self.part, "{}", json!({"source_id": row.source_id}))),
+            // Writing to memory cannot fail.
+            Some(row) => drop(write!(self.part, "{}", self.refused(piece, row.source_id.as_deref()))),
             None => self.part.extend(piece.text.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte })),
         }
         self.index += 1;
+    }
+}
+
+impl Lines {
+    /// An invalid row as a payload that the service refuses for the same reasons: with the values that could not be converted as they are. One
+    /// that it might take, such as a duplicate, has its name only, so that its ad does not count as missing.
+    fn refused(&self, piece: Piece<'_>, source_id: Option<&str>) -> Value {
+        let row: Option<RejectedRow> = serde_json::from_slice(piece.text).ok();
+        let with_values = row.and_then(|RejectedRow { payload, rejected_row, .. }| {
+            let mut payload = payload?;
+            for finding in rejected_row {
+                if let (Some(field), Some(value)) = (finding.field, finding.value) {
+                    put_missing(&mut payload, &field, value);
+                }
+            }
+            Some(Value::Object(payload))
+        });
+        let is_refused = |payload: &Value| {
+            let text = payload.to_string();
+            self.checker.content(Piece { text: text.as_bytes(), ..piece }).is_none()
+        };
+        with_values.filter(is_refused).unwrap_or_else(|| json!({"source_id": source_id}))
+    }
+}
+
+/// Puts a value at a path of names, where there is none.
+fn put_missing(object: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => drop(object.entry(path).or_insert(value)),
+        Some((name, rest)) => {
+            if let Value::Object(members) = object.entry(name).or_insert_with(|| json!({})) {
+                put_missing(members, rest, value);
+            }
+        }
     }
 }
 
@@ -183,6 +218,21 @@ mod tests {
         let row = r#"{"source_id":"car-1","rejected_row":[]}"#;
         assert_eq!(sent(row, checker().of_rows()).await.unwrap(), "{\"source_id\":\"car-1\"}");
         assert_eq!(sent(row, checker()).await.unwrap(), row, "it is no table");
+    }
+
+    #[tokio::test]
+    async fn a_rejected_row_is_refused_for_its_own_reasons() {
+        let finding = Finding {
+            field: Some("category_fields.brand".to_owned()),
+            value: Some("Wolvo".into()),
+            ..Finding::default()
+        };
+        let payload = json!({"source_id": "car-1", "category_id": 1020}).as_object().cloned();
+        let row = RejectedRow { source_id: Some("car-1".to_owned()), rejected_row: vec![finding], payload };
+        let row: &'static str = serde_json::to_string(&row).unwrap().leak();
+        let sent: Value = serde_json::from_str(&sent(row, checker().of_rows()).await.unwrap()).unwrap();
+        let fields = json!({"brand": "Wolvo"});
+        assert_eq!(sent, json!({"source_id": "car-1", "category_id": 1020, "category_fields": fields}));
     }
 
     #[tokio::test]

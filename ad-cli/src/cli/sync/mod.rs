@@ -36,7 +36,7 @@ use crate::{
         input::{Input, MappingArg},
     },
     terminal::{
-        BlockingCounter, Context, Counter, Exit, Failure, OutFile, can_ask, confirm, counted, grouped,
+        BlockingCounter, Context, Counter, Exit, Failure, OutFile, can_ask, confirm, counted, grouped, removals_limit,
         stop_on_interrupt,
     },
 };
@@ -46,9 +46,9 @@ use crate::{
 pub(crate) struct StockArgs {
     #[command(flatten)]
     mapping: MappingArg,
-    /// Maximum number of deletions [default: 10 % of a dealer's ads or 20, whichever is less]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    allow_removals: u64,
+    /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
+    #[arg(long, value_name = "N")]
+    allow_removals: Option<u64>,
     /// Repeat whenever FILE changes
     #[arg(long)]
     pub(crate) watch: bool,
@@ -98,7 +98,7 @@ pub(crate) async fn apply(context: &Context, file: &Path, stock: &StockArgs, how
     }
     let (client, mut plan) = if let Some(mut plan) = saved::load(file)? {
         let client = context.client()?;
-        plan.about.allowed = plan.about.allowed.max(stock.allow_removals);
+        plan.about.allowed = stock.allow_removals.or(plan.about.allowed);
         saved::check_unchanged(context, &plan, &client).await?;
         saved::is_current(&plan, &client).await?;
         (client, plan)
@@ -198,20 +198,22 @@ fn check_permitted(plan: &Plan) -> Result<(), Failure> {
 }
 
 fn too_many(plan: &Plan, deletions: u64) -> String {
-    let dealers: Vec<_> = plan.about.dealers.iter().filter(|dealer| dealer.exceeds_deletion_limit()).collect();
+    let allowed = plan.about.allowed;
+    let is_named = |dealer: &&plan::Dealer| allowed.map_or(dealer.exceeds_deletion_limit(), |_| dealer.deletions > 0);
+    let dealers = plan.about.dealers.iter().filter(is_named);
     let of: Vec<_> = dealers
-        .iter()
         .map(|dealer| format!("{} of the {} of {}", grouped(dealer.deletions), counted(dealer.ads, "ad"), dealer.code))
         .collect();
-    format!("{} would be deleted ({}), more than 10 % of the stock or 20 ads", counted(deletions, "ad"), of.join(", "))
+    let limit = removals_limit(allowed);
+    format!("{} would be deleted ({}), more than {limit}", counted(deletions, "ad"), of.join(", "))
 }
 
-/// `Make these changes (212 requests, of which 206 are deletions, permanent)?`
+/// `Make these changes (212 ads; 206 deletions, permanent)?`
 fn question(plan: &Plan) -> String {
     let deletions = plan.count(ChangeKind::Delete);
     let permanent =
         if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
-    format!("Make these changes ({}{permanent})?", counted(plan.steps.len() as u64, "request"))
+    format!("Make these changes ({}{permanent})?", counted(plan.steps.len() as u64, "ad"))
 }
 
 async fn apply_plan(

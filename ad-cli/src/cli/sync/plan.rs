@@ -70,8 +70,8 @@ pub(super) struct PlanHeader {
     /// URL of the service for which it was planned.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
-    /// Number of deletions that the user has permitted.
-    pub(super) allowed: u64,
+    /// The limit of deletions that the user has set, in the place of the default.
+    pub(super) allowed: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -94,10 +94,11 @@ impl Plan {
         self.steps.iter().filter(|step| step.act == act).count() as u64
     }
 
-    /// Number of deletions beyond those permitted.
+    /// Number of deletions, if it is beyond the limit.
     pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
-        let guard = Guard::of(self.about.dealers.iter().map(|dealer| (dealer.ads, dealer.deletions)), None);
-        (guard.exceeded && guard.removals > self.about.allowed).then_some(guard.removals)
+        let dealers = self.about.dealers.iter().map(|dealer| (dealer.ads, dealer.deletions));
+        let guard = Guard::of(dealers, self.about.allowed);
+        guard.exceeded.then_some(guard.removals)
     }
 }
 
@@ -120,7 +121,7 @@ impl<'a> Planner<'a> {
         Self { client, reader, progress, stock, plan: Plan::default(), unnameable: 0 }
     }
 
-    pub(super) async fn plan(mut self, path: Option<PathBuf>, allowed: u64) -> Result<Plan, Failure> {
+    pub(super) async fn plan(mut self, path: Option<PathBuf>, allowed: Option<u64>) -> Result<Plan, Failure> {
         let mut dealers = Vec::new();
         for dealer_code in self.stock.dealers() {
             let before = self.plan.count(ChangeKind::Delete);

@@ -242,6 +242,11 @@ impl Output {
         self.talk == Verbosity::Verbose
     }
 
+    /// Whether only errors are printed beside the answer.
+    pub fn is_quiet(self) -> bool {
+        self.talk == Verbosity::Quiet
+    }
+
     /// Whether stderr can show progress bars.
     pub fn shows_progress(self) -> bool {
         self.talk > Verbosity::Quiet && self.streams.stderr().is_terminal()

@@ -7,10 +7,14 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "get",
         r#"{"source_id": "nope"}"#,
-        "error: no ad in the token's scope has the source_id nope\n  help: to search the ads visible to the token: tool `list` with q",
+        "error: you have no ad with the source id or plate nope\n  help: to search your ads: tool `list` with q \"nope\"",
     ),
     // Errors of arguments have the names of the schema.
-    ("request", r#"{"id": "x"}"#, "error: id: \"x\": invalid character: found `x` at 0"),
+    (
+        "request",
+        r#"{"id": "x"}"#,
+        "error: id: \"x\": expected the id of a request, as `ad-cli log SOURCE_ID --verbose` shows it",
+    ),
     (
         "update",
         r#"{"source_id": "car-1", "set": ["visible=true"], "if_match": "\"3"}"#,
@@ -57,7 +61,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "price",
         r#"{"source_id": "car-1", "amount": 1.234}"#,
-        "error: amount: \"1.234\": expected digits without separators, such as 329900, with at most two decimals",
+        "error: amount: \"1.234\": a point before three digits has two readings; write 329900 or 329,900",
     ),
     (
         "price",
@@ -79,21 +83,21 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "update",
         r#"{"source_id": "car-1", "payload": {"visible": true}}"#,
-        "car-1: every field has this value already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id \"car-1\"",
+        "car-1: nothing changes, it is so already\naccepted and processed in the background; to wait for the outcome: tool `wait` with source_id \"car-1\"",
     ),
     (
         "update",
         r#"{"source_id": "car-1", "payload": {"category_id": 1020}, "dry_run": true}"#,
-        "car-1: every field has this value already",
+        "car-1: nothing changes, it is so already",
     ),
     ("update", r#"{"source_id": "car-1", "payload": {"colour": "red"}, "dry_run": true}"#, ""),
     ("update", r#"{"source_id": "car-1", "payload": {}, "dry_run": true}"#, ""),
     (
         "price",
         r#"{"source_id": "car-1", "amount": 189900, "dry_run": true}"#,
-        "car-1: every field has this value already",
+        "car-1: nothing changes, it is so already",
     ),
-    ("show", r#"{"source_ids": ["car-1"], "dry_run": true}"#, "car-1: every field has this value already"),
+    ("show", r#"{"source_ids": ["car-1"], "dry_run": true}"#, "car-1: nothing changes, it is so already"),
     ("hide", r#"{"source_ids": ["car-1"], "dry_run": true}"#, "car-1: visible: true → false"),
 ];
 

@@ -231,7 +231,7 @@ async fn what_is_not_allowed_or_malformed_is_refused_with_what_to_do() {
     assert_eq!(done.refused(2), "source_id: expected a string");
     assert!(done.refused(3).starts_with("unknown argument \"id\""), "{}", done.refused(3));
     done.ended(4, 1);
-    assert!(done.notes(4).contains("--output=csv") || done.notes(4).contains("source_id"), "{}", done.notes(4));
+    assert!(done.notes(4).contains("--output=csv") || done.notes(4).contains("source id"), "{}", done.notes(4));
     done.ended(5, 2);
     assert!(done.notes(5).contains("dead"), "{}", done.notes(5));
     let unknown = done.answer["results"][6]["protocolError"].as_str().unwrap();

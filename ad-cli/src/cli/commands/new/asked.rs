@@ -83,12 +83,10 @@ impl Questions<'_> {
             self.context.out.note(&format!("{}: {why}", name(row)));
             self.answer(row, true, &mut ad)?;
         }
-        match self.source_id {
-            Some(source_id) => drop(ad.insert(SOURCE_ID.to_owned(), source_id.into())),
-            None => {
-                let row = self.rows.iter().find(|row| row.place == SOURCE_ID);
-                row.map_or(Ok(()), |row| self.answer(row, true, &mut ad))?;
-            }
+        if let Some(source_id) = self.source_id {
+            ad.insert(SOURCE_ID.to_owned(), source_id.into());
+        } else if let Some(row) = self.rows.iter().find(|row| row.place == SOURCE_ID) {
+            self.answer(row, true, &mut ad)?;
         }
         Ok(ad)
     }
@@ -111,7 +109,7 @@ impl Questions<'_> {
                 (None, None) => String::new(),
             };
             let question = format!("{}{}{hint}: ", if required { "* " } else { "  " }, name(row));
-            let typed = answered(&question).map_err(unreadable)?;
+            let typed = answered(&question).map_err(|error| unreadable(&error))?;
             let typed = typed.ok_or_else(|| Failure::usage("the answers ended before the last question"))?;
             let typed = match (&*typed, &proposed) {
                 ("?", _) => {
@@ -253,7 +251,7 @@ fn save(context: &Context, payload: &str, source_id: &str, is_visible: bool) -> 
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     let proposed = format!("{}.json", source_id.replace(|letter| !is_plain(letter), "-"));
     let (file, path) = loop {
-        let typed = answered(&format!("Save as [{proposed}]: ")).map_err(unreadable)?;
+        let typed = answered(&format!("Save as [{proposed}]: ")).map_err(|error| unreadable(&error))?;
         let path = typed.filter(|typed| !typed.is_empty()).unwrap_or_else(|| proposed.clone());
         match OutFile::new(Path::new(&path), FileKind::Draft, Force::default()) {
             Ok(file) => break (file, path),
@@ -271,6 +269,6 @@ fn save(context: &Context, payload: &str, source_id: &str, is_visible: bool) -> 
     Ok(())
 }
 
-fn unreadable(error: io::Error) -> Failure {
+fn unreadable(error: &io::Error) -> Failure {
     Failure::usage(format!("cannot read stdin: {error}"))
 }
