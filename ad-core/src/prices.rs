@@ -55,6 +55,15 @@ pub fn history(ad: &Ad, mut earlier: Vec<EarlierPrices>, now: Timestamp) -> Pric
     }
 }
 
+/// Whether a price is so far from the one before that a digit may be missing or too much: less than half of it, or more than double.
+///
+/// ```
+/// assert!(ad_core::prices::is_far(302_600.0, 3_026_000.0) && !ad_core::prices::is_far(302_600.0, 189_900.0));
+/// ```
+pub fn is_far(before: f64, after: f64) -> bool {
+    !(0.5..=2.0).contains(&(after / before))
+}
+
 /// The prices of an ad.
 pub(crate) fn of(content: &Content) -> Vec<Price> {
     content.get("price").and_then(|price| Vec::deserialize(price).ok()).unwrap_or_default()

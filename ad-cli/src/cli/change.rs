@@ -3,6 +3,7 @@
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
+    prices::is_far,
     rulebook::{
         merge::merge,
         versions::{Conversion, conversion_of},
@@ -203,7 +204,7 @@ fn note_no_change(context: &Context, ad: &Ad) {
     context.out.note(&format!("{}: nothing changes, it is so already", ad.source_id));
 }
 
-/// The doubt about a new price that is less than half or more than double the earlier one: probably a digit too few or too many.
+/// The doubt about a new price that is far from the earlier one.
 pub(super) fn far_price(now: &[Price], patch: &Map<String, Value>) -> Option<String> {
     patch.get("price")?.as_array()?.iter().find_map(|new| {
         let kind = new["type"].as_str()?;
@@ -213,10 +214,12 @@ pub(super) fn far_price(now: &[Price], patch: &Map<String, Value>) -> Option<Str
             return None;
         }
         let (was, is) = (old.amount.as_f64()?, new["amount"].as_f64()?);
+        if !is_far(was, is) {
+            return None;
+        }
         let how = match is / was {
-            change if change < 0.5 => format!("{:.0} % below", (1.0 - change) * 100.0),
-            change if change > 2.0 => format!("{change:.0} times"),
-            _ => return None,
+            change if change < 1.0 => format!("{:.0} % below", (1.0 - change) * 100.0),
+            change => format!("{change:.0} times"),
         };
         let (new, old, currency) = (text::amount(&new["amount"]), text::amount(&json!(old.amount)), &old.currency);
         Some(format!("{new} {currency} is {how} the price of now, {old}"))

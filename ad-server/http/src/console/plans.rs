@@ -8,6 +8,7 @@ use ad_core::{
         Ad, AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content,
         MOST_UNFINISHED_PLANS, OutcomeCounts, Page, PlanOptions, PlanState, PlannedChange, StockPlan,
     },
+    prices::is_far,
     service::{Access, BulkChange, ServiceError, StockPlanError, Target},
     violation::Code,
 };
@@ -38,9 +39,6 @@ pub(super) const SHOWN: u32 = 50;
 
 /// Name of the cookie with the plan that was shown last.
 const PREVIEW: &str = "console_preview";
-
-/// A price that changes by more than this share is asked about.
-const LARGE_STEP: f64 = 0.3;
 
 /// Plans on the page of all.
 const PLANS: u32 = 20;
@@ -466,7 +464,7 @@ fn doubt(texts: &Texts, from: &Value, to: &Value) -> Option<String> {
     if !kinds(from).is_empty() && kinds(from).is_disjoint(&kinds(to)) {
         return Some(format!("{}.", texts.other_kind_of_price));
     }
-    let by = step(from, to).filter(|by| by.abs() > LARGE_STEP)?;
+    let by = step(from, to).filter(|by| is_far(1.0, 1.0 + by))?;
     let how = if by < 0.0 { texts.much_lower } else { texts.much_higher };
     Some(format!("{:.0} % {how}", by.abs() * 100.0))
 }
