@@ -151,7 +151,7 @@ async fn the_command_line_shows_and_restores_what_an_ad_said() {
     let shown = cli.run("history boat-1").await;
     let lines: Vec<_> = shown.done().lines().collect();
     assert!(lines[0].starts_with("REVISION") && lines.len() == 3, "{shown:?}");
-    assert!(lines[1].contains("update") && lines[1].contains("command_line"), "{shown:?}");
+    assert!(lines[1].contains("update") && lines[1].contains("command line"), "{shown:?}");
     assert!(lines[2].contains("create"), "{shown:?}");
     let listed = cli.run("history boat-1 --output json").await.json();
     assert_eq!(listed, server.client.get("/v4/ad/boat-1/revisions").await.expect(200)["results"]);

@@ -332,7 +332,14 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         lowest.push(if is_before { lowest_price(&visit, change).await? } else { None });
     }
     let has_lowest = lowest.iter().any(Option::is_some);
-    let rows = changes.rows.iter().zip(&ads).zip(lowest.iter().map(|lowest| has_lowest.then_some(lowest.as_deref())));
+    let lowest_cell = |lowest: &Option<String>| {
+        if has_lowest {
+            lowest_cell(texts, lowest.as_deref())
+        } else {
+            html! {}
+        }
+    };
+    let rows = changes.rows.iter().zip(&ads).zip(lowest.iter().map(lowest_cell));
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
     let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
@@ -357,7 +364,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
                         @if has_lowest { th scope="col" { (texts.lowest_30_days) } }
                         th scope="col" { (texts.status) }
                     } }
-                    tbody { @for ((change, ad), lowest) in rows { (row(&visit, change, ad.as_ref(), lowest)) } }
+                    tbody { @for ((change, ad), lowest) in rows { (row(&visit, change, ad.as_ref(), &lowest)) } }
                 }
             }
             (page::paging(&visit, "/plan", &paged, page, changes.rows.len(), Total::Exactly(changes.count)))
@@ -618,8 +625,13 @@ async fn lowest_price(visit: &Visit, change: &PlannedChange) -> Result<Option<St
     Ok(lowest.map(|price| show::amount(visit.visitor.texts, &price.amount, &price.currency)))
 }
 
-/// A row of the table. `lowest` is there if the table has that column.
-fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<Option<&str>>) -> Markup {
+/// The cell of the lowest price of 30 days.
+fn lowest_cell(texts: &Texts, lowest: Option<&str>) -> Markup {
+    html! { td.number.nothing[lowest.is_none()] data-name=(texts.lowest_30_days) { (lowest.unwrap_or("–")) } }
+}
+
+/// A row of the table, with the cell of the lowest price if the table has that column.
+fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: &Markup) -> Markup {
     let texts = visit.visitor.texts;
     let title = title(change, ad);
     let brand = change.details.fields.iter().find(|field| field.pointer == "/category_fields/brand");
@@ -651,9 +663,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: Option<Op
                     },
                 }
             }
-            @if let Some(lowest) = lowest {
-                td.number.nothing[lowest.is_none()] data-name=(texts.lowest_30_days) { (lowest.unwrap_or("–")) }
-            }
+            (lowest)
             td.nothing[change.outcome.is_none()] {
                 @match change.outcome {
                     None => "–",
