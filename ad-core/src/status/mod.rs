@@ -282,9 +282,7 @@ pub fn summary(counts: impl IntoIterator<Item = StatusCount>) -> Summary {
                 *summary.by_channel.entry(market).or_default().entry(channel).or_default() += ads;
             }
         }
-        // A deleted ad needs no photos.
-        let is_over = |code: &Code| words.status == AdStatus::Deleted && *code == Code::ImageFailed;
-        if let Some(code) = words.failure.filter(|code| !is_over(code)) {
+        if let Some(code) = words.failure {
             *summary.failures.entry(code).or_default() += ads;
         }
     }

@@ -96,9 +96,18 @@ fn hundredths(price: &Value) -> i128 {
     format!("{whole}{decimals:0<2}").parse().unwrap()
 }
 
-/// Whether an amount is the multiple of a unit that is nearest to a percentage more than another; all but the percentage, which is in
-/// ten-thousandths, are hundredths.
+/// Whether an amount is the multiple of a unit that is nearest to a percentage more than another, or stays because that is on its other
+/// side; all but the percentage, which is in ten-thousandths, are hundredths.
 fn is_nearest(before: i128, percent: i128, unit: i128, after: i128) -> bool {
+    if after == before {
+        let below = before - before % unit;
+        let on_other_side = if percent > 0 { below } else { below + unit };
+        return [before, on_other_side].iter().any(|it| is_nearest_multiple(before, percent, unit, *it));
+    }
+    (after > before) == (percent > 0) && is_nearest_multiple(before, percent, unit, after)
+}
+
+fn is_nearest_multiple(before: i128, percent: i128, unit: i128, after: i128) -> bool {
     let exact = before * (1_000_000 + percent);
     let off = after * 1_000_000 - exact;
     let half = unit * 1_000_000;

@@ -570,7 +570,11 @@ fn state(texts: &Texts, plan: &StockPlan) -> Markup {
 
 /// How many ads change, stay, or have failed.
 fn counts(texts: &Texts, plan: &StockPlan) -> Markup {
-    let planned = KINDS.iter().map(|(kind, text)| (sum(plan, *kind), text(texts)));
+    // Once all is done, its outcomes say it.
+    let is_told = |kind: ChangeKind| {
+        plan.state != PlanState::Applied || matches!(kind, ChangeKind::Unchanged | ChangeKind::Invalid)
+    };
+    let planned = KINDS.iter().filter(|(kind, _)| is_told(*kind)).map(|(kind, text)| (sum(plan, *kind), text(texts)));
     let counted = planned.chain([
         (ended(plan, ChangeOutcome::Done), texts.plan_done),
         (ended(plan, ChangeOutcome::Failed), texts.plan_failed),
@@ -659,7 +663,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: &Markup) 
                     ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
                     _ => @for field in &change.details.fields {
                         p { (label(visit.visitor.language, field.pointer.rsplit('/').next().unwrap_or_default())) ": " (value(&field.pointer, brand.map(|brand| &brand.from), &field.from)) " → " strong { (value(&field.pointer, brand.map(|brand| &brand.to), &field.to)) } }
-                        @if field.pointer == "/price" && let Some(doubt) = doubt(texts, &field.from, &field.to) { p.to-check { (doubt) } }
+                        @if field.pointer == "/price" && change.outcome.is_none() && let Some(doubt) = doubt(texts, &field.from, &field.to) { p.to-check { (doubt) } }
                     },
                 }
             }
