@@ -75,7 +75,7 @@ fn a_file_that_can_go_is_silent_on_stdout_and_counted_on_stderr() {
     let output = folder.check(&[]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
     for told in [
-        "stock.csv: 1 of 1 row are valid",
+        "stock.csv: 1 of 1 row is valid",
         "quality of the valid rows: 1 basic; findings, which reject nothing:\n",
         "       1  few_photos: Few photos (rows 1)\n",
         "       1  title_incomplete: ",
@@ -98,7 +98,7 @@ fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
     {
         assert!(table.contains(shown), "{shown}: {table}");
     }
-    assert!(stderr(&output).contains("1 of 4 rows are valid, 3 are invalid"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 4 rows are valid, 3 invalid"), "{}", stderr(&output));
     let few = folder.check(&["--limit-shown", "1"]);
     assert!(stderr(&few).contains("and 2 more invalid rows"), "{}", stderr(&few));
 }
@@ -270,7 +270,7 @@ fn skipped_rows_are_counted_and_block_no_other_row() {
     fs::write(folder.path("stock.toml"), mapping).expect("it can be written");
     let output = folder.check(&["--json", "report.json"]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
-    assert!(stderr(&output).contains("1 of 2 rows are valid, 1 are skipped"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 2 rows are valid, 1 skipped"), "{}", stderr(&output));
     let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
     assert_eq!((&json["totals"]["skipped"], &json["totals"]["invalid"]), (&Value::from(1), &Value::from(0)));
 }
