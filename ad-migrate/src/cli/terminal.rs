@@ -194,7 +194,7 @@ fn rated(out: Output, totals: &Totals) {
     }
 }
 
-/// `stock.csv: 19,412 of 20,000 rows are valid, 588 are invalid, 1,200 have warnings`
+/// `stock.csv: 19,412 of 20,000 rows are valid, 588 invalid, 1,200 with warnings`
 fn summary(file: &str, totals: &Totals) -> String {
     let are = if totals.rows == 1 { "is" } else { "are" };
     let mut summary = format!("{file}: {} of {} {are} valid", grouped(totals.valid), counted(totals.rows, "row"));
