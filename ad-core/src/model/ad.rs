@@ -146,6 +146,11 @@ impl Ad {
         }
     }
 
+    /// Whether a marketplace has ever listed it.
+    pub const fn was_listed(&self) -> bool {
+        self.marketplace_ad_id.is_some() || self.offer_id.is_some()
+    }
+
     /// Sets the id of its listing on a marketplace.
     pub fn set_listing(&mut self, market: Market, id: String) {
         match market {

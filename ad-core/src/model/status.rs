@@ -118,6 +118,9 @@ pub struct ChannelReport {
     pub code: Option<Code>,
     /// The status in a sentence, with the reason of a failure.
     pub text: String,
+    /// The reason of a failure alone.
+    #[serde(skip)]
+    pub reason: Option<String>,
     /// Who can change the status.
     pub who_acts: WhoActs,
     /// What they can do; `None` if nobody has to do anything.

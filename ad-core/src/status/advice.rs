@@ -97,6 +97,12 @@ pub(super) fn of_channel_status(status: ChannelStatus) -> &'static str {
     }
 }
 
+/// The status of a channel in a sentence, without the reason of a failure.
+pub fn text_of_channel(status: ChannelStatus, code: Option<Code>) -> &'static str {
+    let waits_for_slot = code == Some(Code::SlotsExceeded) && status == ChannelStatus::Waiting;
+    if waits_for_slot { WAITS_FOR_SLOT } else { of_channel_status(status) }
+}
+
 /// The text of a channel and what to do, by its code and reason.
 pub(super) fn of_channel(
     status: ChannelStatus,
@@ -105,8 +111,7 @@ pub(super) fn of_channel(
     is_to_be_listed: bool,
 ) -> (String, Advice) {
     let reason = reason.map_or_else(String::new, |reason| format!(" Reason: {reason}"));
-    let waits_for_slot = code == Some(Code::SlotsExceeded) && status == ChannelStatus::Waiting;
-    let text = format!("{}{reason}", if waits_for_slot { WAITS_FOR_SLOT } else { of_channel_status(status) });
+    let text = format!("{}{reason}", text_of_channel(status, code));
     let is_retried = matches!(status, ChannelStatus::Waiting | ChannelStatus::Paused);
     let advice = match code {
         Some(code) => advice(code, is_retried),

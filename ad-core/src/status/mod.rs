@@ -15,7 +15,7 @@ use crate::{
     ports::{StatusFacts, StoredAd},
     violation::Code,
 };
-pub use advice::{Advice, advice, codes};
+pub use advice::{Advice, advice, codes, text_of_channel};
 pub use page::markdown;
 
 /// The oldest unfinished request of an ad: those behind it have not begun.
@@ -231,6 +231,7 @@ fn channel(
         since: since.unwrap_or(*status_since),
         code,
         text,
+        reason: reason.map(str::to_owned),
         who_acts,
         what_to_do: what_to_do.map(str::to_owned),
         attempts: progress.map_or_else(|| failure.map_or(0, |failure| failure.attempts), Progress::attempts),

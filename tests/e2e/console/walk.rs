@@ -150,7 +150,7 @@ async fn walk(way: Way, look: &'static str) {
     walk.sees("#status", "Failed").await;
     walk.picture("why", "h1").await;
     walk.sees("#photos", "front.jpg").await;
-    walk.sees("#photos", "There is no picture at this address.").await;
+    walk.sees("#photos", "404").await;
     walk.picture("photos", "#photos").await;
 
     // Mend the address of the photo, and see the ad go live.

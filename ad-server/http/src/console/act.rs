@@ -362,7 +362,7 @@ pub(super) fn done_with(visit: &Visit, ad: &Ad, report: &StatusReport, versions:
         @match visit.parameter("done") {
             Some(SAVED) if has_failed => (badly(texts.saved_but_failing)),
             Some(SAVED) => {
-                @let is_draft = !ad.content.visible() && ad.marketplace_ad_id.is_none() && ad.offer_id.is_none();
+                @let is_draft = !ad.content.visible() && !ad.was_listed();
                 (well(&html! { p { (if is_draft { texts.saved_as_draft } else { texts.saved }) } }))
             }
             done => @match done.and_then(AdAction::from_name) {

@@ -6,6 +6,7 @@ use ad_core::{
         MAX_LIMIT, Market, Page, Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
+    status::text_of_channel,
     violation::Code,
 };
 use maud::{Markup, html};
@@ -169,16 +170,15 @@ fn channel_status(visit: &Visit, channel: &ChannelReport, told: Option<Code>) ->
 /// The status on a marketplace in a sentence, the failure unless it is `told` above, and what the marketplace says itself.
 fn why(visit: &Visit, channel: &ChannelReport, told: Option<Code>) -> Markup {
     let texts = visit.visitor.texts;
-    let english = channel.text.split(" Reason: ").next().unwrap_or_default();
     let status = match visit.visitor.language {
-        Language::English => english,
+        Language::English => text_of_channel(channel.status, channel.code),
         Language::Swedish => channel_in_swedish(channel.status, channel.code),
     };
     html! {
         p {
             (status)
             @if let Some(code) = channel.code.filter(|code| Some(*code) != told) { " " (texts.failure(code)) "." }
-            " " (show::refusal(texts, channel.code, &channel.text))
+            " " (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default()))
         }
     }
 }
@@ -192,7 +192,7 @@ pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
         div.notice.error {
             p { strong { (texts.failure(failed)) ". " } (texts.what_helps(failed)) }
             @for channel in report.channels.iter().filter(|channel| channel.code == Some(Code::MarketplaceRefused)) {
-                p { (show::refusal(texts, channel.code, &channel.text)) }
+                p { (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default())) }
             }
             @for (number, image) in photos {
                 p { (texts.photo) " " (number) ": " (show::why_no_photo(texts, image.code, &image.text)) }

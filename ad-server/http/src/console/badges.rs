@@ -37,10 +37,10 @@ pub(super) fn status_of(texts: &Texts, ad: &Ad, status: AdStatus, is_sold: bool)
 pub(super) const fn hidden_as(texts: &Texts, ad: &Ad, is_sold: bool) -> &'static str {
     if is_sold {
         texts.status_sold
-    } else if ad.marketplace_ad_id.is_none() && ad.offer_id.is_none() {
-        texts.status_draft
-    } else {
+    } else if ad.was_listed() {
         texts.status_hidden
+    } else {
+        texts.status_draft
     }
 }
 

@@ -1,8 +1,10 @@
 //! The stock as a file for spreadsheets, CSV or .xlsx: the ads that the page shows, all of them.
 
+use std::collections::HashSet;
+
 use ad_core::{
     csv_guard::guarded,
-    model::{Ad, AdQuery, AdStatus, Included, MAX_LIMIT, QualitySummary, Timestamp},
+    model::{AdQuery, AdStatus, Included, MAX_LIMIT, QualitySummary, Timestamp},
     ports::ListedAd,
     service::ServiceError,
 };
@@ -14,8 +16,9 @@ use super::{
     badges,
     columns::VEHICLE,
     form::named,
+    page::Text,
     show, stock,
-    texts::{Language, Texts},
+    texts::Language,
     visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
@@ -25,9 +28,6 @@ const MOST: u64 = 20_000;
 
 /// By this mark spreadsheets know UTF-8.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// Number of columns.
-const COLUMNS: usize = 16;
 
 /// What a column is where the file comes back as a stock file.
 #[derive(Clone, Copy)]
@@ -41,45 +41,62 @@ enum Returned {
 
 use Returned::{Currency, Field, Unused};
 
-const RETURNED: [Returned; COLUMNS] = [
-    Field("category_fields.registration_number"),
-    Unused,
-    Field("source_id"),
-    Unused,
-    Field(VEHICLE),
-    Unused,
-    Unused,
-    Field("price.list"),
-    Unused,
-    Field("price.monthly"),
-    Field("price.leasing"),
-    Currency,
-    Unused,
-    Unused,
-    Unused,
-    Unused,
+/// A column of the file.
+pub(super) struct Column {
+    head: Text,
+    returned: Returned,
+    /// In a spreadsheet, in characters.
+    pub(super) width: f64,
+}
+
+const fn column(head: Text, returned: Returned, width: f64) -> Column {
+    Column { head, returned, width }
+}
+
+/// Number of columns.
+const COUNT: usize = 16;
+
+pub(super) const COLUMNS: [Column; COUNT] = [
+    column(|texts| texts.plate, Field("category_fields.registration_number"), 12.0),
+    column(|texts| texts.name, Unused, 40.0),
+    column(|texts| texts.source_id, Field(SOURCE_ID), 20.0),
+    column(|texts| texts.dealer, Unused, 16.0),
+    column(|texts| texts.vehicle_type, Field(VEHICLE), 14.0),
+    column(|texts| texts.status, Unused, 14.0),
+    column(|texts| texts.reason, Unused, 40.0),
+    column(|texts| texts.price, Field("price.list"), 12.0),
+    column(|texts| texts.reduced_price, Unused, 12.0),
+    column(|texts| texts.monthly_price, Field("price.monthly"), 12.0),
+    column(|texts| texts.leasing_price, Field("price.leasing"), 12.0),
+    column(|texts| texts.currency, Currency, 9.0),
+    column(|texts| texts.quality, Unused, 9.0),
+    column(|texts| texts.photos, Unused, 9.0),
+    column(|texts| texts.days_in_stock, Unused, 14.0),
+    column(|texts| texts.in_stock_since, Unused, 14.0),
 ];
+
+const SOURCE_ID: &str = "source_id";
 
 /// Columns by which a file of the console's own is known, beside that of the source ids: others may have been deleted.
 const KNOWN_BY: usize = 5;
 
 /// What the columns of a file are, if the console has written it, in any language.
 pub(super) fn own_choices(names: &[&str]) -> Option<Choices> {
-    Language::ALL.iter().map(|language| head(language.texts())).find_map(|head| {
-        let own = head.iter().zip(RETURNED).filter(|(name, _)| names.contains(name));
-        let has_ids = own.clone().any(|(_, returned)| matches!(returned, Field("source_id")));
-        if !has_ids || own.clone().count() <= KNOWN_BY {
+    Language::ALL.iter().map(|language| language.texts()).find_map(|texts| {
+        let own: Vec<_> = COLUMNS.iter().filter(|column| names.contains(&(column.head)(texts))).collect();
+        let has_ids = own.iter().any(|column| matches!(column.returned, Field(SOURCE_ID)));
+        if !has_ids || own.len() <= KNOWN_BY {
             return None;
         }
-        let column = |(name, returned): (&&str, _)| {
-            let chosen = match returned {
+        let chosen = |column: &&Column| {
+            let chosen = match column.returned {
                 Field(field) => Some(ChosenField { field: field.to_owned(), unit: None }),
                 Unused => None,
                 Currency => return None,
             };
-            Some(((*name).to_owned(), chosen))
+            Some(((column.head)(texts).to_owned(), chosen))
         };
-        Some(Choices { columns: own.filter_map(column).collect(), ..Choices::default() })
+        Some(Choices { columns: own.iter().filter_map(chosen).collect(), ..Choices::default() })
     })
 }
 
@@ -122,23 +139,24 @@ pub(super) fn answer(name: &str, content_type: &str, file: impl Into<Body>) -> R
 /// Passes the head of the file on, and then the row of each ad.
 pub(super) async fn rows(
     visit: &Visit,
-    mut each: impl FnMut([Cell; COLUMNS]) -> Result<(), ApiError>,
+    mut each: impl FnMut([Cell; COUNT]) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
     let (texts, context, scope) = (visit.visitor.texts, &visit.visitor.context, &visit.caller.scope);
     let query = AdQuery::parse(AD_PARAMETERS, &stock::asked(visit).await?).map_err(ServiceError::InvalidQuery)?;
     let included = Included { quality: true, ..Included::default() };
     let mut query = AdQuery { fields: None, included, ..query };
     (query.page.limit, query.page.offset) = (MAX_LIMIT, 0);
-    let sold = stock::hidden_as(visit, "sold").await?;
-    let is_sold = |ad: &Ad| sold.iter().any(|(dealer, id)| *dealer == ad.dealer_code && *id == ad.source_id);
-    each(head(texts).map(|text| Cell::Text(text.to_owned())))?;
+    let sold: HashSet<_> = stock::hidden_as(visit, "sold").await?.into_iter().collect();
+    each(COLUMNS.map(|column| Cell::Text((column.head)(texts).to_owned())))?;
     loop {
         let mut turn = context.limits.lists.turn(scope.name()).await?;
         let page = context.service.list(scope, None, query.clone()).await?;
         turn.has_read();
         let qualities = context.service.quality_summaries(scope, &page.rows);
         for (listed, quality) in page.rows.iter().zip(qualities) {
-            each(cells(visit, listed, quality, is_sold(&listed.ad)))?;
+            let ListedAd { ad, .. } = listed;
+            let is_sold = sold.contains(&(ad.dealer_code.clone(), ad.source_id.clone()));
+            each(cells(visit, listed, quality, is_sold))?;
         }
         query.page.offset += page.rows.len() as u64;
         if page.rows.is_empty() || query.page.offset >= page.count.min(MOST) {
@@ -147,33 +165,12 @@ pub(super) async fn rows(
     }
 }
 
-fn head(texts: &Texts) -> [&'static str; COLUMNS] {
-    [
-        texts.plate,
-        texts.name,
-        texts.source_id,
-        texts.dealer,
-        texts.vehicle_type,
-        texts.status,
-        texts.reason,
-        texts.price,
-        texts.reduced_price,
-        texts.monthly_price,
-        texts.leasing_price,
-        texts.currency,
-        texts.quality,
-        texts.photos,
-        texts.days_in_stock,
-        texts.in_stock_since,
-    ]
-}
-
 fn cells(
     visit: &Visit,
     ListedAd { ad, words, .. }: &ListedAd,
     quality: Option<QualitySummary>,
     is_sold: bool,
-) -> [Cell; COLUMNS] {
+) -> [Cell; COUNT] {
     let texts = visit.visitor.texts;
     let status = match words.status {
         AdStatus::Hidden => badges::hidden_as(texts, ad, is_sold),

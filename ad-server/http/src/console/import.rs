@@ -166,7 +166,7 @@ async fn compared(
     noted.map_err(ServiceError::from)?;
     let of = columns_address(visit, dealer, id);
     let query = of.split_once('?').map_or("", |(_, query)| query).replacen("id=", "file=", 1);
-    Ok(plans::shown(visit, plan.id, &format!("&{query}")))
+    plans::shown(visit, plan.id, &format!("&{query}"))
 }
 
 /// What the columns of a file are, where long computations run.

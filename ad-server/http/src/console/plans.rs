@@ -1,7 +1,7 @@
 //! One change of many ads: the selection, the preview of what changes in each, and how far it is. Each is a stock plan, which goes on when
 //! the page is left.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{borrow::Cow, time::Duration};
 
 use ad_core::{
     model::{
@@ -16,7 +16,7 @@ use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
 use poem::{
     Response,
-    http::{HeaderValue, StatusCode, header},
+    http::{StatusCode, header},
 };
 use serde_json::{Map, Number, Value};
 use url::form_urlencoded;
@@ -27,6 +27,7 @@ use super::{
     bump_all,
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
+    session::set_cookie,
     show, take_back,
     texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
@@ -39,6 +40,9 @@ pub(super) const SHOWN: u32 = 50;
 
 /// Name of the cookie with the plan that was shown last.
 const PREVIEW: &str = "console_preview";
+
+/// For how long the browser remembers it: as long as a plan waits.
+const REMEMBERED: Duration = Duration::from_hours(24);
 
 /// Plans on the page of all.
 const PLANS: u32 = 20;
@@ -103,16 +107,15 @@ pub(super) async fn create(visit: Visit) -> PageResult {
         let console = &visit.visitor.console;
         console.database.add_sold_plan(plan.id, console.clock.now()).await.map_err(ServiceError::from)?;
     }
-    Ok(shown(&visit, plan.id, ""))
+    shown(&visit, plan.id, "")
 }
 
 /// Leads to a plan that was just made, and has the browser remember it: where it is left as it is, it makes room for another.
-pub(super) fn shown(visit: &Visit, id: Uuid, query: &str) -> Response {
+pub(super) fn shown(visit: &Visit, id: Uuid, query: &str) -> PageResult {
     let mut response = visit.visitor.redirect(&format!("/plan?id={id}{query}"));
-    let secure = if visit.visitor.is_secure() { "; Secure" } else { "" };
-    let cookie = format!("{PREVIEW}={id}; Path={}; HttpOnly; SameSite=Lax{secure}", visit.visitor.address("/"));
-    response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (header::SET_COOKIE, cookie)));
-    response
+    let cookie = set_cookie(&visit.visitor, PREVIEW, &id.to_string(), REMEMBERED)?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
 }
 
 /// Where as many plans wait as may, cancels one that nobody needs: one that changes nothing, or the last one that this browser has left.
@@ -302,15 +305,10 @@ fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
 
 /// By how much the first price is higher or lower, about, as amounts may be rounded; `None`: by less than a percent.
 fn price_step(from: &Value, to: &Value) -> Option<String> {
-    let percent = (step(from, to)? * 100.0).round();
+    let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
+    let percent = ((amount(to)? / amount(from)? - 1.0) * 100.0).round();
     let sign = if percent < 0.0 { "−" } else { "+" };
     (percent != 0.0).then(|| format!("≈ {sign}{} %", percent.abs()))
-}
-
-/// By which share of itself the first price is higher or lower.
-fn step(from: &Value, to: &Value) -> Option<f64> {
-    let amount = |prices: &Value| prices.get(0)?.get("amount")?.as_f64().filter(|amount| *amount > 0.0);
-    Some(amount(to)? / amount(from)? - 1.0)
 }
 
 /// `GET /console/plan?id=…`: what changes in each ad, and how far it is.
@@ -462,18 +460,21 @@ fn wanted(plan: &StockPlan) -> u64 {
     ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum()
 }
 
-/// What may be a mistake about new prices: another kind of them, or a large step.
+/// What may be a mistake about new prices: another kind of them, or one that is far from what it was.
 fn doubt(texts: &Texts, from: &Value, to: &Value) -> Option<String> {
-    let kinds = |prices: &Value| -> BTreeSet<String> {
-        let of = |price: &Value| price.get("type").and_then(Value::as_str).map(str::to_owned);
-        prices.as_array().into_iter().flatten().filter_map(of).collect()
+    let prices = |of: &Value| -> Vec<(String, f64)> {
+        let price = |price: &Value| Some((price.get("type")?.as_str()?.to_owned(), price.get("amount")?.as_f64()?));
+        of.as_array().into_iter().flatten().filter_map(price).collect()
     };
-    if !kinds(from).is_empty() && kinds(from).is_disjoint(&kinds(to)) {
-        return Some(format!("{}.", texts.other_kind_of_price));
+    let (before, after) = (prices(from), prices(to));
+    let same_kind = |(kind, now): &(String, f64)| Some((before.iter().find(|(it, _)| it == kind)?.1, *now));
+    let pairs: Vec<_> = after.iter().filter_map(same_kind).collect();
+    if pairs.is_empty() {
+        return (!before.is_empty() && !after.is_empty()).then(|| format!("{}.", texts.other_kind_of_price));
     }
-    let by = step(from, to).filter(|by| is_far(1.0, 1.0 + by))?;
-    let how = if by < 0.0 { texts.much_lower } else { texts.much_higher };
-    Some(format!("{:.0} % {how}", by.abs() * 100.0))
+    let (was, is) = pairs.into_iter().find(|(was, is)| *was > 0.0 && is_far(*was, *is))?;
+    let how = if is < was { texts.much_lower } else { texts.much_higher };
+    Some(format!("{:.0} % {how}", (is / was - 1.0).abs() * 100.0))
 }
 
 /// The way back to the columns of the file that a plan is of.

@@ -116,46 +116,30 @@ pub(super) fn facts(language: Language, content: &Content, said: impl Fn(&str, &
     of_vehicle.into_iter().flatten().collect()
 }
 
-/// Why a marketplace has refused an ad, in its own words, which are marked as such. `text` is that of the API.
-pub(super) fn refusal(texts: &Texts, code: Option<Code>, text: &str) -> Markup {
-    let reason = text.split_once("Reason: ").map_or(text, |(_, reason)| reason);
+/// Why a marketplace has refused an ad, in its own words, which are marked as such.
+pub(super) fn refusal(texts: &Texts, code: Option<Code>, reason: &str) -> Markup {
     html! { @if code == Some(Code::MarketplaceRefused) { (texts.marketplace_says) " " q lang="en" { (reason) } } }
 }
 
-/// Why a photo is missing, in the words of a seller. `text` is that of the API.
-pub(super) fn why_no_photo(texts: &Texts, code: Option<Code>, text: &str) -> &'static str {
-    let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-    if code == Some(Code::ImageStoreUnavailable) {
-        texts.failure_image_store
-    } else if has(&["answered 404", "answered 410", "answered 204", "any more", "nothing is at"]) {
-        texts.photo_not_there
-    } else if has(&["answered 401", "answered 403"]) {
-        texts.photo_not_allowed
-    } else if has(&["JPEG", "damaged image"]) {
-        texts.photo_no_picture
-    } else if has(&["larger than"]) {
-        texts.photo_too_large
-    } else if has(&["answered 5", "no connection", "sent nothing", "refuses connections", "resolved", "broke off"]) {
-        texts.photo_host_silent
-    } else {
-        texts.failure_image_failed
-    }
+/// Why a photo is missing: by its code, and in the words that the API has, which are marked as such.
+pub(super) fn why_no_photo(texts: &Texts, code: Option<Code>, reason: &str) -> Markup {
+    html! { @if let Some(code) = code { (texts.failure(code)) ". " } q lang="en" { (reason) } }
 }
 
+/// What an entry of the log says: with its parts, by its code, or else as the API has it.
 pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Markup {
+    let texts = visit.visitor.texts;
     let text = message.get("message").unwrap_or(message).as_str().unwrap_or_default();
     // Without a failure, action and state say the same, unless the message has more than a text.
     if code.is_none() && !message.is_object() {
         return html! {};
     }
-    if let Some(told) = told_by_parts(visit.visitor.texts, message) {
+    if let Some(told) = told_by_parts(texts, message) {
         return told;
     }
     match code {
         None => html! { span lang="en" { (text) } },
-        Some(code) => {
-            html! { (visit.visitor.texts.failure(code)) ". " (refusal(visit.visitor.texts, Some(code), text)) }
-        }
+        Some(code) => html! { (texts.failure(code)) ". " (refusal(texts, Some(code), text)) },
     }
 }
 

@@ -6,10 +6,13 @@ use ad_core::{
     stock::put,
     violation::Code,
 };
+use maud::html;
+use poem::http::StatusCode;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
+    page::{self, NoticeKind, Section},
     plans::{self, SHOWN, ads},
     visitor::{PageResult, Visit},
 };
@@ -47,6 +50,11 @@ pub(super) async fn run(visit: &Visit, stock: &StockApi, id: Uuid) -> PageResult
         rows.extend(changes.iter().zip(ads).map(|(change, ad)| before(change, ad.as_ref()?, of_group)));
     }
     let rows: Vec<_> = rows.into_iter().flatten().collect();
+    if rows.is_empty() {
+        let texts = visit.visitor.texts;
+        let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_to_take_back) } });
+        return Ok(page::page_with_status(visit, StatusCode::CONFLICT, Section::Stock, texts.take_back, &content));
+    }
     plans::make_room(visit).await?;
     let plan = stock.compare(access, PlanOptions::default(), move |each| {
         each(rows);
@@ -54,7 +62,7 @@ pub(super) async fn run(visit: &Visit, stock: &StockApi, id: Uuid) -> PageResult
     });
     match plan.await {
         Err(error) if error.code() == Code::TooManyPlans => Ok(plans::too_many(visit, visit.visitor.texts.take_back)),
-        plan => Ok(plans::shown(visit, plan?.id, "")),
+        plan => plans::shown(visit, plan?.id, ""),
     }
 }
 

@@ -326,6 +326,8 @@ texts! {
     plan_close: "Close", "Stäng";
     take_back: "Take back", "Ta tillbaka";
     take_back_does: "The next page shows what each ad had before.", "Nästa sida visar vad varje annons hade förut.";
+    nothing_to_take_back: "All of these ads have been changed since, so that nothing is taken back.",
+        "Alla de här annonserna har ändrats sedan dess, så inget tas tillbaka.";
     taken_back: "Taken back", "Tillbakatagen ändring";
     plan_partly: "Partly done", "Delvis klart";
     changes_made: "What was changed", "Vad som ändrades";
@@ -1050,11 +1052,6 @@ texts! {
     photo_was_added: "Added", "Tillagt";
     photo_was_removed: "Removed", "Borttaget";
     photo_is_gone: "The picture is not kept", "Bilden finns inte kvar";
-    photo_not_there: "There is no picture at this address.", "Det finns ingen bild på den här adressen.";
-    photo_not_allowed: "The website does not give the picture out.", "Webbplatsen lämnar inte ut bilden.";
-    photo_host_silent: "The website does not answer.", "Webbplatsen svarar inte.";
-    photo_no_picture: "What is at this address is not a picture in JPEG or PNG.",
-        "Det som finns på adressen är ingen bild i JPEG eller PNG.";
     message_as_json: "Message as JSON", "Meddelandet som JSON";
     photos_not_fetched: "Photos that could not be fetched or stored", "Foton som inte kunde hämtas eller sparas";
     photos_kept: "Earlier copies that are shown in their place", "Tidigare kopior som visas i deras ställe";

@@ -11,9 +11,6 @@ use crate::api::ApiError;
 /// Media type of .xlsx.
 const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-/// Widths of the columns, in characters.
-const WIDTHS: [f64; 16] = [12.0, 40.0, 20.0, 16.0, 14.0, 14.0, 40.0, 12.0, 12.0, 12.0, 12.0, 9.0, 9.0, 9.0, 14.0, 14.0];
-
 /// Days from 1899-12-30, from which spreadsheets count, to 1970-01-01.
 const DAYS_BEFORE_1970: i64 = 25_569;
 
@@ -22,8 +19,8 @@ pub(super) async fn download(visit: Visit) -> PageResult {
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet_with_constant_memory().map_err(failed)?;
     let (head, day) = (Format::new().set_bold(), Format::new().set_num_format("yyyy-mm-dd"));
-    for (column, width) in (0..).zip(WIDTHS) {
-        sheet.set_column_width(column, width).map_err(failed)?;
+    for (at, column) in (0..).zip(csv::COLUMNS) {
+        sheet.set_column_width(at, column.width).map_err(failed)?;
     }
     let mut row = 0;
     csv::rows(&visit, |cells| {

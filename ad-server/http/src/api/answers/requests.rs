@@ -59,7 +59,7 @@ answers! {
         next: Option<Of<Timestamp>> => "When a schedule that selects the ad runs next; `null` if none does",
     }
 
-    ChannelStatus = model::ChannelReport {
+    ChannelStatus = model::ChannelReport [reason] {
         marketplace: Of<Market>,
         status: Of<model::ChannelStatus>,
         listing_id: Option<String> => "Id of the listing; kept while the ad is not listed",
