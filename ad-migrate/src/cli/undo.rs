@@ -13,7 +13,7 @@ use crate::submit::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \
-it records which ads were created. `ad-cli show SOURCE_ID` shows an ad again. With --delete, the ads are deleted; permanently: their \
+it records which ads were created. `ad-cli show SOURCE_ID` shows an ad again. With --delete, the ads are deleted for good: their \
 source ids cannot be used again. The ads are shown first, and have to be confirmed on a terminal; elsewhere, --yes is required.
 
 More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit. Each write is bound to the revision of the ad that is \

@@ -87,7 +87,8 @@ async fn prices_of_many_ads_change_after_a_preview() {
     let answer = server.client.patch("/v4/car/b-4", &since).await;
     server.client.ended("b-4", "publish", answer.header("x-request-id")).await;
     assert!(visitor.page(&plan).await.contains("Take back…"));
-    let back = visitor.post(&plan, &[("do", "take-back")]).await.header("location").unwrap().to_owned();
+    let back =
+        visitor.post(&plan.replace("/plan?", "/plan/take-back?"), &[]).await.header("location").unwrap().to_owned();
     let preview = visitor.page(&back).await;
     for expected in ["7 change", "103\u{202f}600 SEK", "109\u{202f}000 SEK"] {
         assert!(preview.contains(expected), "{expected}: {preview}");

@@ -15,7 +15,7 @@ use super::{
     act::{self, AdAction, AdKey},
     badges, cure,
     cure::Cure,
-    editor, form, named,
+    form, form_links, named,
     page::{self, Section},
     photos as uploads, preview, prices, publish, quality, show,
     texts::Language,
@@ -97,8 +97,8 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     html! {
         div.actions #actions data-live {
             (publish::link(visit, ad))
-            (editor::link(visit, ad))
-            (editor::copy_link(visit, ad))
+            (form_links::to_form(visit, ad))
+            (form_links::to_copy(visit, ad))
             @for action in offered.iter().filter(|action| **action != AdAction::Retry || !retries) {
                 (act::button(visit, *action, &ad.source_id, &ad.dealer_code, ""))
             }
@@ -181,24 +181,6 @@ fn why(visit: &Visit, channel: &ChannelReport, told: Option<Code>) -> Markup {
             " " (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default()))
         }
     }
-}
-
-/// Why an ad is not live or lacks photos, for its form; `None` if nothing has failed.
-pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
-    let (texts, failed) = (visit.visitor.texts, cure::failure(report)?);
-    let photos = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
-    let photos: Vec<(u32, _)> = photos.collect();
-    Some(html! {
-        div.notice.error {
-            p { strong { (texts.failure(failed)) ". " } (texts.what_helps(failed)) }
-            @for channel in report.channels.iter().filter(|channel| channel.code == Some(Code::MarketplaceRefused)) {
-                p { (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default())) }
-            }
-            @for (number, image) in photos {
-                p { (texts.photo) " " (number) ": " (show::why_no_photo(texts, image.code, &image.text)) }
-            }
-        }
-    })
 }
 
 fn facts(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     act::{self, AdAction},
-    editor,
+    form_links, show,
     visitor::Visit,
 };
 
@@ -48,6 +48,24 @@ pub(super) fn failure(report: &StatusReport) -> Option<Code> {
     report.channels.iter().find_map(of_channel).or_else(|| failed.find_map(|image| image.code))
 }
 
+/// Why an ad is not live or lacks photos, for its form; `None` if nothing has failed.
+pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
+    let (texts, failed) = (visit.visitor.texts, failure(report)?);
+    let photos = (1..).zip(&report.images).filter(|(_, image)| image.status == ImageStatus::Failed);
+    let photos: Vec<(u32, _)> = photos.collect();
+    Some(html! {
+        div.notice.error {
+            p { strong { (texts.failure(failed)) ". " } (texts.what_helps(failed)) }
+            @for channel in report.channels.iter().filter(|channel| channel.code == Some(Code::MarketplaceRefused)) {
+                p { (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default())) }
+            }
+            @for (number, image) in photos {
+                p { (texts.photo) " " (number) ": " (show::why_no_photo(texts, image.code, &image.text)) }
+            }
+        }
+    })
+}
+
 /// What is wrong and what helps, in a sentence each, with the button.
 pub(super) fn section(visit: &Visit, ad: &Ad, code: Code) -> Markup {
     let texts = visit.visitor.texts;
@@ -71,5 +89,5 @@ pub(super) fn link(visit: &Visit, ad: &Ad, code: Code, class: &str) -> Markup {
         Some(Cure::ReplacePhoto) => (texts.replace_photo, "#section-photos"),
         Some(Cure::Retry) | None => return html! {},
     };
-    html! { @if let Some(address) = editor::address(visit, ad) { a class=(class) href={ (address) (part) } { (text) } } }
+    html! { @if let Some(address) = form_links::address(visit, ad) { a class=(class) href={ (address) (part) } { (text) } } }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     act::{AdKey, SAVED},
-    ad,
+    cure,
     form::{
         AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
     },
@@ -24,7 +24,6 @@ use super::{
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, body::Payload};
-use ad_server_access::auth::Permission;
 
 /// Maximum size of a form: the encoded size of the longest text.
 pub(super) const MOST_FORM_BYTES: usize = 2 * 1024 * 1024;
@@ -136,17 +135,6 @@ async fn copied(visit: &Visit, category: &'static Category) -> Result<Editor, Ap
     Ok(Editor { copy_of, ..Editor::new(category, FormValues::of_ad(&fields, category, true), Wanted::Check) })
 }
 
-/// The link to the form of a new ad that begins as this one.
-pub(super) fn copy_link(visit: &Visit, ad: &Ad) -> Markup {
-    let vehicle_type = ad.category().filter(|it| it.id != TRAILER).and_then(|category| category.vehicle_type);
-    html! {
-        @if let Some(vehicle_type) = vehicle_type.filter(|_| conversion(ad) != Conversion::Migration && visit.may(Permission::Write)) {
-            @let key = AdKey::query(&ad.source_id, &ad.dealer_code);
-            a.button href=(visit.visitor.address(&format!("/new?type={vehicle_type}&{key}"))) { (visit.visitor.texts.copy_ad) }
-        }
-    }
-}
-
 /// Checks a new ad, or creates it as a hidden draft.
 pub(super) async fn create(mut visit: Visit) -> PageResult {
     let category = creatable(visit.parameter("type").unwrap_or_default())?;
@@ -239,7 +227,7 @@ pub(super) async fn edit(visit: Visit) -> PageResult {
     let values = FormValues::of_ad(shown.ad.content.fields(), category, false);
     let edited = Edited::of(&visit, &shown);
     let report = visit.visitor.context.status_of(&visit.caller.scope, edited.target()).await?;
-    let failures = ad::failures(&visit, &report);
+    let failures = cure::failures(&visit, &report);
     Editor { edited: Some(edited), failures, ..Editor::new(category, values, Wanted::Check) }.page(&visit).await
 }
 
@@ -292,18 +280,6 @@ async fn update(visit: &Visit, edited: &Edited, patch: Map<String, Value>) -> Re
     let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
     let update = context.service.update(access, incoming, ApiVersion::V4, target, &patch.object);
     context.in_turn(access, Some(&edited.source_id), patch.is_large(), update).await
-}
-
-/// The link to the form of an ad, if it has one that the visitor may use.
-pub(super) fn link(visit: &Visit, ad: &Ad) -> Markup {
-    html! { @if let Some(address) = address(visit, ad) { a.button.primary href=(address) { (visit.visitor.texts.edit) } } }
-}
-
-/// The address of the form of an ad, if it has one that the visitor may use.
-pub(super) fn address(visit: &Visit, ad: &Ad) -> Option<String> {
-    let has_form = conversion(ad) != Conversion::Migration && ad.state == AdState::Created;
-    let address = || visit.visitor.address(&format!("/ad/edit?{}", AdKey::query(&ad.source_id, &ad.dealer_code)));
-    (has_form && visit.may(Permission::Write)).then(address)
 }
 
 /// The category of a vehicle type whose ads can be created.

@@ -1,39 +1,35 @@
-//! One change of many ads: the selection, the preview of what changes in each, and how far it is. Each is a stock plan, which goes on when
-//! the page is left.
+//! Changes of many ads, which are stock plans: what each changes, how far it is, and whether it is made. They go on when the page is left.
 
 use std::{borrow::Cow, time::Duration};
 
 use ad_core::{
     model::{
         Ad, AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content,
-        MOST_UNFINISHED_PLANS, OutcomeCounts, Page, PlanOptions, PlanState, PlannedChange, StockPlan,
+        MOST_UNFINISHED_PLANS, OutcomeCounts, Page, PlanState, PlannedChange, StockPlan,
     },
     prices::is_far,
-    service::{Access, BulkChange, ServiceError, StockPlanError, Target},
+    service::{Access, ServiceError, StockPlanError, Target},
     violation::Code,
 };
-use ad_parameters::{AD_PARAMETERS, FromParameters};
 use maud::{Markup, html};
 use poem::{
     Response,
     http::{StatusCode, header},
 };
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use url::form_urlencoded;
 use uuid::Uuid;
 
 use super::{
-    act::{AdAction, AdKey, act_on_ticked},
-    bump_all,
+    act::AdKey,
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
     session::set_cookie,
-    show, take_back,
+    show,
     texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
 use crate::api::{ApiError, StockApi};
-use ad_server_access::auth::Permission;
 
 /// Changes on a page. For each, its prices are read.
 pub(super) const SHOWN: u32 = 50;
@@ -44,71 +40,14 @@ const PREVIEW: &str = "console_preview";
 /// For how long the browser remembers it: as long as a plan waits.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
+/// Changes that are taken back at most.
+const MOST_TAKEN_BACK: u64 = 5_000;
+
+/// The line of rows that are of no file.
+pub(super) const NO_LINE: u64 = 0;
+
 /// Plans on the page of all.
 const PLANS: u32 = 20;
-
-/// What is changed in many ads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Price,
-    Hide,
-    Publish,
-    /// Hides the ads, and deletes them after some days.
-    Sold,
-}
-
-impl Change {
-    fn of(visit: &Visit) -> Option<Self> {
-        match visit.field("change")? {
-            "price" => Some(Self::Price),
-            "hide" => Some(Self::Hide),
-            "show" => Some(Self::Publish),
-            "sold" => Some(Self::Sold),
-            _ => None,
-        }
-    }
-}
-
-/// `POST /console/bulk`: asks by how much prices change, or makes the plan and leads to it.
-pub(super) async fn create(visit: Visit) -> PageResult {
-    let texts = visit.visitor.texts;
-    match (visit.field("change").and_then(AdAction::from_name), visit.field("matching").map(str::to_owned)) {
-        (Some(action @ AdAction::Bump), Some(matching)) => {
-            crate::api::Context::check_permission(&visit.caller, action.permission())?;
-            return bump_all::run(visit, &matching).await;
-        }
-        (Some(action @ (AdAction::Bump | AdAction::Sold)), None) => return act_on_ticked(visit, action).await,
-        _ => crate::api::Context::check_permission(&visit.caller, Some(Permission::Write))?,
-    }
-    let change = Change::of(&visit).ok_or_else(|| ApiError::BadBody("The form has no known change.".to_owned()))?;
-    let Some(filters) = selected(&visit)? else {
-        let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_selected) } });
-        let status = StatusCode::BAD_REQUEST;
-        return Ok(page::page_with_status(&visit, status, Section::Stock, texts.nothing_selected, &content));
-    };
-    let bulk = match change {
-        Change::Hide | Change::Sold => BulkChange::Set(Map::from_iter([("visible".to_owned(), false.into())])),
-        Change::Publish => BulkChange::Set(Map::from_iter([("visible".to_owned(), true.into())])),
-        Change::Price => match price_change(&visit) {
-            None => return Ok(price_form(&visit, None)),
-            Some(Ok(bulk)) => bulk,
-            Some(Err(wrong)) => return Ok(price_form(&visit, Some(wrong))),
-        },
-    };
-    // Who has ticked each ad means it.
-    let most_removals = visit.field("matching").is_none().then(|| ticked(&visit));
-    let options = PlanOptions { most_removals, ..PlanOptions::default() };
-    make_room(&visit).await?;
-    let plan = match stock(&visit)?.select(&visit.caller.scope, filters, bulk, options).await {
-        Err(error) if error.code() == Code::TooManyPlans => return Ok(too_many(&visit, texts.bulk_changes)),
-        plan => plan?,
-    };
-    if change == Change::Sold {
-        let console = &visit.visitor.console;
-        console.database.add_sold_plan(plan.id, console.clock.now()).await.map_err(ServiceError::from)?;
-    }
-    shown(&visit, plan.id, "")
-}
 
 /// Leads to a plan that was just made, and has the browser remember it: where it is left as it is, it makes room for another.
 pub(super) fn shown(visit: &Visit, id: Uuid, query: &str) -> PageResult {
@@ -144,104 +83,6 @@ pub(super) fn too_many(visit: &Visit, title: &str) -> Response {
         p { a.button.primary href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
     };
     page::page_with_status(visit, StatusCode::CONFLICT, Section::Stock, title, &content)
-}
-
-/// The number of ads that were ticked.
-fn ticked(visit: &Visit) -> u64 {
-    visit.form.iter().filter(|(name, _)| name == "ad").count() as u64
-}
-
-/// The ads that were ticked, or all that match; `None` if there are none.
-fn selected(visit: &Visit) -> Result<Option<Vec<AdFilter>>, ApiError> {
-    if let Some(query) = visit.field("matching") {
-        let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
-            .into_owned()
-            .filter(|(name, value)| {
-                !value.is_empty() && !["limit", "offset", "ordering", "view", "done"].contains(&name.as_str())
-            })
-            .collect();
-        let query = AdQuery::parse(AD_PARAMETERS, &pairs).map_err(ServiceError::InvalidQuery)?;
-        return Ok(Some(query.filters));
-    }
-    let keys: Option<Vec<_>> =
-        visit.form.iter().filter(|(name, _)| name == "ad").map(|(_, query)| AdKey::parse(query)).collect();
-    let keys = keys.ok_or_else(|| ApiError::BadBody("The form names an ad without source_id.".to_owned()))?;
-    let Some(first) = keys.first() else { return Ok(None) };
-    if keys.iter().any(|key| key.dealer_code != first.dealer_code) {
-        return Err(ApiError::BadBody(visit.visitor.texts.one_dealer_at_a_time.to_owned()));
-    }
-    let dealer = first.dealer_code.clone().map(AdFilter::DealerCode);
-    let ids = keys.into_iter().map(|key| key.source_id).collect();
-    Ok(Some(dealer.into_iter().chain([AdFilter::SourceId(ids)]).collect()))
-}
-
-/// The change of prices that the form says; `None`: it was not filled in yet.
-fn price_change(visit: &Visit) -> Option<Result<BulkChange, &'static str>> {
-    let texts = visit.visitor.texts;
-    let by = visit.field("by")?.trim();
-    let is_percent = visit.field("unit") == Some("percent");
-    let as_number = |text: &str| {
-        let plain: String = text.chars().filter(|it| !it.is_whitespace() && !matches!(it, '%')).collect();
-        let plain = plain.replace(['−', '–'], "-").replace(',', ".").replace("kr", "");
-        plain.trim_start_matches('+').parse::<Number>().ok()
-    };
-    let Some(step) = as_number(by) else { return Some(Err(texts.write_a_number)) };
-    let mut change = Map::new();
-    change.insert(if is_percent { "price_percent" } else { "price_amount" }.to_owned(), step.into());
-    if let Some(round) = visit.field("round").filter(|round| !round.is_empty()) {
-        let Some(round) = as_number(round) else { return Some(Err(texts.write_a_number)) };
-        change.insert("round".to_owned(), round.into());
-    }
-    Some(BulkChange::parse(&change).map_err(|_| texts.price_step_out_of_range))
-}
-
-/// The form that asks by how much prices change.
-fn price_form(visit: &Visit, wrong: Option<&str>) -> Response {
-    let texts = visit.visitor.texts;
-    let value = |name: &str| visit.field(name).unwrap_or_default();
-    // Buyers are used to round prices.
-    let round = visit.field("round").unwrap_or("100");
-    let selected = ["ad", "matching"];
-    let ticked = ticked(visit);
-    let content = html! {
-        div.panel {
-            h1 { (texts.change_price) @if ticked > 0 { " (" (number(ticked)) " " (if ticked == 1 { texts.ad_one } else { texts.ads }) ")" } }
-            @if let Some(wrong) = wrong { (page::notice(NoticeKind::Error, &html! { p { (wrong) } })) }
-            p.lead { (texts.change_price_does) }
-            form method="post" action=(visit.visitor.address("/bulk")) {
-                input type="hidden" name="change" value="price";
-                @for (name, value) in visit.form.iter().filter(|(name, _)| selected.contains(&name.as_str())) {
-                    input type="hidden" name=(name) value=(value);
-                }
-                div.row {
-                    div {
-                        label for="by" { (texts.change_by) }
-                        input #by name="by" value=(value("by")) inputmode="text" size="8" required placeholder="-5";
-                    }
-                    div {
-                        label for="unit" { (texts.unit_of_change) }
-                        select #unit name="unit" {
-                            option value="percent" { "%" }
-                            option value="amount" selected[value("unit") == "amount"] { (texts.amount_in_currency) }
-                        }
-                    }
-                    div {
-                        label for="round" { (texts.round_to) }
-                        select #round name="round" {
-                            @for step in ["", "10", "100", "500", "1000"] {
-                                option value=(step) selected[round == step] { @if step.is_empty() { (texts.no_rounding) } @else { (step) } }
-                            }
-                        }
-                    }
-                    button.primary { (texts.preview_changes) }
-                    a.button href=(visit.visitor.address("/stock")) { (texts.cancel) }
-                }
-                p.help { (texts.change_by_help) }
-            }
-        }
-    };
-    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    page::question_with_status(visit, status, Section::Stock, texts.change_price, &content)
 }
 
 /// `GET /console/plans`: the latest changes of many ads.
@@ -282,7 +123,7 @@ pub(super) async fn list(visit: Visit) -> PageResult {
 fn name(visit: &Visit, first: &PlannedChange, is_sold: bool) -> String {
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
     match first.line {
-        Some(take_back::NO_LINE) => return texts.taken_back.to_owned(),
+        Some(NO_LINE) => return texts.taken_back.to_owned(),
         Some(_) => return texts.plan_of_stock.to_owned(),
         None => {}
     }
@@ -371,26 +212,24 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     Ok(page::page(&visit, Section::Stock, texts.preview_of_changes, &content))
 }
 
-/// `POST /console/plan?id=…`: applies it, cancels it or takes it back.
+/// `POST /console/plan?id=…`: applies or cancels it.
 pub(super) async fn change(visit: Visit) -> PageResult {
     let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, id(&visit)?);
-    match visit.field("do") {
-        Some("cancel") => drop(stock.plans.cancel(access, id).await?),
-        Some("take-back") => return take_back::run(&visit, stock, id).await,
-        _ => {
-            let allowed = visit.field("allow_removals").and_then(|allowed| allowed.parse().ok());
-            stock.plans.apply(access, id, allowed, &visit.origin()).await?;
-            stock.due.notify_one();
-        }
+    if visit.field("do") == Some("cancel") {
+        stock.plans.cancel(access, id).await?;
+    } else {
+        let allowed = visit.field("allow_removals").and_then(|allowed| allowed.parse().ok());
+        stock.plans.apply(access, id, allowed, &visit.origin()).await?;
+        stock.due.notify_one();
     }
     Ok(visit.visitor.redirect(&format!("/plan?id={id}")))
 }
 
-fn stock(visit: &Visit) -> Result<&StockApi, ApiError> {
+pub(super) fn stock(visit: &Visit) -> Result<&StockApi, ApiError> {
     visit.visitor.context.stock.as_ref().ok_or_else(ApiError::unknown_path)
 }
 
-fn id(visit: &Visit) -> Result<Uuid, ApiError> {
+pub(super) fn id(visit: &Visit) -> Result<Uuid, ApiError> {
     let id = visit.parameter("id").and_then(|id| id.parse().ok());
     id.ok_or_else(|| StockPlanError::NotFound.into())
 }
@@ -441,9 +280,9 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
                 button name="do" value="cancel" { (texts.plan_close) }
             }
         }
-        @if !is_sold && take_back::is_possible(plan) {
-            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
-                button name="do" value="take-back" { (texts.take_back) "…" }
+        @if !is_sold && can_be_taken_back(plan) {
+            form.actions method="post" action=(visit.visitor.address(&format!("/plan/take-back?id={}", plan.id))) {
+                button { (texts.take_back) "…" }
                 span.help { (texts.take_back_does) }
             }
         }
@@ -458,6 +297,13 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
 /// The number of ads that a plan changes.
 fn wanted(plan: &StockPlan) -> u64 {
     ChangeKind::PHASES.into_iter().flatten().map(|kind| sum(plan, *kind)).sum()
+}
+
+/// Whether a plan was made and has changed ads that were there, not too many for one request.
+fn can_be_taken_back(plan: &StockPlan) -> bool {
+    let changed = sum(plan, ChangeKind::Update) + sum(plan, ChangeKind::Hide);
+    let done = ended(plan, ChangeOutcome::Done);
+    plan.state == PlanState::Applied && plan.unfinished() == 0 && changed > 0 && (1..=MOST_TAKEN_BACK).contains(&done)
 }
 
 /// What may be a mistake about new prices: another kind of them, or one that is far from what it was.
@@ -485,7 +331,7 @@ fn columns_link(visit: &Visit, file: &[(String, String)]) -> Markup {
 }
 
 /// The number of changes of a kind.
-pub(super) fn sum(plan: &StockPlan, kind: ChangeKind) -> u64 {
+fn sum(plan: &StockPlan, kind: ChangeKind) -> u64 {
     let of = |counts: &ChangeCounts| match kind {
         ChangeKind::Create => counts.create,
         ChangeKind::Update => counts.update,
@@ -547,7 +393,7 @@ fn kinds(
 }
 
 /// The number of changes with an outcome.
-pub(super) fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
+fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
     let of = |mut outcomes: OutcomeCounts| *outcomes.of(outcome);
     plan.dealers.iter().map(|dealer| of(dealer.outcomes)).sum()
 }
@@ -651,7 +497,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: &Markup) 
                 } @else {
                     (title)
                 }
-                @if let Some(line) = change.line.filter(|line| *line != take_back::NO_LINE) { br; span.faint { (texts.plan_row) " " (number(line)) } }
+                @if let Some(line) = change.line.filter(|line| *line != NO_LINE) { br; span.faint { (texts.plan_row) " " (number(line)) } }
             }
             td {
                 @match change.kind {
@@ -734,11 +580,6 @@ fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, pointer: &str, o
         return show::price(visit.visitor.texts, &content);
     }
     html! { (show::value(visit, ad, brand, &pointer.trim_start_matches('/').replace('/', "."), of)) }
-}
-
-/// The query of the page that all matching ads are found by.
-pub(super) fn matching(query: &[(String, String)]) -> String {
-    form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish()
 }
 
 /// Whether plans can be made.

@@ -10,7 +10,7 @@ use poem::Response;
 
 use super::{
     act::{self, AdAction, AdKey},
-    editor,
+    form_links,
     page::{self, Section},
     preview, quality, show,
     visitor::{PageResult, Visit},
@@ -44,7 +44,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
                     p { (texts.publish_does) }
                     div.actions {
                         (act::button(&visit, AdAction::Show, &ad.source_id, &ad.dealer_code, if missing.is_empty() { "primary" } else { "" }))
-                        (editor::link(&visit, ad))
+                        (form_links::to_form(&visit, ad))
                         a.button href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (texts.not_yet) }
                     }
                 }

@@ -12,11 +12,11 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 
 use super::{
-    Console, EVENT_TICK, access, account, act, ad, csv, developers, editor, failing, help, import, operators, overview,
-    page, paste, photos, plans, publish, requests, schedule_form, schedules,
+    Console, EVENT_TICK, access, account, act, ad, bulk, csv, developers, editor, failing, help, import, operators,
+    overview, page, paste, photos, plans, publish, requests, schedule_form, schedules,
     session::{self, Session},
     sign_in::{self, Guest},
-    stock,
+    stock, take_back,
     texts::{self, Language},
     versions, views,
     visitor::{PageResult, Visit, Visitor, check_origin, value},
@@ -136,11 +136,12 @@ static PAGES: &[Page] = &[
     page("/ad/publish", turn!(WRITE, publish::page)),
     files("/photos", PageBody::File(photos::MOST_BYTES), alone!(WRITE, photos::add)),
     files("/ad/photos", PageBody::Files(photos::MOST_FORM_BYTES), alone!(WRITE, photos::add_to_ad)),
-    form("/bulk", FORM, alone!(ANY, plans::create)),
+    form("/bulk", FORM, alone!(ANY, bulk::create)),
     form("/views", FORM, alone!(READ, views::change)),
     page("/plans", turn!(READ, plans::list)),
     page("/plan", turn!(READ, plans::one)),
     form("/plan", FORM, turn!(WRITE, plans::change)),
+    form("/plan/take-back", FORM, alone!(WRITE, take_back::run)),
     page("/paste", alone!(WRITE, paste::form)),
     form("/paste", paste::MOST_FORM_BYTES, alone!(WRITE, paste::submit)),
     page("/webhooks", turn!(WEBHOOKS, webhooks::list)),

@@ -20,7 +20,7 @@ use url::form_urlencoded;
 
 use super::{
     act::{self, AdAction, AdKey},
-    badges, csv, cure,
+    badges, bulk, csv, cure,
     form::named,
     named::dealer_name,
     page::{self, NoticeKind, Section, Text, Total},
@@ -424,7 +424,7 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
     html! {
         form method="post" action=(visit.visitor.address("/act")) {
             input type="hidden" name="next" value=(visit.visitor.here_without("done"));
-            (bulk(visit, asked, *total))
+            (bulk_bar(visit, asked, *total))
             div.panel #ads data-live {
                 @if is_cards(visit) {
                     ul.cards { @for (ad, quality) in ads.by_ref() { (card(visit, ad, *quality, is_sold(ad))) } }
@@ -443,7 +443,7 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
 }
 
 /// What can be done with the ads that are selected, as far as the token may.
-fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
+fn bulk_bar(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
     let texts = visit.visitor.texts;
     // Shown and hidden by a plan, of which there is a preview.
     let is_planned = |action: AdAction| matches!(action, AdAction::Show | AdAction::Hide);
@@ -459,7 +459,7 @@ fn bulk(visit: &Visit, asked: &[(String, String)], total: Total) -> Markup {
                 // Selecting all needs the script.
                 label.choose-all hidden { input type="checkbox" data-select-all; (texts.select_all) }
                 @if (may_plan || permitted.contains(&AdAction::Bump) && has_plans) && let Total::Exactly(count) = total {
-                    label.choose-all { input type="checkbox" name="matching" value=(plans::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
+                    label.choose-all { input type="checkbox" name="matching" value=(bulk::matching(asked)) data-select-matching=(count); (texts.all_matching) " (" (page::number(count)) ")" }
                 }
                 span { span data-selected { "0" } " " (texts.selected) ":" }
                 @if may_plan {

@@ -1,7 +1,7 @@
 //! Takes a change of many ads back: a plan whose rows have what each ad had before, of the fields that nobody has changed since.
 
 use ad_core::{
-    model::{Ad, ChangeKind, ChangeOutcome, ChangeQuery, Page, PlanOptions, PlanState, PlannedChange, StockPlan},
+    model::{Ad, ChangeKind, ChangeOutcome, ChangeQuery, Page, PlanOptions, PlannedChange},
     service::Access,
     stock::put,
     violation::Code,
@@ -9,34 +9,20 @@ use ad_core::{
 use maud::html;
 use poem::http::StatusCode;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{
     page::{self, NoticeKind, Section},
-    plans::{self, SHOWN, ads},
+    plans::{self, NO_LINE, SHOWN, ads, stock},
     visitor::{PageResult, Visit},
 };
-use crate::api::{StockApi, StockRow};
-
-/// Changes that are taken back at most.
-const MOST: u64 = 5_000;
+use crate::api::StockRow;
 
 /// An estimate of the bytes of a row.
 const ROW_BYTES: usize = 500;
 
-/// The line of rows that are of no file.
-pub(super) const NO_LINE: u64 = 0;
-
-/// Whether a plan was made and has changed ads that were there, not too many for one request.
-pub(super) fn is_possible(plan: &StockPlan) -> bool {
-    let done = plans::ended(plan, ChangeOutcome::Done);
-    let changed = plans::sum(plan, ChangeKind::Update) + plans::sum(plan, ChangeKind::Hide);
-    plan.state == PlanState::Applied && plan.unfinished() == 0 && changed > 0 && (1..=MOST).contains(&done)
-}
-
-/// Makes the plan, and leads to its page.
-pub(super) async fn run(visit: &Visit, stock: &StockApi, id: Uuid) -> PageResult {
-    let access = &visit.caller.scope;
+/// `POST /console/plan/take-back?id=…`: makes the plan, and leads to its page.
+pub(super) async fn run(visit: Visit) -> PageResult {
+    let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, plans::id(&visit)?);
     let of_group = matches!(access, Access::Group(_));
     let mut rows = Vec::new();
     loop {
@@ -46,23 +32,23 @@ pub(super) async fn run(visit: &Visit, stock: &StockApi, id: Uuid) -> PageResult
         if changes.is_empty() {
             break;
         }
-        let ads = ads(visit, &changes).await?;
+        let ads = ads(&visit, &changes).await?;
         rows.extend(changes.iter().zip(ads).map(|(change, ad)| before(change, ad.as_ref()?, of_group)));
     }
     let rows: Vec<_> = rows.into_iter().flatten().collect();
     if rows.is_empty() {
         let texts = visit.visitor.texts;
         let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_to_take_back) } });
-        return Ok(page::page_with_status(visit, StatusCode::CONFLICT, Section::Stock, texts.take_back, &content));
+        return Ok(page::page_with_status(&visit, StatusCode::CONFLICT, Section::Stock, texts.take_back, &content));
     }
-    plans::make_room(visit).await?;
+    plans::make_room(&visit).await?;
     let plan = stock.compare(access, PlanOptions::default(), move |each| {
         each(rows);
         Ok(())
     });
     match plan.await {
-        Err(error) if error.code() == Code::TooManyPlans => Ok(plans::too_many(visit, visit.visitor.texts.take_back)),
-        plan => plans::shown(visit, plan?.id, ""),
+        Err(error) if error.code() == Code::TooManyPlans => Ok(plans::too_many(&visit, visit.visitor.texts.take_back)),
+        plan => plans::shown(&visit, plan?.id, ""),
     }
 }
 
