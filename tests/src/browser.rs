@@ -337,6 +337,23 @@ impl Browser {
         messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
     }
 
+    /// Waits until the browser has complained of all `expected`, and forgets what it has complained of until then. It complains some time
+    /// after it has shown the page.
+    ///
+    /// # Panics
+    /// When one of them does not come.
+    pub async fn complains_of(&self, expected: &[&str]) {
+        if self.engine != Engine::Chromium {
+            return;
+        }
+        let (begun, mut heard) = (Instant::now(), String::new());
+        while !expected.iter().all(|text| heard.contains(text)) {
+            assert!(begun.elapsed() < PATIENCE, "{expected:?} are not all in: {heard}");
+            heard.extend(self.complaints().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn devtools(&self, method: &str, parameters: Value) -> Value {
         self.extension("goog/cdp/execute", json!({"cmd": method, "params": parameters})).await
     }

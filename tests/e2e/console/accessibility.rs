@@ -204,8 +204,7 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
     check(&browser, "form with errors", &mut faults).await;
     browser.open(&format!("{}/console/no/such/page", client.base)).await;
     check(&browser, "unknown page", &mut faults).await;
-    // The browser reports the status of both.
-    browser.complaints().await;
+    browser.complains_of(&["400", "404"]).await;
 
     browser.open(&format!("{}/console/", client.base)).await;
     sign_in_as(&browser, &server.client_of(&["--dealer-code", "south-cars"]).await).await;

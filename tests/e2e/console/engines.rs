@@ -67,8 +67,7 @@ async fn a_sellers_day(engine: Engine, language: &str, (width, height): (u32, u3
     browser.click(".ad-form button[value=save]").await;
     browser.until("!!document.querySelector('fieldset.conflict')").await;
     fits("the conflict").await;
-    // The browser reports the status of the answer.
-    browser.complaints().await;
+    browser.complains_of(&["409"]).await;
     browser.click("fieldset.conflict input[value=own]").await;
     browser.click(".ad-form button[value=save]").await;
     browser.until("location.pathname === '/console/ad' && !!document.querySelector('#status')").await;
