@@ -123,6 +123,15 @@ pub struct EventPage {
     pub has_more: bool,
 }
 
+/// What has become of the connection of a stream of events, which resumes by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connection {
+    /// The service cannot be reached; the stream tries again and again.
+    Lost,
+    /// It can be reached again; the stream goes on after the last event.
+    Restored,
+}
+
 impl EventQuery {
     /// The parameters without those of a page.
     fn filters(&self) -> Vec<(&'static str, String)> {
@@ -166,6 +175,19 @@ impl Client {
     /// The stream ends with the first error that will not pass, such as those of [`events`](Self::events) or a revoked token. The first
     /// connection is attempted as often as any request is.
     pub fn event_stream(&self, query: &EventQuery) -> BoxStream<'static, Result<Event, Error>> {
+        self.watched_event_stream(query, |_| ())
+    }
+
+    /// [`event_stream`](Self::event_stream) that tells what becomes of its connection. It tells nothing of the first connection, or of one
+    /// that is back at the first attempt.
+    ///
+    /// # Errors
+    /// As [`event_stream`](Self::event_stream).
+    pub fn watched_event_stream(
+        &self,
+        query: &EventQuery,
+        tell: impl FnMut(Connection) + Send + 'static,
+    ) -> BoxStream<'static, Result<Event, Error>> {
         let start = Reading {
             client: self.clone(),
             query: query.clone(),
@@ -174,6 +196,7 @@ impl Client {
             has_connected: false,
             failures: 0,
             retry: FIRST_PAUSE,
+            tell: Box::new(tell),
         };
         stream::try_unfold(start, |mut reading| async move {
             let event = reading.next().await?;
@@ -196,6 +219,7 @@ struct Reading {
     failures: u32,
     /// The pause before a new connection, as the service has named it.
     retry: Duration,
+    tell: Box<dyn FnMut(Connection) + Send>,
 }
 
 impl Reading {
@@ -249,6 +273,9 @@ impl Reading {
         match transport.open(&call, self.failures + 1).await {
             Ok(response) => {
                 self.connection = Some((response, Parser::default()));
+                if self.has_connected && self.failures > 0 {
+                    (self.tell)(Connection::Restored);
+                }
                 (self.has_connected, self.failures) = (true, 0);
                 Ok(())
             }
@@ -261,6 +288,9 @@ impl Reading {
                     transport.pause(&error, self.failures)
                 };
                 let Some(pause) = pause else { return Err(error) };
+                if self.has_connected && self.failures == 1 {
+                    (self.tell)(Connection::Lost);
+                }
                 tokio::time::sleep(pause).await;
                 Ok(())
             }
@@ -350,7 +380,9 @@ mod tests {
         ])
         .await;
         let types = vec!["ad.publish.*".parse().unwrap()];
-        let mut events = client.event_stream(&EventQuery { after: After::Now, types, ..EventQuery::default() });
+        let (told, heard) = std::sync::mpsc::channel();
+        let query = EventQuery { after: After::Now, types, ..EventQuery::default() };
+        let mut events = client.watched_event_stream(&query, move |connection| told.send(connection).unwrap());
         for number in 1..=3 {
             let got = events.try_next().await.unwrap().unwrap();
             assert_eq!((got.id.as_str(), got.sequence), (format!("evt_{number}").as_str(), i64::from(number)));
@@ -358,6 +390,7 @@ mod tests {
         let error = events.try_next().await.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Unauthorised(_)), "{error:?}");
         assert!(events.try_next().await.unwrap().is_none(), "the stream has ended");
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), [Connection::Lost, Connection::Restored]);
         let requests = requests.lock().unwrap();
         assert!(requests[0].starts_with("get /v4/events?types=ad.publish.*&after=now&limit=1 "), "{}", requests[0]);
         assert!(

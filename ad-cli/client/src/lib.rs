@@ -43,7 +43,7 @@ pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT, provide_tls};
 pub use error::{Error, ErrorKind};
-pub use events::{After, Event, EventPage, EventQuery};
+pub use events::{After, Connection, Event, EventPage, EventQuery};
 pub use lookups::Lookups;
 pub use models::{
     Ad, AdQuality, Contact, DealerAccess, Image, Location, Me, Page, Price, RateLimit, Rendition, Scope, TokenInfo,

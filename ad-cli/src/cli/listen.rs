@@ -86,7 +86,7 @@ async fn forward(context: &Context, client: &Client, query: &EventQuery, url: &U
         reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).no_proxy().build();
     let http = http.map_err(|error| Failure::failed(format!("cannot create the HTTP client: {error}")))?;
     let mut rows = context.out.live_rows(COLUMNS);
-    let mut events = client.event_stream(query);
+    let mut events = events::stream(context, client, query);
     while let Some(event) = events.try_next().await? {
         let answer = post(&http, url, &secret, &event, context.now().as_millis().div_euclid(1000)).await;
         rows.push(&answer)?;

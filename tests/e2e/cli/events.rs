@@ -95,6 +95,24 @@ async fn followers_survive_a_restart_on_postgresql() {
 }
 
 #[tokio::test]
+async fn a_follower_says_that_the_service_is_away_and_that_it_is_back() {
+    let mut server = Server::with(on_one_port(&[])).await;
+    let cli = Cli::of(&server);
+    server.client.post("/v4/car", &plain_car("car-0", "ABC100")).await.expect(201);
+    let mut command = cli.command(["events", "--follow", "--after", "oldest", "--output", "ndjson"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut events = BufReader::new(child.stdout.take().unwrap()).lines();
+    timeout(ad_tests::PATIENCE, events.next_line()).await.expect("it is connected").unwrap();
+    server.kill().await;
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut says = async || timeout(ad_tests::PATIENCE, said.next_line()).await.expect("it says so").unwrap().unwrap();
+    assert_eq!(says().await, "warning: the service cannot be reached; trying again until it can");
+    server.restart().await;
+    assert_eq!(says().await, "the service can be reached again; nothing was left out");
+}
+
+#[tokio::test]
 async fn events_are_filtered_and_go_on_after_a_cursor() {
     let server = Server::start().await;
     let cli = Cli::of(&server);

@@ -1,10 +1,10 @@
 //! `ad-cli events`: what happens to all ads.
 
 use ad_core::model::EventTypes;
-use futures_util::TryStreamExt;
+use futures_util::{TryStreamExt, stream::BoxStream};
 
 use crate::{
-    After, Client, EventQuery,
+    After, Client, Connection, Error, Event, EventQuery,
     bulk::Invocation,
     terminal::{Column, Context, Counter, Failure, ad_table},
 };
@@ -118,10 +118,23 @@ pub(crate) async fn run(context: &Context, args: &EventsArgs) -> Result<(), Fail
 
 pub(crate) async fn follow(context: &Context, client: &Client, query: &EventQuery) -> Result<(), Failure> {
     let mut rows = context.out.live_rows(COLUMNS);
-    let mut events = client.event_stream(query);
+    let mut events = stream(context, client, query);
     while let Some(event) = events.try_next().await? {
         rows.push(&event)?;
         rows.flush()?;
     }
     Ok(rows.end()?)
+}
+
+/// The events as they happen; says when the service cannot be reached, and when it is back.
+pub(crate) fn stream(
+    context: &Context,
+    client: &Client,
+    query: &EventQuery,
+) -> BoxStream<'static, Result<Event, Error>> {
+    let out = context.out;
+    client.watched_event_stream(query, move |connection| match connection {
+        Connection::Lost => out.warning("the service cannot be reached; trying again until it can"),
+        Connection::Restored => out.note("the service can be reached again; nothing was left out"),
+    })
 }

@@ -8,6 +8,7 @@ use crate::{
     After, Client, EventQuery, LogQuery, Target,
     cli::{
         acts,
+        commands::events,
         parameters::{self, GivenParameters, Table},
     },
     terminal::{Column, Context, Counter, Failure, Rows, ad_table, counted, grouped},
@@ -108,17 +109,18 @@ async fn follow(context: &Context, client: &Client, source_id: &str, query: LogQ
     };
     // What is written while the log is read comes as an event.
     let before = client.events(&EventQuery { limit: Some(1), ..of_ad.clone() }).await?.body.cursor;
-    let mut events = client.event_stream(&EventQuery { after: After::Cursor(before), ..of_ad });
+    let of_ad = EventQuery { after: After::Cursor(before), ..of_ad };
+    let mut news = events::stream(context, &client, &of_ad);
     let mut rows = context.out.live_rows(COLUMNS);
     let mut seen = 0;
     loop {
         seen += show_from(client, source_id, &query, seen, &mut rows, || ()).await?;
         rows.flush()?;
-        if events.try_next().await?.is_none() {
+        if news.try_next().await?.is_none() {
             return Ok(());
         }
         // Those that have arrived together are read together.
-        while let Some(Some(event)) = events.next().now_or_never() {
+        while let Some(Some(event)) = news.next().now_or_never() {
             event?;
         }
     }
