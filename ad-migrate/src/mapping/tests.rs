@@ -189,8 +189,8 @@ fn a_finding_names_the_column_the_value_and_what_to_do() {
     assert_eq!(finding.value.as_deref(), Some("Wolvo"));
     assert_eq!(finding.field.as_deref(), Some("category_fields.brand"));
     assert_eq!(finding.message, "\"Wolvo\" is not a known brand.");
-    let advice =
-        "Did you mean \"volvo\"? To map it, add the line \"Wolvo\" = \"…\" to the values of \"category_fields.brand\".";
+    let advice = "Did you mean \"volvo\"? To map it, add it to the values of category_fields.brand in the mapping: \
+                  { from = \"Märke\", values = { \"Wolvo\" = \"…\" } }.";
     assert_eq!(finding.advice.as_deref(), Some(advice));
     assert_eq!(at(&mapped.payload, "category_fields.brand"), None);
     assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!("V60")), "the other fields are made");

@@ -42,8 +42,6 @@ impl RowMapper<'_> {
     /// Reports why a field could not be made.
     pub(super) fn report_bad(&mut self, rule: &Rule, bad: BadValue, text: &str) {
         let text_shown = short(text).into_owned();
-        let line = (bad.cure == Cure::ValueMap)
-            .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));
         let contested = || {
             let path = rule.target.strip_prefix("category_fields.")?;
             values::of_field(path)?.languages_of(text).next().map(|code| {
@@ -51,13 +49,19 @@ impl RowMapper<'_> {
             })
         };
         let language = (bad.cure == Cure::ValueMap).then(contested).flatten();
-        let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(line).collect();
         // The column that contains the text; all with values, if it was made of several.
         let cell = self.cells.iter().find(|cell| cell.text.contains(text));
         let columns = match cell {
             Some(cell) => vec![self.row.columns().name(cell.column).to_owned()],
             None => self.columns_with_values(rule),
         };
+        let entry = columns.first().filter(|_| bad.cure == Cure::ValueMap).map(|column| {
+            format!(
+                "To map it, add it to the values of {} in the mapping: {{ from = \"{column}\", values = {{ \"{text_shown}\" = \"…\" }} }}.",
+                rule.target
+            )
+        });
+        let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(entry).collect();
         self.mapped.findings.push(Finding {
             columns,
             value: Some(text_shown).filter(|text| !text.is_empty()),

@@ -95,7 +95,7 @@ pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> 
     if names > 0 {
         return Err(BadValue::new(
             "images are file names, not addresses",
-            format!("{names} of {} images are file names.", values.len()),
+            format!("Images that are file names: {names} of {}.", values.len()),
             "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
         ));
     }
@@ -103,7 +103,7 @@ pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> 
     if plain > 0 && !may_be_http {
         return Err(BadValue::new(
             "image address is not https",
-            format!("{plain} of {} images have an address that begins with http://.", values.len()),
+            format!("Images whose address begins with http://: {plain} of {}.", values.len()),
             "Use addresses that begin with https://.",
         ));
     }
