@@ -29,6 +29,9 @@ async fn follow(server: &Server, link: &str, form: &[(&str, &str)]) -> Visitor {
     let mut visitor = Visitor::of(&server.client);
     let page = visitor.page(link).await;
     assert!(page.contains("name=\"trusted\""), "{page}");
+    // The language can be chosen before.
+    let language = [("language", "sv"), ("next", link.strip_prefix("/console").unwrap())];
+    assert_eq!(visitor.post("/console/language", &language).await.header("location"), Some(link));
     let form: Vec<_> = [("code", code_of(link))].into_iter().chain(form.iter().copied()).collect();
     let answer = visitor.post("/console/link", &form).await;
     assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some("/console/")), "{}", html(&answer));

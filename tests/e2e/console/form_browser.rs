@@ -74,6 +74,52 @@ async fn a_form_is_checked_while_it_is_filled() {
 }
 
 #[tokio::test]
+async fn what_is_chosen_of_two_changes_is_saved_and_a_date_must_exist() {
+    let Some(browser) = Browser::start().await else { return };
+    let server = Server::start().await;
+    let mut car = plain_car("two", "BFM002");
+    car["price"] = json!([{"type": "list", "amount": 100_000}]);
+    server.client.post("/v4/car", &car).await.expect(201);
+    server.client.published("two").await;
+    sign_in(&browser, &server.client).await;
+    browser.open(&format!("{}/console/ad/edit?source_id=two", server.client.base)).await;
+    browser.until("!!document.querySelector('.ad-form')").await;
+    server.client.patch("/v4/car/two", &json!({"price": [{"type": "list", "amount": 95_000}]})).await.expect(200);
+    browser.fill(&input("price.0.amount"), "90000").await;
+    browser.click(".ad-form button[value=save]").await;
+    browser.until("!!document.querySelector('fieldset.conflict')").await;
+    browser.complains_of(&["409"]).await;
+
+    // One's own value is not sent while the other one is chosen, and checks leave the choice.
+    let is_off = format!("document.querySelector({}).disabled", json!(input("price.0.amount")));
+    browser.click("fieldset.conflict input[value=own]").await;
+    assert_eq!(browser.eval(&is_off).await, false);
+    browser.click("fieldset.conflict input[value=stored]").await;
+    assert_eq!(browser.eval(&is_off).await, true);
+    browser.until("!document.getElementById('assessment').querySelector('.notice.error')").await;
+    assert_eq!(browser.eval("document.querySelector('fieldset.conflict input:checked').value").await, "stored");
+
+    // Of a date that does not exist, the browser sends nothing.
+    let date = ".ad-form input[type=date]";
+    browser
+        .eval(&format!("document.querySelector({}).closest('details')?.setAttribute('open', '')", json!(date)))
+        .await;
+    browser.click(date).await;
+    browser.type_text("02302021").await;
+    browser.until(&format!("document.querySelector({}).validity.badInput", json!(date))).await;
+    browser.click(".ad-form button[value=save]").await;
+    browser.until("document.querySelector('.field-error')?.innerText === 'There is no such date.'").await;
+    assert_eq!(browser.eval("location.pathname").await, "/console/ad/edit");
+    browser.eval(&format!("document.querySelector({}).value = '2021-02-03'", json!(date))).await;
+
+    browser.click(".ad-form button[value=save]").await;
+    browser.until("location.pathname === '/console/ad'").await;
+    let ad = server.client.ad("two").await;
+    assert_eq!(ad["price"][0]["amount"], 95_000);
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
+}
+
+#[tokio::test]
 async fn a_dropped_file_is_checked_and_created_step_by_step() {
     let Some(browser) = Browser::start().await else { return };
     let server = Server::start().await;

@@ -90,7 +90,8 @@ async fn prices_of_many_ads_change_after_a_preview() {
     let back =
         visitor.post(&plan.replace("/plan?", "/plan/take-back?"), &[]).await.header("location").unwrap().to_owned();
     let preview = visitor.page(&back).await;
-    for expected in ["7 change", "103\u{202f}600 SEK", "109\u{202f}000 SEK"] {
+    let left = "Not taken back, because they have been changed since: 1 (<a href=\"/console/stock?q=b-4\">b-4</a>)";
+    for expected in [left, ">Take back</h1>", "7 change", "103\u{202f}600 SEK", "109\u{202f}000 SEK"] {
         assert!(preview.contains(expected), "{expected}: {preview}");
     }
     assert!(!preview.contains("Row "), "it is of no file: {preview}");
@@ -109,6 +110,27 @@ async fn prices_of_many_ads_change_after_a_preview() {
     assert_eq!(reader.post("/console/bulk", &hide).await.status, 403);
     let south = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;
     assert_eq!(south.get(&plan).await.status, 404, "a plan of another dealer");
+}
+
+#[tokio::test]
+async fn what_a_marketplace_refused_is_taken_back_too() {
+    let server = Server::with(Options { args: vec!["--sandbox".to_owned()], ..Options::default() }).await;
+    let mut car = plain_car("fault-refused-9", "BLK010");
+    car["price"] = json!([{"type": "list", "amount": 100_000}]);
+    server.client.post("/v4/car", &car).await.expect(201);
+    server.client.ended("fault-refused-9", "publish", None).await;
+    let visitor = Visitor::signed_in(&server.client).await;
+    let key = key("fault-refused-9");
+    let change = [("change", "price"), ("ad", &key), ("by", "-5"), ("unit", "percent"), ("round", "")];
+    let plan = visitor.post("/console/bulk", &change).await.header("location").unwrap().to_owned();
+    visitor.post(&plan, &[("do", "apply")]).await;
+    eventually("it has failed", async || visitor.page(&plan).await.contains("1 failed").then_some(())).await;
+    assert_eq!(price(&server, "fault-refused-9").await, 95_000, "the ad has the price nevertheless");
+    let back = visitor.post(&plan.replace("/plan?", "/plan/take-back?"), &[]).await;
+    let back = back.header("location").unwrap_or_else(|| panic!("{}", html(&back))).to_owned();
+    visitor.post(&back, &[("do", "apply")]).await;
+    let as_before = async || (price(&server, "fault-refused-9").await == 100_000).then_some(());
+    eventually("it has the price of before", as_before).await;
 }
 
 #[tokio::test]

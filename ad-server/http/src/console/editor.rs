@@ -547,6 +547,7 @@ impl Editor {
                 div { (form.inputs()) }
                 aside.panel aria-label=(texts.assessment) {
                     div #assessment data-checked aria-live="polite" { (self.assessment(visit, &form)) }
+                    @for conflict in &self.conflicts { input type="hidden" name=(CONFLICT) value=(conflict.path); }
                     (self.buttons(texts))
                 }
             }
@@ -635,7 +636,6 @@ impl Editor {
                     (page::notice(NoticeKind::Error, &text))
                 }
             }
-            @for conflict in &self.conflicts { input type="hidden" name=(CONFLICT) value=(conflict.path); }
             @if !self.taken.is_empty() { p { (texts.changed_by_others) ": " (names(&self.taken)) "." } }
             @if !self.registered.is_empty() { p { (texts.filled_from_register) ": " (names(&self.registered)) "." } }
             @if self.wanted == Wanted::LookUp && self.registered.is_empty() { p { (texts.not_in_register) } }

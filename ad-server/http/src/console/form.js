@@ -108,32 +108,55 @@ function fillIn() {
   };
   const check = async () => {
     const turn = ++latest;
-    const { answer, page } = await fetchPage("check");
+    const { answer, page } = await fetchPage("check").catch(() => ({}));
     if (turn !== latest) return;
-    if (!answer.ok) throw new Error(answer.statusText);
+    if (!answer?.ok) return cannotCheck();
     for (const part of form.querySelectorAll("[data-checked][id]")) {
       const of = part.id.replace(/^error-/, "");
       // What has not been filled in yet is only listed beside the form.
       if (of !== part.id && ![...touched].some((name) => name === of || name.startsWith(`${of}.`))) continue;
+      // What somebody has to choose stays until the form is sent.
+      if (part.querySelector(".conflict")) continue;
+      if ([...form.querySelectorAll(`[aria-describedby~="${CSS.escape(part.id)}"]`)].some(isNoDate)) continue;
       const fresh = page.getElementById(part.id);
       if (!fresh || fresh.innerHTML === part.innerHTML) continue;
       part.replaceChildren(...fresh.childNodes);
-      const wrong = part.querySelector(".field-error, .conflict") !== null;
+      const wrong = part.querySelector(".field-error") !== null;
       for (const input of form.querySelectorAll(`[aria-describedby~="${CSS.escape(part.id)}"]`)) {
         if (wrong) input.setAttribute("aria-invalid", "true");
         else input.removeAttribute("aria-invalid");
       }
     }
   };
+  /** Whether an input has a date that does not exist, of which the server would get nothing. */
+  const isNoDate = (input) => input.validity?.badInput === true;
+  const markDate = (input) => {
+    const part = document.getElementById(`error-${input.name}`);
+    if (!isNoDate(input) || !part) return false;
+    const error = document.createElement("p");
+    error.className = "field-error";
+    error.textContent = words.no_date;
+    part.replaceChildren(error);
+    input.setAttribute("aria-invalid", "true");
+    return true;
+  };
+  form.addEventListener("focusout", (event) => markDate(event.target));
+  /** What the server answers to another request is not replaced by a check. */
+  const stopChecks = () => {
+    clearTimeout(due);
+    latest += 1;
+  };
   const cannotCheck = () => {
     const place = document.getElementById("assessment");
     if (place) place.textContent = words.not_checked;
   };
   form.addEventListener("input", (event) => {
+    const choice = event.target.closest(".conflict");
+    if (choice) choose(choice.dataset.of, event.target.value);
     if (event.target.name) touched.add(event.target.name);
     keep(key, isChanged() ? entries(form) : null);
     clearTimeout(due);
-    due = setTimeout(() => check().catch(cannotCheck), CHECK_AFTER);
+    due = setTimeout(check, CHECK_AFTER);
   });
   form.addEventListener("click", (event) => {
     const cure = event.target.closest("[data-cure]");
@@ -153,10 +176,18 @@ function fillIn() {
     input.focus();
   });
 
+  /** Where the value of somebody else is chosen, one's own is not sent. */
+  const choose = (field, value) => {
+    for (const input of form.elements) {
+      if (input.name === field || input.name.startsWith(`${field}.`)) input.disabled = value === "stored";
+    }
+  };
+
   // Saving.
   let sends = false;
   const send = async (wanted, from = null, times = 0) => {
     sends = true;
+    stopChecks();
     try {
       await uploads.finished();
       const { answer, page } = await fetchPage(wanted);
@@ -190,6 +221,7 @@ function fillIn() {
       return say(...(error ? error.childNodes : [words.not_checked]));
     }
     say("");
+    stopChecks();
     const open = [...form.querySelectorAll("details[id][open]")].map((details) => details.id);
     form.replaceChildren(...fresh.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
@@ -212,6 +244,11 @@ function fillIn() {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    const [wrong] = [...form.elements].filter(markDate);
+    if (wrong) {
+      wrong.closest("details")?.setAttribute("open", "");
+      return wrong.focus();
+    }
     const active = document.activeElement;
     const from = (event.submitter?.value ?? "check") === "check" && form.contains(active) && active.matches("input, select") ? active.id : null;
     if (!sends) send(event.submitter?.value ?? "check", from);

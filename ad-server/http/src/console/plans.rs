@@ -25,7 +25,7 @@ use super::{
     form::{by_code, label},
     page::{self, NoticeKind, Section, Text, Total, number},
     session::set_cookie,
-    show,
+    show, take_back,
     texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
@@ -181,18 +181,28 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let rows = changes.rows.iter().zip(&ads).zip(lowest.iter().map(lowest_cell));
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
-    let linked: Vec<_> = [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).collect();
+    let left = take_back::left_pairs(&visit);
+    let linked: Vec<_> =
+        [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).chain(left).collect();
     let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).chain(of("outcome")).collect();
     let is_sold = visit.visitor.console.database.is_sold_plan(id).await.map_err(ServiceError::from)?;
+    let is_taken_back = changes.rows.first().is_some_and(|change| change.line == Some(NO_LINE));
+    let title = match plan.state {
+        PlanState::Applied if is_taken_back => texts.taken_back,
+        PlanState::Applied => texts.changes_made,
+        _ if is_taken_back => texts.take_back,
+        _ => texts.preview_of_changes,
+    };
     let content = html! {
         div.heading {
             div {
                 p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-                h1 #title data-live { (if plan.state == PlanState::Applied { texts.changes_made } else { texts.preview_of_changes }) }
+                h1 #title data-live { (title) }
             }
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }
         div.panel #plan data-live="announced" { (summary(&visit, &plan, &file, is_sold)) }
+        (take_back::left(&visit))
         div.panel #changes data-live {
             (kinds(&visit, &plan, (kind, outcome), &linked))
             @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
@@ -222,7 +232,7 @@ pub(super) async fn change(visit: Visit) -> PageResult {
         stock.plans.apply(access, id, allowed, &visit.origin()).await?;
         stock.due.notify_one();
     }
-    Ok(visit.visitor.redirect(&format!("/plan?id={id}")))
+    Ok(visit.visitor.redirect(&visit.visitor.here))
 }
 
 pub(super) fn stock(visit: &Visit) -> Result<&StockApi, ApiError> {
@@ -238,6 +248,7 @@ pub(super) fn id(visit: &Visit) -> Result<Uuid, ApiError> {
 fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let (invalid, wanted) = (sum(plan, ChangeKind::Invalid), wanted(plan));
+    let action = visit.visitor.address(&address(plan.id, &take_back::left_pairs(visit)));
     let guard = plan.guard;
     html! {
         h2 data-under-way[plan.is_under_way()] { (state(texts, plan)) " " (counts(texts, plan)) }
@@ -257,7 +268,7 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
         @if !file.is_empty() && (invalid > 0 || plan.state == PlanState::Refused) { p.help { (texts.plan_invalid_stay) } }
         @if plan.state == PlanState::Ready && !file.is_empty() && sum(plan, ChangeKind::Create) > 0 { p { strong { (texts.plan_publishes) } } }
         @if plan.state == PlanState::Ready && wanted > 0 {
-            form method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+            form method="post" action=(action) {
                 @if guard.exceeded {
                     label.choice {
                         input type="checkbox" name="allow_removals" value=(guard.removals) required;
@@ -276,7 +287,7 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
             p.actions { (columns_link(visit, file)) }
         }
         @if changes_nothing {
-            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+            form.actions method="post" action=(action) {
                 button name="do" value="cancel" { (texts.plan_close) }
             }
         }
@@ -287,11 +298,18 @@ fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: 
             }
         }
         @if plan.state == PlanState::Applying {
-            form.actions method="post" action=(visit.visitor.address(&format!("/plan?id={}", plan.id))) {
+            form.actions method="post" action=(action) {
                 button name="do" value="cancel" { (texts.stop) }
             }
         }
     }
+}
+
+/// The page of a plan, with further parameters.
+fn address(id: Uuid, pairs: &[(String, String)]) -> String {
+    let query =
+        form_urlencoded::Serializer::new(String::new()).append_pair("id", &id.to_string()).extend_pairs(pairs).finish();
+    format!("/plan?{query}")
 }
 
 /// The number of ads that a plan changes.
@@ -302,7 +320,7 @@ fn wanted(plan: &StockPlan) -> u64 {
 /// Whether a plan was made and has changed ads that were there, not too many for one request.
 fn can_be_taken_back(plan: &StockPlan) -> bool {
     let changed = sum(plan, ChangeKind::Update) + sum(plan, ChangeKind::Hide);
-    let done = ended(plan, ChangeOutcome::Done);
+    let done = ended(plan, ChangeOutcome::Done) + ended(plan, ChangeOutcome::Failed);
     plan.state == PlanState::Applied && plan.unfinished() == 0 && changed > 0 && (1..=MOST_TAKEN_BACK).contains(&done)
 }
 

@@ -153,7 +153,10 @@ pub(super) async fn use_link(guest: Guest) -> PageResult {
 pub(super) async fn choose_language(guest: Guest) -> PageResult {
     let visitor = &guest.visitor;
     let chosen = Language::from_code(guest.value(page::LANGUAGE)).unwrap_or(visitor.language);
-    Ok(redirect_with(visitor, &next(&guest.sent), language_cookie(&visitor.speaking(chosen))?))
+    // The page of a link is no page that others lead to.
+    let link = guest.value("next").strip_prefix("/link?code=").and_then(SessionSecret::of);
+    let back = link.map_or_else(|| next(&guest.sent), |link| format!("/link?code={}", link.reveal()));
+    Ok(redirect_with(visitor, &back, language_cookie(&visitor.speaking(chosen))?))
 }
 
 /// The header by which the browser keeps the language.

@@ -6,12 +6,13 @@ use ad_core::{
     stock::put,
     violation::Code,
 };
-use maud::html;
+use maud::{Markup, html};
 use poem::http::StatusCode;
 use serde_json::{Map, Value};
+use url::form_urlencoded;
 
 use super::{
-    page::{self, NoticeKind, Section},
+    page::{self, NoticeKind, Section, number},
     plans::{self, NO_LINE, SHOWN, ads, stock},
     visitor::{PageResult, Visit},
 };
@@ -20,22 +21,57 @@ use crate::api::StockRow;
 /// An estimate of the bytes of a row.
 const ROW_BYTES: usize = 500;
 
+/// Parameters of the page of the plan: an ad that is left as it is, because somebody has changed it since; how many of these there are, and how
+/// many new ads.
+const LEFT: &str = "left";
+const LEFT_COUNT: &str = "left_count";
+const NEW_COUNT: &str = "new_count";
+
+/// Most ads that are named.
+const MOST_NAMED: usize = 10;
+
+/// What taking a change back comes to.
+enum Back {
+    /// The ad gets what it had.
+    Row(StockRow),
+    /// It has something else by now, or is gone.
+    Changed,
+    /// The change has made it.
+    New,
+    /// The change has left it as it was.
+    Untouched,
+}
+
 /// `POST /console/plan/take-back?id=…`: makes the plan, and leads to its page.
 pub(super) async fn run(visit: Visit) -> PageResult {
     let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, plans::id(&visit)?);
     let of_group = matches!(access, Access::Group(_));
-    let mut rows = Vec::new();
-    loop {
-        let page = Page { limit: SHOWN, offset: rows.len() as u64 };
-        let query = ChangeQuery { kind: None, outcome: Some(ChangeOutcome::Done), source_id: None, page };
-        let changes = stock.plans.changes(access, id, &query).await?.rows;
-        if changes.is_empty() {
-            break;
+    let (mut rows, mut named, mut changed, mut new) = (Vec::new(), Vec::new(), 0_u64, 0_u64);
+    // Also of what has failed, such as at a marketplace, the ad may have changed.
+    for outcome in [ChangeOutcome::Done, ChangeOutcome::Failed] {
+        let mut offset = 0;
+        loop {
+            let page = Page { limit: SHOWN, offset };
+            let query = ChangeQuery { kind: None, outcome: Some(outcome), source_id: None, page };
+            let changes = stock.plans.changes(access, id, &query).await?.rows;
+            if changes.is_empty() {
+                break;
+            }
+            offset += changes.len() as u64;
+            let ads = ads(&visit, &changes).await?;
+            for (change, ad) in changes.iter().zip(ads) {
+                match back(change, ad.as_ref(), of_group) {
+                    Back::Row(row) => rows.push(row),
+                    Back::New => new += 1,
+                    Back::Changed => {
+                        changed += 1;
+                        named.extend(change.source_id.clone().filter(|_| named.len() < MOST_NAMED));
+                    }
+                    Back::Untouched => {}
+                }
+            }
         }
-        let ads = ads(&visit, &changes).await?;
-        rows.extend(changes.iter().zip(ads).map(|(change, ad)| before(change, ad.as_ref()?, of_group)));
     }
-    let rows: Vec<_> = rows.into_iter().flatten().collect();
     if rows.is_empty() {
         let texts = visit.visitor.texts;
         let content = page::notice(NoticeKind::Error, &html! { p { (texts.nothing_to_take_back) } });
@@ -48,16 +84,54 @@ pub(super) async fn run(visit: Visit) -> PageResult {
     });
     match plan.await {
         Err(error) if error.code() == Code::TooManyPlans => Ok(plans::too_many(&visit, visit.visitor.texts.take_back)),
-        plan => plans::shown(&visit, plan?.id, ""),
+        plan => {
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            query.extend_pairs(named.iter().map(|source_id| (LEFT, source_id)));
+            query
+                .extend_pairs([(LEFT_COUNT, changed), (NEW_COUNT, new)].map(|(name, count)| (name, count.to_string())));
+            plans::shown(&visit, plan?.id, &format!("&{}", query.finish()))
+        }
     }
 }
 
-/// What an ad had before a change, as far as it has what the change made; `None` if it has something else.
-fn before(change: &PlannedChange, ad: &Ad, of_group: bool) -> Option<StockRow> {
+/// The parameters that say what is left as it is.
+pub(super) fn left_pairs(visit: &Visit) -> Vec<(String, String)> {
+    visit.query.iter().filter(|(name, _)| [LEFT, LEFT_COUNT, NEW_COUNT].contains(&&**name)).cloned().collect()
+}
+
+/// What is left as it is when a change is taken back.
+pub(super) fn left(visit: &Visit) -> Markup {
+    let texts = visit.visitor.texts;
+    let count = |name| visit.parameter(name).and_then(|count| count.parse().ok()).filter(|count| *count > 0);
+    let named: Vec<_> = visit.query.iter().filter(|(name, _)| name == LEFT).map(|(_, source_id)| source_id).collect();
+    html! {
+        @if let Some(count) = count(LEFT_COUNT) {
+            p {
+                (texts.left_changed) ": " (number(count)) " ("
+                @for (place, source_id) in named.iter().enumerate() {
+                    @if place > 0 { ", " }
+                    a href=(visit.visitor.address(&format!("/stock?{}", form_urlencoded::Serializer::new(String::new()).append_pair("q", source_id).finish()))) { (source_id) }
+                }
+                @if count > named.len() as u64 { " …" }
+                ")"
+            }
+        }
+        @if let Some(count) = count(NEW_COUNT) { p { (texts.left_new) ": " (number(count)) } }
+    }
+}
+
+/// What an ad had before a change, as far as it has what the change made.
+fn back(change: &PlannedChange, ad: Option<&Ad>, of_group: bool) -> Back {
+    if change.kind == ChangeKind::Create {
+        return if change.outcome == Some(ChangeOutcome::Done) { Back::New } else { Back::Untouched };
+    }
+    let Some(ad) = ad else { return Back::Changed };
     let mut object = Map::new();
+    let mut has_before = true;
     for field in &change.details.fields {
         let path = field.pointer.trim_start_matches('/').replace('/', ".");
         let now = ad.content.get(&path).cloned().unwrap_or_default();
+        has_before &= now == field.from;
         if now == field.to {
             put(&mut object, &path, field.from.clone());
         }
@@ -65,13 +139,14 @@ fn before(change: &PlannedChange, ad: &Ad, of_group: bool) -> Option<StockRow> {
     if change.kind == ChangeKind::Hide && !ad.content.visible() {
         object.insert("visible".to_owned(), Value::Bool(true));
     }
-    if object.is_empty() || change.kind == ChangeKind::Create {
-        return None;
+    if object.is_empty() {
+        let is_untouched = has_before && change.outcome == Some(ChangeOutcome::Failed);
+        return if is_untouched { Back::Untouched } else { Back::Changed };
     }
     object.insert("source_id".to_owned(), ad.source_id.as_str().into());
     object.insert("category_id".to_owned(), ad.category_id.into());
     if of_group {
         object.insert("dealer_code".to_owned(), ad.dealer_code.as_str().into());
     }
-    Some(StockRow::Payload { line: NO_LINE, bytes: ROW_BYTES, object })
+    Back::Row(StockRow::Payload { line: NO_LINE, bytes: ROW_BYTES, object })
 }

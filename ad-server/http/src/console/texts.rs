@@ -328,6 +328,8 @@ texts! {
     take_back_does: "The next page shows what each ad had before.", "Nästa sida visar vad varje annons hade förut.";
     nothing_to_take_back: "All of these ads have been changed since, so that nothing is taken back.",
         "Alla de här annonserna har ändrats sedan dess, så inget tas tillbaka.";
+    left_changed: "Not taken back, because they have been changed since", "Tas inte tillbaka, för de har ändrats sedan dess";
+    left_new: "New ads of the change, which stay as they are", "Nya annonser från ändringen, som blir kvar";
     taken_back: "Taken back", "Tillbakatagen ändring";
     plan_partly: "Partly done", "Delvis klart";
     changes_made: "What was changed", "Vad som ändrades";
@@ -572,6 +574,7 @@ texts! {
     filled_from_register: "Filled in from the vehicle register", "Ifyllt från fordonsregistret";
     not_in_register: "The vehicle register has nothing more about this plate.", "Fordonsregistret har inget mer om det här registreringsnumret.";
     look_up: "Fill in", "Fyll i";
+    no_date: "There is no such date.", "Det datumet finns inte.";
     changed_by_two: "Somebody else has changed this too. Which one is right?", "Någon annan har också ändrat det här. Vilket är rätt?";
     your_value: "Yours", "Ditt";
     other_value: "Theirs, saved now", "Det andra, sparat nu";
@@ -1095,10 +1098,10 @@ texts! {
 impl Texts {
     /// What the script says about a form, by the names that it uses.
     pub(super) fn form_words(&self) -> String {
-        let Self { restored, discard, cannot_check, sent_again, signed_out, sign_in, .. } = self;
+        let Self { restored, discard, cannot_check, sent_again, signed_out, sign_in, no_date, .. } = self;
         json!({
             "restored": restored, "discard": discard, "not_checked": cannot_check, "sent_again": sent_again,
-            "signed_out": signed_out, "sign_in": sign_in,
+            "signed_out": signed_out, "sign_in": sign_in, "no_date": no_date,
         })
         .to_string()
     }

@@ -327,7 +327,7 @@ impl AdForm<'_> {
     fn choice(&self, Difference { path, sent, stored }: &Difference, kind: &Kind) -> Markup {
         let values = [(OWN, self.texts.your_value, sent), (STORED, self.texts.other_value, stored)];
         html! {
-            fieldset.conflict #(conflict_id(path)) {
+            fieldset.conflict #(conflict_id(path)) data-of=(path) {
                 legend { (self.texts.changed_by_two) }
                 @for (name, text, value) in values {
                     label.choice {
