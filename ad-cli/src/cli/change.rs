@@ -44,7 +44,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) source_ids: &'a [String],
     pub(crate) dealer_code: Option<&'a str>,
     pub(crate) dry_run: bool,
-    /// Whether to send a price far from the earlier one without a question.
+    /// Whether to send a doubtful price without a question.
     pub(crate) yes: bool,
     pub(crate) wait: &'a WaitOptions,
     /// Only for this revision of the ad.
@@ -145,7 +145,7 @@ async fn tried(
         let (ad, category) = (&read.body, categories::by_id(read.category_id));
         let patch = decide(ad, category)?;
         let changes_nothing = show(context, ad, category, &patch);
-        let doubt = far_price(&ad.price, &patch).filter(|_| !is_confirmed);
+        let doubt = doubtful_price(&ad.price, &patch).filter(|_| !is_confirmed);
         if let Some(doubt) = &doubt {
             context.out.warning(&format!("{}: {doubt}", ad.source_id));
         }
@@ -204,16 +204,17 @@ fn note_no_change(context: &Context, ad: &Ad) {
     context.out.note(&format!("{}: nothing changes, it is so already", ad.source_id));
 }
 
-/// The doubt about a new price that is far from the earlier one.
-pub(super) fn far_price(now: &[Price], patch: &Map<String, Value>) -> Option<String> {
-    patch.get("price")?.as_array()?.iter().find_map(|new| {
+/// The doubt about new prices: one that is far from the earlier one, or a list price of an ad that has only prices of another kind.
+pub(super) fn doubtful_price(now: &[Price], patch: &Map<String, Value>) -> Option<String> {
+    let new = patch.get("price")?.as_array()?;
+    let far = new.iter().find_map(|new| {
         let kind = new["type"].as_str()?;
         let of = |kind: &str| now.iter().find(|old| old.kind == kind);
         let old = of(kind).or_else(|| of("list").filter(|_| kind == "reduced"))?;
         if new["currency"].as_str().is_some_and(|currency| currency != old.currency) {
             return None;
         }
-        let (was, is) = (old.amount.as_f64()?, new["amount"].as_f64()?);
+        let (was, is) = (old.amount.as_f64().filter(|was| *was > 0.0)?, new["amount"].as_f64()?);
         if !is_far(was, is) {
             return None;
         }
@@ -223,6 +224,16 @@ pub(super) fn far_price(now: &[Price], patch: &Map<String, Value>) -> Option<Str
         };
         let (new, old, currency) = (text::amount(&new["amount"]), text::amount(&json!(old.amount)), &old.currency);
         Some(format!("{new} {currency} is {how} the price of now, {old}"))
+    });
+    far.or_else(|| {
+        let list = new.iter().find(|new| new["type"] == "list")?;
+        let has_amount = |old: &&Price| old.amount.as_f64().is_some_and(|amount| amount > 0.0);
+        let other = now.iter().find(has_amount).filter(|_| !now.iter().any(|old| old.kind == "list"))?;
+        let (new, old) = (text::amount(&list["amount"]), text::amount(&json!(other.amount)));
+        Some(format!(
+            "the ad has no list price, only {} {old} {}; {new} becomes its list price",
+            other.kind, other.currency
+        ))
     })
 }
 

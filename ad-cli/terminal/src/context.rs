@@ -217,7 +217,11 @@ impl Context {
             let path = profiles.path().display();
             self.out.warning(&format!("{path} contains tokens and is readable by others; run: chmod 600 {path}"));
         }
-        let url = self.url.clone().or_else(|| stored.map(|profile| profile.url.clone())).ok_or_else(unknown_address)?;
+        let url = self
+            .url
+            .clone()
+            .or_else(|| stored.map(|profile| profile.url.clone()))
+            .ok_or_else(|| profiles.no_address(self.profile()))?;
         let profile = token.is_none().then(|| self.profile().to_owned());
         let token = match (token, stored) {
             (Some(token), _) => token,
@@ -251,7 +255,7 @@ impl Context {
         match profiles.get(self.profile()) {
             Some(profile) => Ok(profile.url.clone()),
             None if self.profile.is_some() => Err(profiles.missing(self.profile())),
-            None => Err(unknown_address()),
+            None => Err(profiles.no_address(self.profile())),
         }
     }
 
@@ -319,10 +323,6 @@ pub fn token_of_environment() -> Result<Option<String>, Failure> {
         Err(std::env::VarError::NotPresent) => Ok(None),
         Err(std::env::VarError::NotUnicode(_)) => Err(Failure::unauthorised("AD_TOKEN is not valid Unicode")),
     }
-}
-
-fn unknown_address() -> Failure {
-    Failure::usage("no server URL").hint(("run", Invocation::of_user("login"))).hint("or set AD_URL")
 }
 
 /// Whether two addresses are of one service; a token goes to no other.

@@ -93,6 +93,17 @@ impl Profiles {
         self.file.profile.get(name)
     }
 
+    /// The failure when neither an address nor the profile of this name is there.
+    pub fn no_address(&self, name: &str) -> Failure {
+        let known: Vec<_> = self.all().map(|(name, _)| name).collect();
+        let failure = Failure::usage("no server URL");
+        if known.is_empty() {
+            return failure.hint(("run", Invocation::of_user("login"))).hint("or set AD_URL");
+        }
+        let names = nearest::quoted(known.into_iter());
+        failure.hint(format!("there is no profile {name:?}, but {names}: choose with --profile NAME or AD_PROFILE"))
+    }
+
     /// The failure when there is no profile of a name.
     pub fn missing(&self, name: &str) -> Failure {
         let known = || self.file.profile.keys().map(String::as_str);

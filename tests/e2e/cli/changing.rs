@@ -110,6 +110,16 @@ async fn changes_show_what_was_and_what_becomes() {
     let far = cli.run("price car-1 31").await;
     assert!(far.done().contains("accepted") && far.stderr.contains("100 % below the price of now, 319,900"), "{far:?}");
     cli.run("price car-1 329,900 --wait").await.done();
+    // The first list price of an ad that is for leasing, and an amount in place of a call.
+    let leasing = json!({"price": [{"type": "monthly", "amount": 3_995}]});
+    server.client.patch("/v4/car/car-1", &leasing).await.expect(200);
+    let first = cli.run("price car-1 3500 --dry-run").await;
+    assert!(first.stderr.contains("no list price, only monthly 3,995 SEK; 3,500 becomes its list price"), "{first:?}");
+    let call = json!({"price": [{"type": "call", "amount": 0}]});
+    server.client.patch("/v4/car/car-1", &call).await.expect(200);
+    let after = cli.run("price car-1 329,900 --wait").await;
+    assert!(after.done().contains("published") && !after.stderr.contains("warning"), "{after:?}");
+    assert_eq!(server.client.ad("car-1").await["price"].as_array().unwrap().len(), 1);
 
     let hidden = cli.run("hide car-1 --wait").await;
     hidden.done();

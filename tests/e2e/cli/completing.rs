@@ -138,6 +138,7 @@ async fn every_command_selects_fields_the_same_way() {
     cli.file("cars.ndjson", ndjson(&[plain_car("car-2", "ABC102")]));
     for (line, told) in [
         ("list --fields prise", "unknown field \"prise\"\n  help: Did you mean \"price\"?"),
+        ("list --fields plate,price", "Did you mean \"category_fields.registration_number\"?"),
         ("get car-1 --fields titel -o json", "Did you mean \"title\"?"),
         ("show car-1 --fields outcom", "Did you mean \"outcome\"?"),
         ("import cars.ndjson --fields outcom", "Did you mean \"outcome\"?"),

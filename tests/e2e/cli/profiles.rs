@@ -135,6 +135,12 @@ async fn without_a_login_the_way_to_it_is_told() {
     let nothing = cli.run("list").await;
     assert_eq!(nothing.code, 2);
     assert_eq!(nothing.stderr, "error: no server URL\n  help: run: ad-cli login\n  help: or set AD_URL\n");
+    let server = Server::start().await;
+    let login = format!("login --profile north --url {}", server.client.base);
+    cli.piped(&login, server.client.token.as_deref().unwrap()).await.done();
+    let other = cli.run("list").await;
+    assert!(other.stderr.contains("no profile \"default\", but \"north\": choose with --profile NAME"), "{other:?}");
+    let cli = Cli::new();
     let no_token = cli.with("AD_URL", "http://127.0.0.1:9").run("get car-1").await;
     assert_eq!(no_token.code, 4);
     assert_eq!(no_token.stderr, "error: no token\n  help: run: ad-cli login\n  help: or set AD_TOKEN\n");

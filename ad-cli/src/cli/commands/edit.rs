@@ -20,6 +20,7 @@ use super::new::written;
 use crate::{
     Ad, ErrorKind,
     bulk::{
+        Invocation,
         check::{Checker, Verdict},
         desired::{self, difference, differences},
         payload_of,
@@ -27,7 +28,7 @@ use crate::{
     },
     cli::{
         acts::{self, Done},
-        change::{ChangeArgs, far_price},
+        change::{ChangeArgs, doubtful_price},
     },
     terminal::{Context, Exit, Failure, Findings, can_ask, confirm},
 };
@@ -62,7 +63,7 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
         .and_then(|category| Some((category, category.vehicle_type?)))
     else {
         return Err(Failure::usage(format!("{} is a V3 ad, which cannot be edited", ad.source_id))
-            .hint(format!("to migrate it: ad-cli migrate-v4 {}", ad.source_id)));
+            .hint(("to migrate it", Invocation::of_user("migrate-v4").with("source_id", &*ad.source_id))));
     };
     let mut done = Done::new(context, &client, &args.change.wait)?;
     let edited = EditedAd { context, ad, category, before: payload_of(ad) };
@@ -74,14 +75,14 @@ pub(crate) async fn run(context: &Context, args: &EditArgs) -> Result<(), Failur
         let patch = serde_json::to_string_pretty(&patch).map_err(io::Error::other)?;
         return Ok(context.out.text(&format!("{patch}\n"))?);
     }
-    if let Some(doubt) = far_price(&ad.price, &patch) {
+    if let Some(doubt) = doubtful_price(&ad.price, &patch) {
         context.out.warning(&doubt);
     }
     confirm(context, "Send these changes?", args.change.yes).await?;
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());
     let answer = ads.update(ad, &patch).await.map_err(|error| match error.kind() {
         ErrorKind::PreconditionFailed(_) => Failure::rejected("nothing was changed: the ad has changed meanwhile")
-            .hint(format!("edit it again: ad-cli edit {}", ad.source_id)),
+            .hint(("edit it again", Invocation::of_user("edit").with("source_id", &*ad.source_id))),
         _ => error.into(),
     })?;
     done.accepted(&answer).await?;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Ad, Target,
+    bulk::Invocation,
     cli::{acts, acts::TargetArgs},
     terminal::{Cell, Context, Failure, Tone, ad_table, readable},
 };
@@ -49,9 +50,9 @@ pub(crate) async fn run(context: &Context, GetArgs { target: args, at, revision 
         }
         show(context, &ad, None)?;
         if let Some(revision) = ad.more.get("revision") {
-            context
-                .out
-                .note(&format!("revision {revision}; to restore it: ad-cli restore {} {revision}", ad.source_id));
+            let restore =
+                Invocation::of_user("restore").with("source_id", &*ad.source_id).with("revision", revision.clone());
+            context.out.note(&format!("revision {revision}; to restore it: {}", context.out.command(&restore)));
         }
         return Ok(());
     }
@@ -75,7 +76,8 @@ pub(crate) async fn run(context: &Context, GetArgs { target: args, at, revision 
         let message = crate::message_text(&last.external_message);
         let created = ad_table::minute_of(last.created);
         context.out.note(&format!("latest log entry: {} {} at {created}: {message}", last.action, last.state));
-        context.out.note(&format!("to show the log: ad-cli log {}", args.source_id));
+        let log = Invocation::of_user("log").with("source_id", &*args.source_id);
+        context.out.note(&format!("to show the log: {}", context.out.command(&log)));
     }
     Ok(())
 }
@@ -97,7 +99,7 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
         ("source id", field("source_id")),
         ("plate", readable_or_nothing(plate)),
         ("price", ad_table::prices(&shown["price"])),
-        ("photos", photos(ad, status)),
+        ("photos", photos(context, ad, status)),
         ("type", ad_table::vehicle_type(&shown["category_id"])),
         ("dealer", field("dealer_code")),
         ("listing", now(&shown["marketplace_ad_id"])),
@@ -174,7 +176,7 @@ fn missing(status: &StatusReport) -> usize {
 }
 
 /// `2 of 5; 3 are missing: ad-cli status car-1`
-fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
+fn photos(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Cell {
     let stored = ad.image_refs.len();
     match status.map_or(0, missing) {
         // Of an ad as it was, the service says which photos it had.
@@ -183,7 +185,9 @@ fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
         0 => stored.to_string().into(),
         missing => {
             let all = stored + missing;
-            Cell::toned(format!("{stored} of {all}; to see why: ad-cli status {}", ad.source_id), Tone::Warning)
+            let why =
+                context.out.command(&Invocation::of_user("status").with("source_ids", vec![ad.source_id.clone()]));
+            Cell::toned(format!("{stored} of {all}; to see why: {why}"), Tone::Warning)
         }
     }
 }

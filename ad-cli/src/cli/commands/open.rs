@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use crate::{
     Client, Target,
+    bulk::Invocation,
     cli::acts,
     terminal::{Context, Failure},
 };
@@ -53,7 +54,7 @@ async fn page_of_ad(client: &Client, source_id: &str) -> Result<String, Failure>
         return Err(Failure::failed(
             "the service has no console, and marketplaces do not tell the addresses of their pages",
         )
-        .hint(format!("to show the ad here: ad-cli get {}", ad.source_id)));
+        .hint(("to show the ad here", Invocation::of_user("get").with("source_id", &*ad.source_id))));
     }
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("source_id", &ad.source_id)

@@ -14,9 +14,9 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-AMOUNT may be written as 329900, \"329 900 kr\" or 329,900. Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With --reduced, the list price stays, and \
-AMOUNT is the reduced price, which has to be lower. A price that is less than half or more than double the earlier one has to be confirmed on a \
-terminal.
+AMOUNT may be written as 329900, \"329 900 kr\" or 329,900. Sets the list price, and removes a reduced price and \"call for the price\"; prices of other types, such as leasing, stay. With --reduced, the list price stays, and \
+AMOUNT is the reduced price, which has to be lower. A price that is less than half or more than double the earlier one, and the first list \
+price of an ad that has others, have to be confirmed on a terminal.
 
 Examples:
   ad-cli price car-1 329900
@@ -88,7 +88,8 @@ fn prices(source_id: &str, now: &[Price], amount: &Number, reduced: bool) -> Res
     if let Some(currency) = currency {
         price["currency"] = json!(currency);
     }
-    let replaced = |price: &&Price| price.kind == "reduced" || (price.kind == "list" && !reduced);
+    let replaced =
+        |price: &&Price| price.kind == "reduced" || (!reduced && matches!(price.kind.as_str(), "list" | "call"));
     let kept = now.iter().filter(|price| !replaced(price)).map(|price| json!(price));
     let prices: Vec<_> =
         if reduced { kept.chain([price]).collect() } else { [price].into_iter().chain(kept).collect() };
@@ -114,6 +115,9 @@ mod tests {
         assert_eq!(decided(&json!([list, reduced, leasing]), "329900", false), Ok(json!([new, leasing])));
         let new = json!({"type": "reduced", "amount": 329_900, "currency": "EUR"});
         assert_eq!(decided(&json!([list, leasing]), "329900", true), Ok(json!([list, leasing, new])));
+        let call = json!({"type": "call", "amount": 0, "currency": "EUR"});
+        let new = json!({"type": "list", "amount": 329_900, "currency": "EUR"});
+        assert_eq!(decided(&json!([call]), "329900", false), Ok(json!([new])));
         assert_eq!(decided(&json!([]), "100.50", false), Ok(json!([{"type": "list", "amount": 100.5}])));
         assert!(decided(&json!([leasing]), "1", true).unwrap_err().contains("no list price"));
         assert!(decided(&json!([list]), "349900", true).unwrap_err().contains("not below the list price 349900 EUR"));

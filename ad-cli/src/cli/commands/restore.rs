@@ -12,7 +12,7 @@ use crate::{
     },
     cli::{
         acts::{self, Done, TargetArgs, WaitOptions},
-        change::far_price,
+        change::doubtful_price,
     },
     terminal::{ConfirmArgs, Context, Failure, confirm_on_terminal},
 };
@@ -55,7 +55,7 @@ pub(crate) async fn run(context: &Context, args: &RestoreArgs) -> Result<(), Fai
         context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, difference(change)));
     }
     let patch: Map<_, _> = changes.iter().map(|change| (change.field.clone(), change.new.clone())).collect();
-    if let Some(doubt) = far_price(&ad.price, &patch) {
+    if let Some(doubt) = doubtful_price(&ad.price, &patch) {
         context.out.warning(&doubt);
     }
     if changes.is_empty() {

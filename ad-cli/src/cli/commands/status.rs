@@ -9,6 +9,7 @@ use serde_json::json;
 use super::overview::{self, write_how_to_change, write_reason};
 use crate::{
     Target,
+    bulk::Invocation,
     cli::acts::{self, ShownArgs},
     terminal::{
         Column, Context, Failure, Styled, Tone,
@@ -73,7 +74,8 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<(), Fail
         if let Some(quality) = &row.quality {
             quality::write_score(text, "  quality:", quality);
             text.end_line();
-            text.block(4, &format!("see: ad-cli quality {}", row.report.source_id));
+            let quality = Invocation::of_user("quality").with("source_ids", vec![row.report.source_id.clone()]);
+            text.block(4, &format!("see: {}", context.out.command(&quality)));
         }
     })
     .await

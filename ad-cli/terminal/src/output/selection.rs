@@ -7,6 +7,7 @@ use ad_files::text::{plain, readable};
 use serde_json::{Map, Value};
 
 use super::{Cell, Column, cells::at};
+use crate::ad_table;
 
 /// A field that rows do not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +60,10 @@ pub(super) fn columns(fields: &'static [String], columns: &[Column]) -> Vec<Colu
 pub(super) fn check<'a>(fields: &[String], known: impl Iterator<Item = &'a str> + Clone) -> Result<(), UnknownField> {
     let is_unknown = |field: &&String| !known.clone().any(|known| known == first(field));
     let Some(name) = fields.iter().find(is_unknown) else { return Ok(()) };
-    let hint = Names::builtin().did_you_mean(name, known.clone());
+    let by_title = ad_table::SHOWN.iter().find(|column| column.title.eq_ignore_ascii_case(name));
+    let of_column = by_title.map(|column| column.path).filter(|path| known.clone().any(|known| known == first(path)));
+    let hint = of_column.map(|path| format!("Did you mean {path:?}?"));
+    let hint = hint.or_else(|| Names::builtin().did_you_mean(name, known.clone()));
     let all = || format!("fields: {}", known.collect::<Vec<_>>().join(", "));
     Err(UnknownField { name: name.clone(), hint: hint.unwrap_or_else(all) })
 }

@@ -4,6 +4,7 @@ use std::{io, path::Path};
 
 use ad_core::{
     categories::{Category, TRAILER},
+    fields::Kind,
     model::{ApiVersion, plate},
     reference::ReferenceRow,
     rulebook::{Rulebook, payload::PayloadError},
@@ -136,6 +137,11 @@ impl Questions<'_> {
                     *ad = more;
                     return Ok(());
                 }
+                Err(_) if is_bare_measure(row, &typed) => {
+                    let Kind::Measure { units, .. } = row.field.kind else { continue };
+                    let ways: Vec<_> = units.iter().map(|unit| format!("{typed} {unit}")).collect();
+                    out.note(&format!("  Write it with its unit: {}.", ways.join(" or ")));
+                }
                 Err(error) => {
                     error.texts_for_people().iter().for_each(|text| out.note(&format!("  {text}")));
                     proposed = error.suggestions().first().map(|&near| near.to_owned());
@@ -152,14 +158,24 @@ impl Questions<'_> {
         ad: &Map<String, Value>,
     ) -> Result<(Map<String, Value>, Value), Violation> {
         let number = serde_json::from_str(typed).ok().filter(|value: &Value| value.is_number());
-        let mut value = number.filter(|_| !is_text_kind(&row.field.kind)).unwrap_or_else(|| typed.into());
+        let mut value = match row.field.kind {
+            Kind::List { .. } => typed.split(',').map(str::trim).collect(),
+            kind => number.filter(|_| !is_text_kind(&kind)).unwrap_or_else(|| typed.into()),
+        };
         let mut readings = 0;
         loop {
             let mut more = ad.clone();
             put(&mut more, &row.place, self.placed(row, value.clone()));
             let wrong = self.errors(&more).into_iter().find(|(path, _)| is_within(path, &row.place));
-            let Some((_, error)) = wrong else { return Ok((more, value)) };
-            value = meant(&error, typed).filter(|_| readings < READINGS).ok_or(error)?;
+            let Some((path, error)) = wrong else { return Ok((more, value)) };
+            let item = path.strip_prefix(&*row.place).and_then(|rest| rest.strip_prefix('.')?.parse::<usize>().ok());
+            let place = match item {
+                Some(item) => value.get_mut(item),
+                None => Some(&mut value),
+            };
+            let (Some(place), true) = (place, readings < READINGS) else { return Err(error) };
+            let written = place.as_str().unwrap_or(typed).to_owned();
+            *place = meant(&error, &written).ok_or(error)?;
             readings += 1;
         }
     }
@@ -210,6 +226,11 @@ const MODEL: &str = "category_fields.model";
 
 fn name(row: &ReferenceRow) -> &str {
     row.place.rsplit('.').next().unwrap_or(&row.place)
+}
+
+/// Whether a number was typed for what has a unit.
+fn is_bare_measure(row: &ReferenceRow, typed: &str) -> bool {
+    matches!(row.field.kind, Kind::Measure { .. }) && typed.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_within(path: &str, place: &str) -> bool {
