@@ -328,6 +328,8 @@ texts! {
     take_back_does: "The next page shows what each ad had before.", "Nästa sida visar vad varje annons hade förut.";
     nothing_to_take_back: "All of these ads have been changed since, so that nothing is taken back.",
         "Alla de här annonserna har ändrats sedan dess, så inget tas tillbaka.";
+    was_hidden: "hidden", "dold";
+    was_shown: "shown to buyers", "visas för köpare";
     left_changed: "Not taken back, because they have been changed since", "Tas inte tillbaka, för de har ändrats sedan dess";
     left_new: "New ads of the change, which stay as they are", "Nya annonser från ändringen, som blir kvar";
     taken_back: "Taken back", "Tillbakatagen ändring";

@@ -96,9 +96,14 @@ fn changed(
     version: Option<&RevisionEntry>,
 ) -> Markup {
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
-    let names: Vec<_> = fields.iter().map(|field| label(language, &field.path)).collect();
     // What is kept with the version has the values themselves.
     let change = |pointer: &str| version?.changes.iter().flatten().find(|change| change.pointer == pointer);
+    let names = fields.iter().map(|field| match change("/visible").filter(|_| field.path == "visible") {
+        Some(ValueChange { to: Value::Bool(false), .. }) => texts.was_hidden,
+        Some(_) => texts.was_shown,
+        None => label(language, &field.path),
+    });
+    let names: Vec<_> = names.collect();
     let brand = change("/category_fields/brand");
     let kept = |path: &str| {
         let said = |value: &Value, brand: Option<&Value>| {
