@@ -298,8 +298,8 @@ impl StockPlan {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangeDetails {
-    /// The fields of an existing ad that change. In a plan of a file of people, also title, plate and price of a new ad, and the values of an
-    /// invalid one that could not be read.
+    /// The fields of an existing ad that change. In a plan of a file of people, also those of a new ad, and the values of an invalid
+    /// one that could not be read.
     pub fields: Vec<ValueChange>,
     /// The source id of another ad of the dealer that has the registration number of a new one.
     pub links_to: Option<String>,

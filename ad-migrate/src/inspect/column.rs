@@ -285,6 +285,11 @@ impl Numbers {
         median(self.kept.iter().copied().filter(|number| *number > 0.0).collect())
     }
 
+    /// Whether a text is after each of them.
+    pub(super) fn have_units(&self) -> bool {
+        self.count > 0 && self.after.values().sum::<u32>() == self.count
+    }
+
     /// The text after most of them.
     pub(super) fn suffix(&self) -> Option<&str> {
         let (text, count) = self.after.iter().max_by_key(|(_, count)| **count)?;

@@ -18,8 +18,8 @@ use ad_core::{
 use serde_json::Value;
 
 use super::{
-    Draft, Guess, Languages, SeenFile,
-    choices::{Choices, Question, SoldRows, UnknownValues},
+    Draft, Guess, Known, Languages, SeenFile,
+    choices::{Question, SoldRows, UnknownValues},
     column::ColumnStatistics,
     guess::{GuessedColumns, Match, VEHICLE, field},
     look::ValueLook,
@@ -60,16 +60,18 @@ impl DraftEntry {
 
     /// Uses the entry, as a person has decided.
     fn answer(&mut self) {
-        if !self.questions.iter().any(Question::is_obstacle) {
+        self.questions.retain(Question::is_obstacle);
+        if self.questions.is_empty() {
             (self.question, self.is_sure) = (None, true);
         }
     }
 
-    /// The unit or currency that it sets.
+    /// The unit or currency that it sets, of all values or of those without one.
     fn unit(&self) -> Option<String> {
         let of = |option: &String| {
             let text = option.strip_prefix("unit = ").or_else(|| option.strip_prefix("currency = "))?;
-            serde_json::from_str(text).ok()
+            let default = text.strip_prefix("{ default = ").and_then(|text| text.strip_suffix(" }"));
+            serde_json::from_str(default.unwrap_or(text)).ok()
         };
         self.options.iter().find_map(of)
     }
@@ -110,8 +112,8 @@ struct Writer<'a> {
     maps: Vec<DraftMap>,
     /// What is missing or must be checked.
     missing: Vec<String>,
-    /// What a person has decided.
-    choices: Option<&'a Choices>,
+    /// What is known besides the file.
+    known: Known<'a>,
 }
 
 pub(super) fn write(
@@ -119,18 +121,18 @@ pub(super) fn write(
     guessed: GuessedColumns,
     detected: &Detected,
     languages: Languages,
-    choices: Option<&Choices>,
+    known: Known<'_>,
 ) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
-    let chosen = choices.and_then(|choices| categories::by_vehicle_type(choices.vehicle_type.as_deref()?));
+    let chosen = known.choices.and_then(|choices| categories::by_vehicle_type(choices.vehicle_type.as_deref()?));
     let category =
         chosen.filter(|_| most.is_none()).or_else(|| most.and_then(|(name, _)| categories::by_vehicle_type(name)));
     let category = category.or_else(|| categories::by_vehicle_type("car")).expect("cars are a category");
     let (lines, maps, missing) = (Vec::new(), Vec::new(), Vec::new());
     let language = languages.of_terms();
-    let mut writer = Writer { seen, guessed, category, detected, languages, language, lines, maps, missing, choices };
+    let mut writer = Writer { seen, guessed, category, detected, languages, language, lines, maps, missing, known };
     writer.settle_language();
     writer.all_lines();
     writer.fallbacks();
@@ -169,6 +171,11 @@ fn types(seen: &mut SeenFile, index: usize) -> Vec<TypeValue> {
 fn quoted(text: &str) -> String {
     // JSON's escapes are valid in TOML, which also requires one for DEL.
     serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f")
+}
+
+/// A unit or currency as an option sets it: where values say their own, it is that of the others.
+fn set(unit: &str, says_own: bool) -> String {
+    if says_own { format!("{{ default = {} }}", quoted(unit)) } else { quoted(unit) }
 }
 
 impl Writer<'_> {
@@ -290,11 +297,11 @@ impl Writer<'_> {
         self.add(field, index, options, question);
         for line in &mut self.lines[before..] {
             line.notes.clear();
-            if self.choices.is_none() {
+            if self.known.choices.is_none() {
                 line.ask(Question::Permanent, question);
             }
         }
-        if self.choices.is_some() {
+        if self.known.choices.is_some() {
             return;
         }
         self.missing.push(format!("{field} ({}): {question}", self.from(index)));
@@ -329,12 +336,17 @@ impl Writer<'_> {
 
     /// Has an entry be as a person has decided.
     fn decide(&self, index: usize, line: &mut DraftEntry) {
-        let Some(choices) = self.choices else { return };
+        let Some(choices) = self.known.choices else { return };
         let name = &self.seen.names[index];
         if let Some(unit) = choices.unit(name) {
-            let key = if line.field.starts_with("price.") { "currency = " } else { "unit = " };
+            let numbers = &self.column(index).numbers;
+            let (key, says_own) = if line.field.starts_with("price.") {
+                ("currency = ", !numbers.signs.is_empty())
+            } else {
+                ("unit = ", !numbers.after.is_empty())
+            };
             line.options.retain(|option| !option.starts_with(key));
-            line.options.push(format!("{key}{}", quoted(unit)));
+            line.options.push(format!("{key}{}", set(unit, says_own)));
         }
         if choices.columns.contains_key(name) {
             line.answer();

@@ -89,14 +89,23 @@ pub struct Guess {
 /// # Errors
 /// When it cannot be read, even if some rows could be.
 pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, ReadError> {
-    inspect_with(reader, catalogue, None)
+    inspect_with(reader, catalogue, Known::default())
 }
 
-/// The same, with what a person has decided.
+/// What is known of a file besides its content.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// What a person has decided.
+    pub choices: Option<&'a Choices>,
+    /// The currency of the dealer, as an ISO 4217 code: prices without one are in it, and units are those of its country.
+    pub currency: Option<&'a str>,
+}
+
+/// The same, with what else is known.
 ///
 /// # Errors
 /// As [`inspect`].
-pub fn inspect_with(reader: &mut Reader, catalogue: &Catalogue, choices: Option<&Choices>) -> Result<Draft, ReadError> {
+pub fn inspect_with(reader: &mut Reader, catalogue: &Catalogue, known: Known<'_>) -> Result<Draft, ReadError> {
     let mut seen = SeenFile::new(catalogue);
     let mut reuse: Option<Batch> = None;
     while seen.rows < ROWS && seen.cells < ENOUGH_CELLS {
@@ -108,7 +117,7 @@ pub fn inspect_with(reader: &mut Reader, catalogue: &Catalogue, choices: Option<
         reuse = Some(batch);
     }
     reader.settle();
-    Ok(seen.draft(reader.detected(), choices))
+    Ok(seen.draft(reader.detected(), known))
 }
 
 /// The statistics of a file.
@@ -167,14 +176,14 @@ impl SeenFile {
         Languages { names: languages::detect(names), values: languages::detect(values) }
     }
 
-    fn draft(mut self, detected: &Detected, choices: Option<&Choices>) -> Draft {
+    fn draft(mut self, detected: &Detected, known: Known<'_>) -> Draft {
         let languages = self.languages();
         self.terms.set_language(languages.of_terms());
         let mut guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
-        if let Some(choices) = choices {
+        if let Some(choices) = known.choices {
             choices.decide(&mut guessed, &self.names);
         }
-        draft::write(self, guessed, detected, languages, choices)
+        draft::write(self, guessed, detected, languages, known)
     }
 }
 
@@ -198,9 +207,9 @@ impl Languages {
         }
     }
 
-    /// The language of the dealer, by which currencies and units are told.
-    fn of_dealer(self) -> Language {
-        if self.names.code().is_some() { self.names } else { self.values }
+    /// The language of the file, by which currencies and units are told where the dealer is not known.
+    fn of_file(self) -> Option<&'static str> {
+        self.names.code().or(self.values.code())
     }
 
     /// Whether names and values show the same language, so that each term has its meaning there.

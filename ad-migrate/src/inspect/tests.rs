@@ -146,6 +146,10 @@ fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
 
 /// The draft of rows as a CSV file has them.
 fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
+    draft_with(names, rows, Known::default())
+}
+
+fn draft_with(names: &[&str], rows: &[&[&str]], known: Known<'_>) -> Draft {
     let catalogue = Catalogue::embedded();
     let mut seen = SeenFile::new(&catalogue);
     seen.add(&rows_of(names, rows));
@@ -161,7 +165,7 @@ fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
         sheet: None,
         notes: Vec::new(),
     };
-    seen.draft(&detected, None)
+    seen.draft(&detected, known)
 }
 
 #[test]
@@ -257,6 +261,73 @@ fn units_and_currencies_come_from_evidence_or_are_asked() {
 }
 
 #[test]
+fn units_and_currencies_are_those_of_the_dealer_unless_the_file_says_others() {
+    let names = ["Plate", "Vehicle type", "Brand", "Model", "Model year", "Mileage", "Price"];
+    let rows: [&[&str]; 2] = [
+        &["ABC123", "Car", "Volvo", "V60", "2019", "42000", "100000"],
+        &["ABC124", "Car", "Volvo", "V60", "2020", "100000", "100000"],
+    ];
+    let of = |names: [&str; 7], currency: &str| {
+        draft_with(&names, &rows, Known { currency: Some(currency), ..Known::default() })
+    };
+    for (currency, unit) in [("SEK", "km"), ("NOK", "km"), ("DKK", "km"), ("EUR", "km"), ("GBP", "mi")] {
+        let draft = of(names, currency);
+        let [mileage, price] = &draft.columns[5..] else { panic!("{:?}", draft.columns) };
+        assert_eq!(mileage.unit.as_deref(), Some(unit), "{currency}\n{}", draft.mapping);
+        assert_eq!((&price.unit, price.questions.as_slice()), (&None, &[][..]), "{currency}\n{}", draft.mapping);
+        assert!(draft.mapping.contains("\nprice.list = \"Price\"\n"), "{}", draft.mapping);
+    }
+    for (names, has) in [
+        (["Plate", "Type", "Brand", "Model", "Model year", "Mileage (miles)", "Price"], "unit = \"mi\""),
+        (["Plate", "Type", "Brand", "Model", "Model year", "Mileage", "Price (EUR)"], "currency = \"EUR\""),
+        (["Regnr", "Typ", "Märke", "Modell", "Årsmodell", "Mätarställning", "Pris kr"], "unit = \"km\""),
+        (["Regnr", "Typ", "Märke", "Modell", "Årsmodell", "Mätarställning", "Pris"], "\nprice.list = \"Pris\""),
+    ] {
+        let draft = of(names, "SEK");
+        assert!(draft.mapping.contains(has), "{has}\n{}", draft.mapping);
+    }
+    // Prices in kronor are not in euros.
+    let kronor = of(["Regnr", "Typ", "Märke", "Modell", "Årsmodell", "Mätarställning", "Pris kr"], "EUR");
+    assert_eq!(kronor.columns[6].unit.as_deref(), Some("SEK"), "{}", kronor.mapping);
+}
+
+#[test]
+fn values_with_and_without_a_unit_are_read_as_they_are_written() {
+    let of = |name: &str, mileages: [&str; 3], choices: Option<&Choices>| {
+        let rows = mileages.map(|mileage| ["ABC123", "Volvo", "V60", "2019", mileage]);
+        let rows = rows.each_ref().map(<[&str; 5]>::as_slice);
+        let known = Known { currency: Some("SEK"), choices };
+        draft_with(&["Plate", "Brand", "Model", "Model year", name], &rows, known)
+    };
+    for (name, mileages, unit, is_asked) in [
+        // As most say, or as the name says.
+        ("Mileage", ["42 000 km", "51000", "4 300 mil"], "km", true),
+        ("Mileage", ["42 000 km", "51000", "61000"], "km", true),
+        ("Mileage", ["4 200 mil", "5100", "61 000 km"], "km", true),
+        ("Mileage (km)", ["4 200 mil", "51000", "61000"], "km", false),
+        ("Miltal", ["42 000 km", "5100", "6100"], "mil", false),
+    ] {
+        let draft = of(name, mileages, None);
+        let column = &draft.columns[4];
+        assert_eq!(column.unit.as_deref(), Some(unit), "{name} {mileages:?}\n{}", draft.mapping);
+        assert_eq!(!column.questions.is_empty(), is_asked, "{name} {mileages:?}\n{}", draft.mapping);
+        assert!(draft.mapping.contains(&format!("unit = {{ default = \"{unit}\" }}")), "{}", draft.mapping);
+    }
+    let mileage = ChosenField { field: "category_fields.condition.mileage".to_owned(), unit: Some("km".to_owned()) };
+    let columns = [("Mileage".to_owned(), Some(mileage))].into();
+    let choices = Choices { columns, ..Choices::default() };
+    let draft = of("Mileage", ["42 000 km", "51000", "4 300 mil"], Some(&choices));
+    assert_eq!(draft.columns[4].questions, []);
+    let mapping = Mapping::parse(&draft.mapping, &Catalogue::embedded()).unwrap();
+    let batch = rows_of(&["Mileage"], &[&["42 000 km"], &["51000"], &["4 300 mil"]]);
+    let bound = mapping.bind(batch.columns());
+    let read: Vec<_> =
+        batch.rows().map(|row| field(&bound.apply(row), "category_fields.condition.mileage").clone()).collect();
+    let measure = |value: u32, unit: &str| json!({"value": value, "unit": unit});
+    assert_eq!(read, [measure(42_000, "km"), measure(51_000, "km"), measure(4300, "mil")], "{}", draft.mapping);
+}
+
+#[test]
 fn values_that_an_attribute_names_are_columns() {
     // As MariaDB and MySQL export a table (-X).
     let mut reader = Reader::open(&data("../tools/mariadb.xml"), &Settings::default()).unwrap();
@@ -279,7 +350,7 @@ fn columns_are_what_somebody_has_chosen() {
     let look = |choices: Option<&Choices>| {
         let file = crate::readers::testing::file(text.as_bytes());
         let mut reader = Reader::open(file.path(), &Settings::default()).unwrap();
-        inspect_with(&mut reader, &catalogue, choices).unwrap()
+        inspect_with(&mut reader, &catalogue, Known { choices, ..Known::default() }).unwrap()
     };
     let guessed = look(None);
     let of = |draft: &Draft, name: &str| draft.columns.iter().find(|column| column.column == name).unwrap().clone();

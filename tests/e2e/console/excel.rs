@@ -322,6 +322,85 @@ async fn an_own_file_comes_back_as_it_is_in_each_language() {
     }
 }
 
+#[tokio::test]
+async fn units_and_currencies_are_those_of_the_dealer_and_the_preview_shows_the_whole_ad() {
+    let server = Server::start().await;
+    let mut visitor = Visitor::signed_in(&server.client).await;
+    let file = "Plate;Vehicle type;Brand;Model;Model year;Mileage;Price;Ad text\n\
+        NEW001;Car;Volvo;V60;2019;42 000 km;100000;A fine car that was serviced each year. Call us!\n\
+        NEW002;Car;Volvo;V60;2020;51000;100000;A fine car that was serviced each year. Call us!\n";
+    let columns = send(&visitor, "stock.csv", file.as_bytes()).await.unwrap();
+    let page = visitor.page(&columns).await;
+    for expected in ["mileage|km\" selected", "Are these values in km?", "\"price.list\" selected"] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    assert!(!page.contains("Are these prices in"), "{page}");
+    let made = post(&visitor, &columns, &form_of(&page), &[("do", "compare")]).await;
+    let plan = made.header("location").unwrap().to_owned();
+    let price = "<span class=\"price\">100\u{202f}000";
+    let of = |name: &str, value: &str| format!("<dt>{name}</dt><dd>{value}</dd>");
+    let english = visitor.page(&plan).await;
+    for expected in [
+        &format!("{price} SEK</span> · 2019 · 42\u{202f}000 km"),
+        &format!("{price} SEK</span> · 2020 · 51\u{202f}000 km"),
+        &*of("Vehicle type", "Car"),
+        &of("Brand", "Volvo"),
+        &of("Model", "V60"),
+    ] {
+        assert!(english.contains(expected), "{expected}: {english}");
+    }
+    assert!(english.contains("<dt>Ad text</dt><dd>A fine car"), "{english}");
+    visitor.cookies.push(("console_language".to_owned(), "sv".to_owned()));
+    let swedish = visitor.page(&plan).await;
+    for expected in [&format!("{price} kr</span> · 2019"), &*of("Fordonstyp", "Personbil"), &of("Märke", "Volvo")] {
+        assert!(swedish.contains(expected), "{expected}: {swedish}");
+    }
+}
+
+#[tokio::test]
+async fn an_own_file_with_more_columns_is_asked_about() {
+    let server = Server::start().await;
+    server.client.post("/v4/car", &plain_car("L-1", "OWN001")).await.expect(201);
+    server.client.published("L-1").await;
+    let visitor = Visitor::signed_in(&server.client).await;
+    let file = String::from_utf8(visitor.get("/console/stock.csv").await.bytes.to_vec()).unwrap();
+    let [head, row] = file.lines().collect::<Vec<_>>()[..] else { panic!("{file}") };
+    let row = row.replace("L-1", "L-2").replace("OWN001", "OWN002");
+    let more = format!("{head},Brand,Model,Model year,Mileage\r\n{row},Volvo,V60,2019,42000\r\n");
+    let columns = send(&visitor, "stock.csv", more.as_bytes()).await.unwrap();
+    assert!(columns.contains("/import/columns"), "{columns}");
+    let page = visitor.page(&columns).await;
+    let form = form_of(&page);
+    for (column, field) in [
+        ("Plate", "category_fields.registration_number"),
+        ("Price", "price.list"),
+        ("Status", ""),
+        ("Brand", "category_fields.brand"),
+        ("Mileage", "category_fields.condition.mileage|km"),
+    ] {
+        let input = choice_of(&page, column);
+        let chosen = form.iter().find(|(name, _)| *name == input).map_or("", |(_, value)| value);
+        assert_eq!(chosen, field, "{column}: {page}");
+    }
+    assert!(page.contains("Are these values in km?"), "{page}");
+    let made = post(&visitor, &columns, &form, &[("do", "compare")]).await;
+    let preview = visitor.page(made.header("location").unwrap()).await;
+    assert!(preview.contains("1 are new") && preview.contains("2019 · 42\u{202f}000 km"), "{preview}");
+    // Once they are answered, they are known.
+    let plan = send(&visitor, "stock.csv", more.as_bytes()).await.unwrap();
+    assert!(plan.contains("/plan?id="), "{plan}");
+}
+
+#[tokio::test]
+async fn the_file_to_start_from_has_the_ads_of_the_dealer() {
+    let server = Server::start().await;
+    let group = Visitor::with_token(&server, &["--dealer-group", "north"]).await;
+    let page = group.page("/console/import?dealer_code=north-cars").await;
+    assert!(page.contains("href=\"/console/stock.xlsx?dealer_code=north-cars\""), "{page}");
+    let page = Visitor::signed_in(&server.client).await.page("/console/import").await;
+    assert!(page.contains("href=\"/console/stock.xlsx\""), "{page}");
+}
+
 /// The cells of each row, by column.
 fn read(file: &Path) -> Vec<Vec<(String, String)>> {
     let mut reader = Reader::open(file, &Settings::default()).unwrap();

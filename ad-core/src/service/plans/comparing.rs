@@ -18,7 +18,10 @@ use crate::{
     model::{AdState, ChangeDetails, ChangeError, ChangeKind, Dealer, ValueChange, json_bytes, plate},
     ports::StoredAd,
     service::LARGE,
-    stock::{AbsentAd, ExistingAd, MissingPolicy, StockChange, StockComparison, completed, is_nameable},
+    stock::{
+        AbsentAd, ExistingAd, ListOrder, MissingPolicy, StockChange, StockComparison, completed, differences,
+        is_nameable,
+    },
 };
 
 /// Ads that are read together in the search for missing ones.
@@ -171,9 +174,9 @@ impl PlanWriter {
         }
         let links_to = new_plate(&change).and_then(|plate| plates.get(&plate).cloned());
         let StockChange { kind, fields, warnings, quality, title, body, .. } = change;
-        // For people, who know a vehicle by these.
+        // For people, who look at what is going to be published.
         let shows_new = self.keeps_absent && kind == ChangeKind::Create;
-        let new = body.as_ref().filter(|_| shows_new).map(|body| by_which_known(body, title)).unwrap_or_default();
+        let new = body.as_ref().filter(|_| shows_new).map(|body| of_new_ad(body, title)).unwrap_or_default();
         let fields = fields.into_iter().map(|field| ValueChange {
             pointer: format!("/{}", field.path.replace('.', "/")),
             from: shown(field.from),
@@ -232,19 +235,20 @@ impl PlanWriter {
     }
 }
 
-/// The fields of a new ad by which people know it.
-fn by_which_known(body: &Map<String, Value>, title: Option<String>) -> Vec<ValueChange> {
-    let plate =
-        body.get("category_fields").and_then(|fields| fields.get("registration_number")).and_then(Value::as_str);
-    let known = [
-        ("/title", title.map(Value::from)),
-        ("/category_fields/registration_number", plate.map(|sent| Value::from(crate::model::plate(sent)))),
-        ("/price", body.get("price").cloned()),
-    ];
-    let to = |(pointer, to): (&str, Option<Value>)| {
-        Some(ValueChange { pointer: pointer.to_owned(), from: Value::Null, to: shown(to?) })
+/// The category, the title and the fields of a new ad.
+fn of_new_ad(body: &Map<String, Value>, title: Option<String>) -> Vec<ValueChange> {
+    let id = body.get("category_id");
+    let category = id.and_then(categories::sent_id).and_then(categories::by_id);
+    let sent = |category| differences(category, &Map::new(), body, ListOrder::OfImages);
+    let sent = category.map(sent).unwrap_or_default().into_iter();
+    let sent = sent.map(|field| (format!("/{}", field.path.replace('.', "/")), field.to));
+    let known = [("/category_id", id.cloned()), ("/title", title.map(Value::from))];
+    let known = known.into_iter().filter_map(|(pointer, to)| Some((pointer.to_owned(), to?)));
+    let to = |(pointer, to): (String, Value)| {
+        let plate = to.as_str().filter(|_| pointer == "/category_fields/registration_number").map(plate);
+        ValueChange { pointer, from: Value::Null, to: plate.map_or_else(|| shown(to), Value::from) }
     };
-    known.into_iter().filter_map(to).collect()
+    known.chain(sent.filter(|(pointer, _)| pointer != "/title")).map(to).collect()
 }
 
 /// A value as a plan shows it: a very long one by its beginning.

@@ -2,7 +2,7 @@
 
 use ad_core::{fields::Kind, synonyms::names::Names};
 
-use super::{DraftEntry, Question, Writer, quoted};
+use super::{DraftEntry, Question, Writer, money, quoted, set};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
     mapping::{target, units},
@@ -149,10 +149,10 @@ impl Writer<'_> {
         let Some(measured) = MEASURED.iter().find(|it| it.field == line.field) else {
             return self.other_measure(index, line);
         };
-        let likely = self.likely_unit(index, measured);
+        let likely = self.written_unit(index, &measured.choices()).unwrap_or_else(|| self.likely_unit(index, measured));
         let is_only = measured.choices().len() == 1;
         // Fields of one unit are written without it.
-        let option = |unit: &str| (!is_only).then(|| format!("unit = \"{unit}\""));
+        let option = |unit: &str| (!is_only).then(|| format!("unit = {}", set(unit, !numbers.after.is_empty())));
         match self.unit_of(index, measured) {
             Found::Unit(unit) if self.is_usual(index, measured, unit) => line.options.extend(option(unit)),
             Found::Unit(unit) => {
@@ -200,13 +200,22 @@ impl Writer<'_> {
     /// A measure of which nothing is known here has a unit only if its values say it.
     fn other_measure(&self, index: usize, line: &mut DraftEntry) {
         let Ok(target) = target::find(self.category, line.field) else { return };
+        let numbers = &self.column(index).numbers;
         if let Kind::Measure { units, .. } = target.kind
             && units.len() > 1
-            && self.column(index).numbers.after.is_empty()
+            && !numbers.have_units()
         {
-            line.options.push(format!("unit = \"{}\"", units[0]));
-            line.ask(Question::Unit(units[0].to_owned()), &format!("Which unit is it: {}?", units.join(" or ")));
+            let likely = self.written_unit(index, units).unwrap_or(units[0]);
+            line.options.push(format!("unit = {}", set(likely, !numbers.after.is_empty())));
+            line.ask(Question::Unit(likely.to_owned()), &format!("Which unit is it: {}?", units.join(" or ")));
         }
+    }
+
+    /// The unit that most of the values with a unit say.
+    fn written_unit(&self, index: usize, units: &[&'static str]) -> Option<&'static str> {
+        let mut said: Vec<_> = self.column(index).numbers.after.iter().collect();
+        said.sort_by(|(one, count), (other, other_count)| other_count.cmp(count).then(one.cmp(other)));
+        said.into_iter().find_map(|(text, _)| units::resolve(text, units, &mut String::new()))
     }
 
     /// Whether the values, or for mileages what is driven in a year, are usual in a unit.
@@ -225,11 +234,11 @@ impl Writer<'_> {
 
     /// The unit in which the values are usual.
     fn likely_unit(&self, index: usize, measured: &Measured) -> &'static str {
-        let dealer = self.languages.of_dealer().code();
+        let language = self.language_of_units();
         let is_likely = |unit: &&str| match *unit {
-            "mi" => dealer == Some("en"),
-            "km" if measured.field == field::MILEAGE => dealer != Some("en"),
-            "mil" => matches!(dealer, Some("sv" | "nb")),
+            "mi" => language == Some("en"),
+            "km" if measured.field == field::MILEAGE => language != Some("en"),
+            "mil" => matches!(language, Some("sv" | "nb")),
             "kw" => false,
             _ => true,
         };
@@ -266,8 +275,8 @@ impl Writer<'_> {
     /// In litres, the separator before three digits is of decimals: 1.969 l.
     fn displacement_decimal(&self, index: usize, line: &mut DraftEntry) {
         let numbers = &self.column(index).numbers;
-        let is_litres = line.options.iter().any(|option| option == "unit = \"l\"")
-            || numbers.suffix().is_some_and(|unit| unit.starts_with(['l', 'L']));
+        let is_litres =
+            line.unit().as_deref() == Some("l") || numbers.suffix().is_some_and(|unit| unit.starts_with(['l', 'L']));
         let [points, commas] = numbers.ambiguous;
         let mark = match (points > 0, commas > 0) {
             (false, false) => return,
@@ -281,9 +290,14 @@ impl Writer<'_> {
         line.options.push(format!("decimal = \"{mark}\""));
     }
 
-    /// Whether the language of the file shows that it has metric units.
+    /// The language of the country whose units are usual: by the currency of the dealer, or else that of the file.
+    fn language_of_units(&self) -> Option<&'static str> {
+        self.known.currency.map_or_else(|| self.languages.of_file(), |currency| Some(money::language_of(currency)))
+    }
+
+    /// Whether metric units are usual.
     fn is_metric(&self) -> bool {
-        self.languages.of_dealer().code().is_some_and(|code| code != "en")
+        self.language_of_units().is_some_and(|code| code != "en")
     }
 
     /// The unit from a column beside it, from its values, or from its name.
@@ -308,10 +322,8 @@ impl Writer<'_> {
         if let Some(foreign) = foreign {
             return Found::Foreign(foreign.to_string());
         }
-        if !numbers.after.is_empty() {
-            let with: u32 = numbers.after.values().sum();
-            // Values without a unit, among others that have one, are refused row by row.
-            return if with * 2 > numbers.count { Found::InValues } else { Found::Nothing };
+        if numbers.have_units() {
+            return Found::InValues;
         }
         let name = &self.seen.names[index];
         let says = |words: &[&str]| names::has_word(name, words) || names::has_brackets(name, words);

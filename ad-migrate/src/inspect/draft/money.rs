@@ -20,6 +20,12 @@ const CURRENCIES: &[(&str, &[&str])] = &[
 /// Languages whose country calls its own currency "kr".
 const KRONER: &[(&str, &str)] = &[("sv", "SEK"), ("nb", "NOK"), ("da", "DKK")];
 
+/// A language of the country of a currency.
+pub(super) fn language_of(currency: &str) -> &'static str {
+    let of_kroner = KRONER.iter().find(|(_, known)| *known == currency).map(|(language, _)| *language);
+    of_kroner.unwrap_or(if matches!(currency, "GBP" | "USD") { "en" } else { "de" })
+}
+
 /// What half of the prices of a file lie between: in kronor and other currencies, in those of more worth, and of monthly rates.
 const USUAL: (f64, f64) = (3_000.0, 5_000_000.0);
 const USUAL_IN_EURO: (f64, f64) = (500.0, 600_000.0);
@@ -74,7 +80,7 @@ impl Writer<'_> {
             numbers.signs.iter().filter_map(|(sign, count)| Some((currency::of_sign(sign)?, *count))).collect();
         let with_code: u32 = codes.iter().filter(|(code, _)| !code.is_empty()).map(|(_, count)| count).sum();
         let has_kr = numbers.signs.keys().any(|sign| sign.to_lowercase().starts_with("kr"));
-        let language = self.languages.of_dealer().code();
+        let language = self.languages.of_file();
         let of_language = KRONER.iter().find(|(code, _)| language == Some(code)).map(|(_, currency)| *currency);
         let named = CURRENCIES.iter().find(|(_, words)| names::has_word(name, words)).map(|(code, _)| *code);
         let named =
@@ -94,6 +100,12 @@ impl Writer<'_> {
             let text = "Some prices contain a currency and others none. In which currency are the others?";
             line.ask(Question::Currency(most.to_owned()), text);
             return None;
+        }
+        // Without a currency, they are in the dealer's, unless "kr" says that they are not.
+        let says_kr = has_kr || names::has_word(name, &["kr", "kronor", "kroner"]);
+        let is_its = |currency: &&str| !says_kr || KRONER.iter().any(|(_, known)| known == currency);
+        if let Some(dealers) = self.known.currency.filter(is_its) {
+            return CURRENCIES.iter().find(|(known, _)| *known == dealers).map(|(known, _)| *known);
         }
         if let Some(currency) = of_language.filter(|currency| has_kr || *currency == "SEK") {
             line.options.push(format!("currency = \"{currency}\""));

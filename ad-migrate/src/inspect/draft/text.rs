@@ -53,7 +53,7 @@ impl Writer<'_> {
         self.rows_table(&mut text);
         self.vehicle_table(types, &mut text);
         for DraftMap { name, about, entries, .. } in &self.maps {
-            let answers = self.choices.and_then(|choices| choices.values.get(name));
+            let answers = self.known.choices.and_then(|choices| choices.values.get(name));
             let answer = |value: &str| answers?.get(value);
             let about = printable::line(about);
             text.push(format!(
@@ -103,7 +103,7 @@ impl Writer<'_> {
         text.push(String::new());
         text.extend(sold.iter().map(|column| format!("# ? {}", printable::line(&column.question()))));
         let conditions: Vec<String> = sold.iter().map(SoldColumn::condition).collect();
-        let mark = if self.choices.is_some_and(|choices| choices.skips_sold) { "" } else { "# " };
+        let mark = if self.known.choices.is_some_and(|choices| choices.skips_sold) { "" } else { "# " };
         text.push(format!("{mark}[rows]\n{mark}skip = [{}]", conditions.join(", ")));
     }
 

@@ -87,7 +87,7 @@ pub(super) fn page(
             section.panel aria-labelledby="columns-heading" {
                 h2 #columns-heading { (texts.columns) }
                 @for (at, guess) in draft.columns.iter().enumerate() {
-                    (column(texts, language, at, guess, &options, answers.is_some()))
+                    (column(texts, language, at, guess, &options))
                 }
             }
             section.panel {
@@ -142,24 +142,16 @@ fn field_name(language: Language, texts: &Texts, field: &str) -> String {
     }
 }
 
-fn column(
-    texts: &Texts,
-    language: Language,
-    at: usize,
-    guess: &Guess,
-    options: &[(String, String)],
-    is_answered: bool,
-) -> Markup {
+fn column(texts: &Texts, language: Language, at: usize, guess: &Guess, options: &[(String, String)]) -> Markup {
     let (input, help) = (column_input(at), format!("about-{at}"));
-    let is_doubtful = !is_answered && guess.questions.contains(&Question::Field);
+    let is_doubtful = guess.questions.contains(&Question::Field);
     let field = guess.field.as_deref();
     let value = field.map(|field| match &guess.unit {
         Some(unit) if options.iter().any(|(value, _)| *value == format!("{field}|{unit}")) => format!("{field}|{unit}"),
         _ => field.to_owned(),
     });
     let chosen = value.as_deref().filter(|_| !is_doubtful);
-    let questions: Vec<String> =
-        if is_answered { Vec::new() } else { guess.questions.iter().map(|it| asked(language, it)).collect() };
+    let questions: Vec<String> = guess.questions.iter().map(|it| asked(language, it)).collect();
     html! {
         div.column-choice {
             div {

@@ -80,8 +80,8 @@ const SOURCE_ID: &str = "source_id";
 /// Columns by which a file of the console's own is known, beside that of the source ids: others may have been deleted.
 const KNOWN_BY: usize = 5;
 
-/// What the columns of a file are, if the console has written it, in any language.
-pub(super) fn own_choices(names: &[&str]) -> Option<Choices> {
+/// What the columns of a file are, if the console has written it, in any language, and whether it has no others.
+pub(super) fn own_choices(names: &[&str]) -> Option<(Choices, bool)> {
     Language::ALL.iter().map(|language| language.texts()).find_map(|texts| {
         let own: Vec<_> = COLUMNS.iter().filter(|column| names.contains(&(column.head)(texts))).collect();
         let has_ids = own.iter().any(|column| matches!(column.returned, Field(SOURCE_ID)));
@@ -96,7 +96,9 @@ pub(super) fn own_choices(names: &[&str]) -> Option<Choices> {
             };
             Some(((column.head)(texts).to_owned(), chosen))
         };
-        Some(Choices { columns: own.iter().filter_map(chosen).collect(), ..Choices::default() })
+        let is_own = |name: &&str| own.iter().any(|column| (column.head)(texts) == *name);
+        let has_no_others = names.iter().all(is_own);
+        Some((Choices { columns: own.iter().filter_map(chosen).collect(), ..Choices::default() }, has_no_others))
     })
 }
 

@@ -9,7 +9,7 @@ use ad_core::{
     violation::Code,
 };
 use ad_migrate::{
-    inspect::{ChosenField, Draft},
+    inspect::{ChosenField, Draft, Known},
     mapping::Mapping,
 };
 use maud::{Markup, html};
@@ -52,7 +52,7 @@ pub(super) async fn upload(visit: Visit) -> PageResult {
         return Ok(refused(&visit, texts.file_too_large));
     }
     let name = file_name(&file.name);
-    let draft = match looked(&visit, (&name, &file.bytes), None).await? {
+    let draft = match looked(&visit, &dealer, (&name, &file.bytes), None).await? {
         Ok(draft) => draft,
         Err(why) => return Ok(no_table(&visit, &why)),
     };
@@ -60,9 +60,9 @@ pub(super) async fn upload(visit: Visit) -> PageResult {
     let (database, now) = (&console.database, console.clock.now());
     let added = database.add_stock_file(id, &dealer.code, (&name, &file.bytes), now, STOCK_FILES).await;
     added.map_err(ServiceError::from)?;
-    if let Some(answers) = kept(&visit, &dealer, &draft).await? {
+    if let Some((answers, true)) = known(&visit, &dealer, &draft).await? {
         let stored = StockFile { name, content: file.bytes.to_vec(), plan: None };
-        let found = looked(&visit, (&stored.name, &stored.content), Some(&answers)).await?;
+        let found = looked(&visit, &dealer, (&stored.name, &stored.content), Some(&answers)).await?;
         if let Ok(draft) = found
             && let Ok(mapping) = Mapping::parse(&draft.mapping, &visit.visitor.context.service.rulebook().catalogue)
         {
@@ -77,14 +77,14 @@ pub(super) async fn columns(visit: Visit) -> PageResult {
     check_possible(&visit)?;
     let dealer = dealer(&visit)?;
     let Some((id, file)) = stored(&visit, &dealer).await? else { return Ok(gone(&visit)) };
-    let draft = match looked(&visit, (&file.name, &file.content), None).await? {
+    let draft = match looked(&visit, &dealer, (&file.name, &file.content), None).await? {
         Ok(draft) => draft,
         Err(why) => return Ok(no_table(&visit, &why)),
     };
-    let answers = kept(&visit, &dealer, &draft).await?;
+    let answers = known(&visit, &dealer, &draft).await?.map(|(answers, _)| answers);
     let draft = match &answers {
         None => draft,
-        Some(answers) => match looked(&visit, (&file.name, &file.content), Some(answers)).await? {
+        Some(answers) => match looked(&visit, &dealer, (&file.name, &file.content), Some(answers)).await? {
             Ok(draft) => draft,
             Err(why) => return Ok(no_table(&visit, &why)),
         },
@@ -98,12 +98,12 @@ pub(super) async fn compare(visit: Visit) -> PageResult {
     check_possible(&visit)?;
     let (texts, dealer) = (visit.visitor.texts, dealer(&visit)?);
     let Some((id, file)) = stored(&visit, &dealer).await? else { return Ok(gone(&visit)) };
-    let named = match looked(&visit, (&file.name, &file.content), None).await? {
+    let named = match looked(&visit, &dealer, (&file.name, &file.content), None).await? {
         Ok(draft) => draft,
         Err(why) => return Ok(no_table(&visit, &why)),
     };
     let answers = answers(&visit, &named);
-    let draft = match looked(&visit, (&file.name, &file.content), Some(&answers)).await? {
+    let draft = match looked(&visit, &dealer, (&file.name, &file.content), Some(&answers)).await? {
         Ok(draft) => draft,
         Err(why) => return Ok(no_table(&visit, &why)),
     };
@@ -172,14 +172,15 @@ async fn compared(
 /// What the columns of a file are, where long computations run.
 async fn looked(
     visit: &Visit,
+    dealer: &Dealer,
     file: (&str, &[u8]),
     answers: Option<&Answers>,
 ) -> Result<Result<Draft, NoTable>, ApiError> {
     let context = &visit.visitor.context;
     let catalogue = &context.service.rulebook().catalogue;
-    let choices = answers.map(|answers| &answers.choices);
+    let known = Known { choices: answers.map(|answers| &answers.choices), currency: Some(&dealer.currency) };
     let scope = visit.caller.scope.name();
-    Ok(context.limits.processor.run(scope, async { look(file, catalogue, choices) }).await)
+    Ok(context.limits.processor.run(scope, async { look(file, catalogue, known) }).await)
 }
 
 /// What the form says.
@@ -207,13 +208,16 @@ fn answers(visit: &Visit, named: &Draft) -> Answers {
     answers
 }
 
-/// What was said about these columns before; of a file that the console has written, what its columns are.
-async fn kept(visit: &Visit, dealer: &Dealer, draft: &Draft) -> Result<Option<Answers>, ApiError> {
+/// What was said about these columns before; of a file that the console has written, what its columns are. And whether these are all.
+async fn known(visit: &Visit, dealer: &Dealer, draft: &Draft) -> Result<Option<(Answers, bool)>, ApiError> {
     let database = &visit.visitor.console.database;
     let kept = database.column_choices(&dealer.code, &header(draft)).await.map_err(ServiceError::from)?;
+    if let Some(answers) = kept.and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(Some((answers, true)));
+    }
     let names: Vec<_> = draft.columns.iter().map(|column| &*column.column).collect();
-    let own = || csv::own_choices(&names).map(|choices| Answers { choices, ..Answers::default() });
-    Ok(kept.and_then(|text| serde_json::from_str(&text).ok()).or_else(own))
+    let own = csv::own_choices(&names);
+    Ok(own.map(|(choices, is_all)| (Answers { choices, ..Answers::default() }, is_all)))
 }
 
 /// The file that the query names, with its id.
@@ -258,10 +262,10 @@ fn file_form(visit: &Visit, status: StatusCode, problem: Option<&Markup>) -> Res
     let (visitor, texts) = (&visit.visitor, visit.visitor.texts);
     let dealer = dealer(visit).ok();
     let of_group = matches!(visit.caller.scope, Access::Group(_));
-    let action = |dealer: &Dealer| {
+    let of = |path: &str, dealer: &Dealer| {
         let query =
             url::form_urlencoded::Serializer::new(String::new()).append_pair("dealer_code", &dealer.code).finish();
-        visitor.address(&if of_group { format!("/import?{query}") } else { "/import".to_owned() })
+        visitor.address(&if of_group { format!("{path}?{query}") } else { path.to_owned() })
     };
     let content = html! {
         p.crumbs { a href=(visitor.address("/stock")) { (texts.stock) } }
@@ -270,7 +274,7 @@ fn file_form(visit: &Visit, status: StatusCode, problem: Option<&Markup>) -> Res
         @match &dealer {
             Some(dealer) => {
                 p.lead { (texts.import_lead) }
-                form.panel method="post" action=(action(dealer)) enctype="multipart/form-data" {
+                form.panel method="post" action=(of("/import", dealer)) enctype="multipart/form-data" {
                     @if of_group { p { (texts.dealer) ": " strong { (dealer.name) } } }
                     div.field {
                         label for="file" { (texts.stock_file) }
@@ -281,13 +285,13 @@ fn file_form(visit: &Visit, status: StatusCode, problem: Option<&Markup>) -> Res
                     div.actions { button.primary { (texts.read_file) } }
                 }
                 p.faint { (texts.import_steps) }
-                p { a href=(visitor.address("/stock.xlsx")) download { (texts.import_own) } }
+                p { a href=(of("/stock.xlsx", dealer)) download { (texts.import_own) } }
             }
             None => {
                 p.lead { (texts.import_for_whom) }
                 ul.choices {
                     @for dealer in visitor.context.service.dealers_in(&visit.caller.scope) {
-                        li { a.button href=(action(&dealer)) { (dealer.name) } }
+                        li { a.button href=(of("/import", &dealer)) { (dealer.name) } }
                     }
                 }
             }

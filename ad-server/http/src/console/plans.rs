@@ -3,6 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use ad_core::{
+    categories,
     model::{
         Ad, AdFilter, AdQuery, ChangeCounts, ChangeError, ChangeKind, ChangeOutcome, ChangeQuery, Content,
         MOST_UNFINISHED_PLANS, OutcomeCounts, Page, PlanState, PlannedChange, StockPlan,
@@ -22,7 +23,8 @@ use uuid::Uuid;
 
 use super::{
     act::AdKey,
-    form::{by_code, label},
+    form::{by_code, label, named},
+    named::dealer,
     page::{self, NoticeKind, Section, Text, Total, number},
     session::set_cookie,
     show, take_back,
@@ -504,7 +506,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: &Markup) 
     let texts = visit.visitor.texts;
     let title = title(change, ad);
     let brand = change.details.fields.iter().find(|field| field.pointer == "/category_fields/brand");
-    let value = |pointer: &str, brand: Option<&Value>, of: &Value| value(visit, ad, brand, pointer, of);
+    let value = |pointer: &str, brand: Option<&Value>, of: &Value| value(visit, change, ad, brand, pointer, of);
     let (source_id, dealer) =
         (change.source_id.as_deref().unwrap_or_default(), change.dealer_code.as_deref().unwrap_or_default());
     html! {
@@ -521,8 +523,7 @@ fn row(visit: &Visit, change: &PlannedChange, ad: Option<&Ad>, lowest: &Markup) 
                 @match change.kind {
                     ChangeKind::Unchanged => span.faint { (texts.plan_unchanged) },
                     ChangeKind::Create => {
-                        span.badge.well { (texts.plan_new_ad) }
-                        @if let Some(price) = details_of(change, "/price") { " " (value("/price", None, price)) }
+                        (new_ad(visit, change))
                         @if let Some(other) = &change.details.links_to { p { (texts.plan_same_plate) " " (other) } }
                     },
                     ChangeKind::Invalid => ul.plain { @for error in &change.details.errors { li.field-error { (wrong(visit, change, error)) } } },
@@ -592,12 +593,65 @@ fn wrong(visit: &Visit, change: &PlannedChange, error: &ChangeError) -> Markup {
 }
 
 /// A value before or after a change, in the words of the pages.
-fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, pointer: &str, of: &Value) -> Markup {
+fn value(
+    visit: &Visit,
+    change: &PlannedChange,
+    ad: Option<&Ad>,
+    brand: Option<&Value>,
+    pointer: &str,
+    of: &Value,
+) -> Markup {
     if pointer == "/price" {
-        let content = Content::from(Map::from_iter([("price".to_owned(), of.clone())]));
-        return show::price(visit.visitor.texts, &content);
+        return price(visit, change, of);
     }
-    html! { (show::value(visit, ad, brand, &pointer.trim_start_matches('/').replace('/', "."), of)) }
+    html! { (show::value(visit, ad, brand, &path_of(pointer), of)) }
+}
+
+fn path_of(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', ".")
+}
+
+/// Prices in short, those without a currency in the dealer's.
+fn price(visit: &Visit, change: &PlannedChange, prices: &Value) -> Markup {
+    let mut prices = prices.clone();
+    if let Some(Ok(dealer)) = change.dealer_code.as_deref().map(|code| dealer(visit, Some(code))) {
+        for price in prices.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            price.entry("currency").or_insert_with(|| dealer.currency.clone().into());
+        }
+    }
+    show::price(visit.visitor.texts, &Content::from(Map::from_iter([("price".to_owned(), prices)])))
+}
+
+/// What a new ad has: what people look for first, and the rest on demand.
+fn new_ad(visit: &Visit, change: &PlannedChange) -> Markup {
+    const FIRST: [&str; 3] = ["/price", "/category_fields/model_year", "/category_fields/condition/mileage"];
+    // These are in the name of the ad.
+    const NAMED: [&str; 2] = ["/title", "/category_fields/registration_number"];
+    let (texts, language) = (visit.visitor.texts, visit.visitor.language);
+    let category = details_of(change, "/category_id").and_then(categories::sent_id).and_then(categories::by_id);
+    let brand = details_of(change, "/category_fields/brand").and_then(Value::as_str).unwrap_or_default();
+    let said = |pointer: &str, of: &Value| match (pointer, category) {
+        ("/price", _) => price(visit, change, of),
+        ("/category_id", Some(category)) => html! { (named(language, category.name)) },
+        _ => html! { (show::value_of(visit, (category, brand), &path_of(pointer), of)) },
+    };
+    let first = FIRST.into_iter().filter_map(|pointer| Some(said(pointer, details_of(change, pointer)?)));
+    let is_rest = |pointer: &str| ![&FIRST[..], &NAMED].concat().contains(&pointer);
+    let fields = change.details.fields.iter().map(|field| (&*field.pointer, field.to.clone()));
+    // The first one of several prices is not all.
+    let prices = details_of(change, "/price").and_then(Value::as_array).filter(|prices| prices.len() > 1);
+    let prices = prices.into_iter().flatten().map(|price| ("/price", Value::from(vec![price.clone()])));
+    let rest: Vec<_> = fields.filter(|(pointer, _)| is_rest(pointer)).chain(prices).collect();
+    html! {
+        span.badge.well { (texts.plan_new_ad) }
+        @for (at, value) in first.enumerate() { (if at == 0 { " " } else { " · " }) (value) }
+        @if !rest.is_empty() {
+            details id={ "new-" (change.n) } {
+                summary { (texts.details) }
+                dl { @for (pointer, of) in &rest { dt { (name_of(visit, pointer)) } dd { (said(pointer, of)) } } }
+            }
+        }
+    }
 }
 
 /// Whether plans can be made.

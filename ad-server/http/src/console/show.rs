@@ -1,6 +1,7 @@
 //! Parts of ads that several pages show: title, price, facts, photos.
 
 use ad_core::{
+    categories::Category,
     model::{Ad, Content, ImageRef, PlateMatch, Timestamp},
     violation::Code,
 };
@@ -54,12 +55,17 @@ pub(super) fn prices(content: &Content) -> Vec<(&str, f64, &str)> {
 /// A value of a field of an ad in the words of the pages, by the path of the field. The brand, on which the name of the model depends, is
 /// that of the ad unless it is given.
 pub(super) fn value(visit: &Visit, ad: Option<&Ad>, brand: Option<&Value>, path: &str, value: &Value) -> String {
+    let own = || ad.and_then(|ad| ad.content.text("category_fields.brand"));
+    let of = (ad.and_then(Ad::category), brand.and_then(Value::as_str).or_else(own).unwrap_or_default());
+    value_of(visit, of, path, value)
+}
+
+/// The same of an ad of this category and brand.
+pub(super) fn value_of(visit: &Visit, of: (Option<&Category>, &str), path: &str, value: &Value) -> String {
     let texts = visit.visitor.texts;
     if let Value::Bool(is) = value {
         return if *is { texts.yes } else { texts.no }.to_owned();
     }
-    let own = || ad.and_then(|ad| ad.content.text("category_fields.brand"));
-    let of = (ad.and_then(Ad::category), brand.and_then(Value::as_str).or_else(own).unwrap_or_default());
     value_in_words(&visit.visitor.context.service.rulebook().catalogue, visit.visitor.language, of, path, value)
 }
 

@@ -10,7 +10,7 @@ use ad_core::{
 };
 use ad_migrate::{
     finding::{Finding, Severity},
-    inspect::{Choices, Draft, inspect_with},
+    inspect::{Choices, Draft, Known, inspect_with},
     mapping::{Bound, Mapped, Mapping},
     readers::{Batch, ReadError, Reader, Row, Settings},
 };
@@ -48,18 +48,14 @@ pub(super) enum NoTable {
     Unreadable(String),
 }
 
-/// What the columns of a file are, with what was said about them.
-pub(super) fn look(
-    (name, bytes): (&str, &[u8]),
-    catalogue: &Catalogue,
-    choices: Option<&Choices>,
-) -> Result<Draft, NoTable> {
+/// What the columns of a file are, with what is known of its dealer and was said about them.
+pub(super) fn look((name, bytes): (&str, &[u8]), catalogue: &Catalogue, known: Known<'_>) -> Result<Draft, NoTable> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(NoTable::Empty);
     }
     let file = StoredFile::new(name, bytes)?;
     let mut reader = file.open(&Settings::default())?;
-    let draft = inspect_with(&mut reader, catalogue, choices).map_err(|error| file.unreadable(&error))?;
+    let draft = inspect_with(&mut reader, catalogue, known).map_err(|error| file.unreadable(&error))?;
     match draft.columns.len() {
         _ if draft.rows == 0 => Err(NoTable::Empty),
         0 | 1 => Err(NoTable::NoColumns),
