@@ -11,6 +11,7 @@ use ad_bulk::{
 };
 use serde::{Serialize, Serializer};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Column, Context, Failure, Findings, OutFile, context::UTF_16, progress::Progress, stop_on_interrupt, tally,
@@ -21,6 +22,22 @@ use super::{
 /// # Errors
 /// When nothing is sent: the file cannot be read, the journal is of another import, the service is not known.
 pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported, Failure> {
+    run(context, options, None).await
+}
+
+/// The same as a part of a longer task, which `stop` ends.
+///
+/// # Errors
+/// As [`import`].
+pub async fn import_until(
+    context: &Context,
+    options: &Options<'_>,
+    stop: &CancellationToken,
+) -> Result<Imported, Failure> {
+    run(context, options, Some(stop)).await
+}
+
+async fn run(context: &Context, options: &Options<'_>, stop: Option<&CancellationToken>) -> Result<Imported, Failure> {
     let client = context.client()?;
     let (stdin, journal) = (context.stdin(), context.folder.as_ref().map(|folder| folder.join("journal")));
     let options = Options {
@@ -48,7 +65,8 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
     }
     let (expected, before) = import.expected();
     let mut progress = Progress::new(context.out, expected, before);
-    let imported = import.run(&stop_on_interrupt(context), |counts| progress.show(counts)).await;
+    let stop = stop.cloned().unwrap_or_else(|| stop_on_interrupt(context));
+    let imported = import.run(&stop, |counts| progress.show(counts)).await;
     progress.end();
     Ok(imported)
 }
@@ -92,6 +110,8 @@ pub struct ImportReport<'a, Row: Serialize> {
     pub labels: &'static [(&'static str, &'static str)],
     /// What the list of the report file is called.
     pub list: &'static str,
+    /// Whether people are told of a payload otherwise than by a row.
+    pub is_told_apart: fn(&Record) -> bool,
     /// The name of the outcome of a payload.
     pub name_of: fn(&Record) -> &'static str,
     /// What is shown of it.
@@ -116,7 +136,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
             if let (Some(place), true) = (of(name).or(of("failed")), record.outcome != AdOutcome::NotSent) {
                 summary.counts[place].2 += 1;
             }
-            if !people || is_news(&record, cut_short) {
+            if !people || (is_news(&record, cut_short) && !(self.is_told_apart)(&record)) {
                 let columns = if people { self.columns } else { self.all_columns };
                 rows.get_or_insert_with(|| context.out.rows(columns)).push(&(self.row)(record))?;
             }

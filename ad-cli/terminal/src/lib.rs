@@ -37,7 +37,7 @@ pub use context::{Connection, Context, Global, Rate, STDIN};
 pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use hint::Hint;
-pub use import::{ImportReport, Summary, import};
+pub use import::{ImportReport, Summary, import, import_until};
 pub use interrupt::{ask_hidden, stop_on_interrupt};
 pub use interrupt::{until_interrupted, wait_for_signal};
 pub use out_file::{FileKind, Force, OutFile, PAYLOADS_MARK};
@@ -50,6 +50,7 @@ pub use output::{
 pub use progress::bar;
 pub use progress::{BlockingCounter, Counter};
 pub use reference::page as reference_page;
+pub use tokio_util::sync::CancellationToken;
 
 /// Parses the command line of this process, runs the command and returns its exit code. `global` returns its global options.
 pub fn start<L: Parser>(

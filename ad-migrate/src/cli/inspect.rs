@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ad_bulk::desired::quoted;
 use ad_core::catalogue::Catalogue;
 use ad_files::text::plain;
 use ad_terminal::{
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::file::{Reading, not_read};
 use crate::{
-    inspect::{Draft, inspect},
+    inspect::{Draft, fitting, inspect},
     readers::{Reader, Settings},
 };
 
@@ -69,7 +70,17 @@ pub(crate) fn run(context: &Context, args: &InspectArgs) -> Result<(), Failure> 
     if let Some(out) = out {
         out.write(draft.mapping.as_bytes())?;
     }
-    show(context, args, &draft)
+    show(context, args, &draft)?;
+    // Stdin can be read once.
+    let is_file = args.file.as_os_str() != "-";
+    let over = |settings: &Settings| args.reading.over(settings);
+    if let Some(name) = is_file.then(|| fitting(&args.file, over)).flatten() {
+        let file = quoted(&args.file.display().to_string());
+        context
+            .out
+            .note(&format!("The built-in mapping {name} reads this file: ad-migrate check {file} --mapping {name}"));
+    }
+    Ok(())
 }
 
 fn show(context: &Context, args: &InspectArgs, draft: &Draft) -> Result<(), Failure> {

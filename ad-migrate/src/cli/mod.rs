@@ -64,7 +64,7 @@ enum Command {
     Convert(convert::ConvertArgs),
     /// Create one ad per valid row of a file
     Run(run::RunArgs),
-    /// Publish ads that were submitted hidden
+    /// Publish ads that were submitted hidden, or hidden by `undo`
     Publish(publish::PublishArgs),
     /// Hide or delete the ads that were created from a file
     Undo(undo::UndoArgs),

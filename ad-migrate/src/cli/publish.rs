@@ -1,8 +1,8 @@
 //! `ad-migrate publish`: publishes hidden ads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ad_bulk::import::Task;
+use ad_bulk::{desired::quoted, import::Task};
 use ad_terminal::{Context, Exit, Failure};
 
 use super::run::{Submission, SubmitArgs};
@@ -11,7 +11,7 @@ use crate::submit::{folder::Folder, outcome, prepare::RowNumbers};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Publishes the ads that `ad-migrate run --hidden` created, and links each to the dealer's existing listing with the same registration \
-number. FILE is not read; the folder beside it records which ads were created.
+number. Ads that `ad-migrate undo` has hidden are shown again. FILE is not read; the folder beside it records which ads were created.
 
 After an interruption, run the same command again to resume.
 
@@ -29,6 +29,13 @@ pub(crate) struct PublishArgs {
     limit: Option<u64>,
 }
 
+/// The command that publishes the hidden ads of a file.
+pub(super) fn publish_command(file: &Path, folder: Option<&Path>) -> String {
+    let quoted = |path: &Path| quoted(&path.display().to_string());
+    let folder = folder.map(|folder| format!(" --folder {}", quoted(folder))).unwrap_or_default();
+    format!("ad-migrate publish {}{folder}", quoted(file))
+}
+
 pub(crate) async fn run(context: &Context, args: &PublishArgs) -> Result<(), Failure> {
     let folder = Folder::of(&args.file, args.submit.folder.as_deref());
     if !folder.is_begun() {
@@ -39,8 +46,9 @@ pub(crate) async fn run(context: &Context, args: &PublishArgs) -> Result<(), Fai
     let _taken = folder.take()?;
     let name = args.file.display().to_string();
     let rows = &mut RowNumbers::default();
-    let submission = Submission { task: Task::Show, limit: args.limit, name: name.clone(), rows };
-    let summary = args.submit.carry_out(context, &folder, submission).await?;
-    outcome::sum_up(context, &name, &summary, &[], false);
-    if outcome::is_good(&summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
+    let submission =
+        Submission { task: Task::Show, limit: args.limit, name: name.clone(), rows, left_out: &[], invalid: None };
+    let (_, shown) = args.submit.carry_out(context, &folder, submission).await?;
+    outcome::sum_up(context, &name, &shown, &[], false);
+    if outcome::is_good(&shown.summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -1,5 +1,7 @@
 //! `ad-migrate run`: creates one ad per valid row.
 
+mod sync;
+
 use std::{
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -7,14 +9,14 @@ use std::{
 };
 
 use ad_bulk::import::{self, Imported, Resume, Task};
-use ad_client::Client;
-use ad_core::{model::ApiVersion, rulebook::Rulebook};
+use ad_core::model::ApiVersion;
 use ad_files::text::{counted, grouped};
-use ad_terminal::{Context, Exit, Failure, FileKind, Force, OutFile, Summary, duration};
+use ad_terminal::{CancellationToken, Context, Exit, Failure, FileKind, Force, OutFile, duration};
 
 use super::{
     check::checked,
     file::{FileArgs, not_read},
+    publish::publish_command,
     terminal::warn_of_missing,
 };
 use crate::{
@@ -22,17 +24,20 @@ use crate::{
     readers::{Reader, Settings},
     submit::{
         folder::Folder,
-        missing, outcome,
-        prepare::{Prepare, Prepared, RowNumbers, Sending},
+        missing,
+        outcome::{self, Shown},
+        prepare::{InvalidRows, Prepare, Prepared, RowNumbers, Sending},
         rehearse::rehearse,
-        revise::{self, Removal, Revision},
-        revised,
-        sync::{self, Desired},
+        report::Report,
+        revise::{self, RESUME, Revision},
+        sync::Desired,
     },
 };
+use sync::Night;
 
 const SUBMITTING: &str = "Submitting";
 const SYNCING: &str = "The whole stock";
+const CHANGING: &str = "Changing ads (--sync, --update)";
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
@@ -49,10 +54,14 @@ which `ad-migrate publish` later publishes and links.
 
 --sync is for every night: the file is the whole stock of the vehicle types of the mapping. Ads are created, updated where their rows differ, and \
 hidden (--gone delete: deleted) if the file no longer has them or [rows] leaves them out; ads in the file are shown, unless the mapping sets \
-`visible`. Ads of invalid rows stay as they are. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit.
+`visible`. Ads of invalid rows stay as they are. Ads that go are listed first. More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit.
 
 --update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
 differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, --sync and --update only show the differences.
+
+--sync and --update change nothing if the file lacks a column of the mapping, which would take the values of its field away from all ads \
+(--allow-missing-columns; `optional = true` in the mapping for a column that may be missing), or if more prices than 10 % of a dealer's ads or \
+20 would become less than half or more than double, or go (--allow-far-prices N).
 
 Exit code 0: all rows have become ads. 1: some have not. 3: no row is valid, or nothing was changed for safety.
 
@@ -95,6 +104,12 @@ pub(crate) struct RunArgs {
     /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
     #[arg(long, value_name = "N", requires = "sync", help_heading = SYNCING)]
     allow_removals: Option<u64>,
+    /// Maximum number of ads whose price becomes less than half or more than double [default: 10 % of a dealer's ads or 20, whichever is less]
+    #[arg(long, value_name = "N", help_heading = CHANGING)]
+    allow_far_prices: Option<u64>,
+    /// Take away from the ads what is made of columns that the file lacks
+    #[arg(long, help_heading = CHANGING)]
+    allow_missing_columns: bool,
     /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
     #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,
@@ -147,6 +162,9 @@ pub(crate) struct Submission<'a> {
     pub(crate) name: String,
     /// The row of each payload.
     pub(crate) rows: &'a mut RowNumbers,
+    /// Numbers of rows that are not among the payloads, and those that are invalid.
+    pub(crate) left_out: &'a [(u64, &'a str)],
+    pub(crate) invalid: Option<&'a mut InvalidRows>,
 }
 
 impl SubmitArgs {
@@ -161,19 +179,20 @@ impl SubmitArgs {
         context: &Context,
         folder: &Folder,
         submission: Submission<'_>,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<(Imported, Shown), Failure> {
         outcome::check_fields(context)?;
-        let Submission { task, limit, name, rows } = submission;
+        let Submission { task, limit, name, rows, left_out, invalid } = submission;
         let report = self.report()?;
-        let imported = self.import(context, folder, &folder.payloads(), task, limit).await?;
-        let imported = Imported { name, ..imported };
-        let summary = outcome::show(context, &imported, rows, report.as_ref())?;
-        match imported.failure {
+        let imported = self.import(context, folder, &folder.payloads(), (task, limit), None).await?;
+        let mut imported = Imported { name, ..imported };
+        let report = report.as_ref().map(|to| Report { to, name: &imported.name, invalid });
+        let shown = outcome::show(context, &imported, rows, left_out, report)?;
+        match imported.failure.take() {
             Some(failure) => {
-                outcome::sum_up(context, &imported.name, &summary, &[], false);
+                outcome::sum_up(context, &imported.name, &shown, &[], false);
                 Err(Failure::from(failure).hint(RESUME))
             }
-            None => Ok(summary),
+            None => Ok((imported, shown)),
         }
     }
 
@@ -183,8 +202,8 @@ impl SubmitArgs {
         context: &Context,
         folder: &Folder,
         payloads: &Path,
-        task: Task,
-        limit: Option<u64>,
+        (task, limit): (Task, Option<u64>),
+        stop: Option<&CancellationToken>,
     ) -> Result<Imported, Failure> {
         let journal = folder.journal();
         let options = import::Options {
@@ -201,11 +220,12 @@ impl SubmitArgs {
             of_type: None,
             surface: ad_bulk::Surface::CommandLine,
         };
-        ad_terminal::import(context, &options).await
+        match stop {
+            Some(stop) => ad_terminal::import_until(context, &options, stop).await,
+            None => ad_terminal::import(context, &options).await,
+        }
     }
 }
-
-const RESUME: &str = "to resume: run the same command again";
 
 pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
@@ -227,18 +247,28 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
         Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.unusable("write into", &error))?;
     let totals = checked(context.out, reader, &mapping, &rulebook, Payloads::All, context.now(), &mut prepare)?;
     may_be_sent(context, &args.file, &totals)?;
+    let lost = args.lost_columns(&totals);
+    match lost {
+        Some(failure) if !args.rehearse => return Err(failure),
+        Some(_) => {}
+        None => warn_of_missing(context.out, &totals),
+    }
     let mut prepared = prepare.end(&payloads).map_err(|error| folder.unusable("write into", &error))?;
     if args.sync {
         let types = mapping.vehicle_types().collect();
         let desired = Desired { payloads: &payloads, prepared: &mut prepared, types };
-        return args.sync(context, &client, &rulebook, (&folder, scratch.path()), desired, &totals).await;
+        let night = Night { client: &client, rulebook: &rulebook, folder: &folder, scratch: scratch.path() };
+        return args.sync(context, night, desired, &totals, lost).await;
     }
-    let Prepared { mut rows, mut stock, .. } = prepared;
+    let Prepared { mut rows, mut stock, mut invalid } = prepared;
+    let name = args.file.name();
     let (most, parallel) = (args.limit.unwrap_or(u64::MAX), args.submit.parallel.get());
     let sending = Sending { payloads: &payloads, rows: &mut rows, most, parallel };
     if args.update {
-        let revision = Revision { sending, is_rehearsal: args.rehearse, rulebook: &rulebook };
-        let failed = revise::update(context, &client, &folder, revision, &totals, report.as_ref()).await?;
+        let (is_rehearsal, far_prices) = (args.rehearse, args.allow_far_prices);
+        let revision = Revision { sending, is_rehearsal, far_prices, refused: lost, rulebook: &rulebook };
+        let report = report.as_ref().map(|to| Report { to, name: &name, invalid: Some(&mut invalid) });
+        let failed = revise::update(context, &client, &folder, revision, &totals, report).await?;
         let is_good = failed == 0 && totals.invalid == 0;
         return if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
     }
@@ -253,9 +283,10 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
     let left_out = [(totals.invalid, "invalid"), (totals.skipped, "skipped")];
-    let (limit, name) = (args.limit, args.file.name());
-    let submission = Submission { task, limit, name: name.clone(), rows: &mut rows };
-    let summary = args.submit.carry_out(context, &folder, submission).await?;
+    let limit = args.limit;
+    let (left_out, invalid) = (&left_out, Some(&mut invalid));
+    let submission = Submission { task, limit, name: name.clone(), rows: &mut rows, left_out, invalid };
+    let (imported, shown) = args.submit.carry_out(context, &folder, submission).await?;
     // A part of the rows says nothing about ads without one.
     if listings.is_some() || (args.limit.is_none() && !args.only_failed) {
         stock.list_ads(&client).await?;
@@ -264,69 +295,41 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
         }
         missing::show(context, &stock.missing()?)?;
     }
-    outcome::sum_up(context, &name, &summary, &left_out, args.only_failed);
+    let publish = publish_command(args.file.path(), args.submit.folder.as_deref());
+    outcome::note_hidden(context, &imported, &publish).await?;
+    outcome::sum_up(context, &name, &shown, left_out, args.only_failed);
+    let summary = &shown.summary;
     let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
-    if totals.invalid > 0 || is_cut_short || !outcome::is_good(&summary) {
+    if totals.invalid > 0 || is_cut_short || !outcome::is_good(summary) {
         return Err(Failure::Shown(Exit::Failed));
     }
     Ok(())
 }
 
 impl RunArgs {
-    /// Makes the ads equal to the file, or shows what that takes.
-    async fn sync(
-        &self,
-        context: &Context,
-        client: &Client,
-        rulebook: &Rulebook,
-        (folder, scratch): (&Folder, &Path),
-        mut desired: Desired<'_>,
-        totals: &Totals,
-    ) -> Result<(), Failure> {
-        revised::check_fields(context)?;
-        let parallel = self.submit.parallel.get();
-        let removal = Removal { delete: self.gone == Gone::Delete, allowed: self.allow_removals, parallel };
-        let mut plan = sync::plan(context, client, rulebook, &mut desired, removal).await?;
-        if let Some(why) = &plan.withheld {
-            context.out.warning(why);
+    /// Why ads that exist may not be changed: the file lacks columns of the mapping, and what is made of them would be lost.
+    fn lost_columns(&self, totals: &Totals) -> Option<Failure> {
+        if !(self.sync || self.update) || self.allow_missing_columns || totals.missing.is_empty() {
+            return None;
         }
-        let (is_withheld, refused) = (plan.withheld.is_some(), plan.refused.take());
-        let refused = match refused {
-            Some(failure) if !self.rehearse => return Err(failure),
-            refused => refused,
-        };
-        let left_out = [(plan.unchanged(), "unchanged"), (totals.invalid, "invalid"), (totals.skipped, "skipped")];
-        let rows = &mut desired.prepared.rows;
-        let mut stopped = None;
-        let revised = if self.rehearse {
-            plan.rehearse(client, rows, removal).await?
-        } else {
-            let mut revised = plan.update(client, rulebook, rows, parallel).await?;
-            if plan.has_creates() {
-                let path = scratch.join("new.ndjson");
-                let of_creates = plan.write_creates(&path, rows);
-                let mut of_creates = of_creates.map_err(|error| folder.unusable("write into", &error))?;
-                let imported = self.submit.import(context, folder, &path, Task::Create, None).await?;
-                revised.extend(sync::created(&imported, &mut of_creates)?);
-                stopped = imported.failure;
-            }
-            if stopped.is_none() {
-                revised.extend(plan.take_away(client, removal).await?);
-            }
-            revised
-        };
-        let (name, report) = (self.file.name(), self.submit.report()?);
-        let failed = revised::show(context, Some(&name), &revised, &left_out, report.as_ref())?;
-        if let Some(failure) = refused {
-            return Err(failure);
-        }
-        if let Some(failure) = stopped {
-            return Err(Failure::from(failure).hint(RESUME));
-        }
-        let is_good = failed == 0 && totals.invalid == 0 && !is_withheld;
-        if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
+        let (shown, more) = totals.missing.split_at(totals.missing.len().min(MOST_COLUMNS));
+        let more = if more.is_empty() { String::new() } else { format!("\n  … and {} more", more.len()) };
+        let lacks = counted(totals.missing.len() as u64, "column");
+        let message = format!(
+            "{} lacks {lacks} of the mapping, and the ads would lose what is made of them; nothing was changed\n  {}{more}",
+            self.file.name(),
+            shown.join("\n  ")
+        );
+        let failure = Failure::rejected(message)
+            .hint("if a column has another name now, correct the mapping")
+            .hint("if the file may lack a column, set optional = true at its field in the mapping")
+            .hint("to go on without the columns: --allow-missing-columns");
+        Some(failure)
     }
 }
+
+/// Missing columns that a refusal names; the others are counted.
+const MOST_COLUMNS: usize = 10;
 
 /// Warns of invalid rows, and fails if nothing may be sent.
 fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
@@ -342,7 +345,6 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
             Failure::rejected(format!("none of the {} rows of {name} is valid", grouped(totals.rows))).hint(see)
         );
     }
-    warn_of_missing(context.out, totals);
     let of_all = |count| format!("{} of {}", grouped(count), counted(totals.rows, "row"));
     if totals.skipped > 0 {
         context.out.note(&format!("{} are skipped by the mapping", of_all(totals.skipped)));

@@ -5,15 +5,17 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use ad_files::text::counted;
 use ad_terminal::{ConfirmArgs, Context, Exit, Failure, FileKind, Force, OutFile, confirm};
 
+use super::publish::publish_command;
 use crate::submit::{
     folder::Folder,
+    report::Report,
     revise::{self, Removal},
 };
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \
-it records which ads were created. `ad-cli show SOURCE_ID` shows an ad again. With --delete, the ads are deleted for good: their \
+it records which ads were created. `ad-migrate publish FILE` shows them again, `ad-cli show SOURCE_ID` one of them. With --delete, the ads are deleted for good: their \
 source ids cannot be used again. The ads are shown first, and have to be confirmed on a terminal; elsewhere, --yes is required.
 
 More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals N; N is then the limit. Each write is bound to the revision of the ad that is \
@@ -54,8 +56,7 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
     let client = context.client()?;
     let folder = Folder::of(&args.file, args.folder.as_deref());
     let _taken = if folder.path().is_dir() { Some(folder.take()?) } else { None };
-    let parallel = args.parallel.get();
-    let removal = Removal { delete: args.delete, allowed: args.allow_removals, parallel };
+    let removal = Removal { delete: args.delete, allowed: args.allow_removals };
     let (ads, unchanged) = revise::removable(&client, &folder, removal).await?;
     let ConfirmArgs { yes, dry_run } = args.confirm;
     if !ads.is_empty() && (dry_run || !yes) {
@@ -78,7 +79,13 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<(), Failur
         confirm(context, &question, yes).await?;
     }
     let (has_deleted, removed) = (args.delete && !ads.is_empty(), ads.len());
-    let failed = revise::remove(context, &client, ads, unchanged, removal, report.as_ref()).await?;
+    let (name, hides) = (args.file.display().to_string(), !args.delete && !ads.is_empty());
+    let report = report.as_ref().map(|to| Report { to, name: &name, invalid: None });
+    let (parallel, ads) = (args.parallel.get(), (ads, unchanged));
+    let failed = revise::remove(context, &client, &folder, ads, removal, parallel, report).await?;
+    if hides && failed < removed as u64 {
+        context.out.note(&format!("to show them again: {}", publish_command(&args.file, args.folder.as_deref())));
+    }
     if has_deleted && failed < removed as u64 {
         context.out.note(
             "to list these vehicles again, give them other source ids in the mapping, and set --folder to a new folder",

@@ -1,6 +1,7 @@
 //! Detects the columns of an unknown file, and drafts a mapping. Guesses come with reason and confidence; a person edits the draft before
 //! it is used.
 
+mod builtin;
 mod choices;
 mod column;
 mod draft;
@@ -17,6 +18,7 @@ use ad_core::{
 };
 use serde::Serialize;
 
+pub use builtin::fitting;
 pub use choices::{Choices, ChosenField, Question, SoldRows, UnknownValues, offered};
 
 use crate::readers::{Batch, ColumnId, Detected, ReadError, Reader};

@@ -1,6 +1,6 @@
 //! A mapping on the columns of a file: which columns its names mean there.
 
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
 
 use ad_core::violation::nearest;
 use rustc_hash::FxHashSet;
@@ -14,6 +14,9 @@ use crate::readers::{CellKind, ColumnId, Columns, Row};
 
 /// Most missing columns for which a similar one is searched.
 const MOST_SEARCHES: u32 = 100;
+
+/// Columns that a message suggests.
+const MOST_RENAMED: usize = 3;
 
 /// A mapping on the columns of a file.
 #[derive(Debug)]
@@ -65,6 +68,12 @@ impl Bound<'_> {
     pub fn missing(&self) -> Vec<String> {
         let Mapping { sources, rules, vehicle, .. } = self.mapping;
         let searches = Cell::new(0);
+        // `Pris` may be called `Pris kr` now, unless the mapping uses that for something else.
+        let unused = LazyCell::new(|| self.unused());
+        let renamed = |name: &str| {
+            let similar = unused.iter().map(String::as_str).filter(|other| has_words_of(name, other));
+            nearest::did_you_mean_one_of(similar.take(MOST_RENAMED))
+        };
         let missing = sources.0.iter().enumerate().filter(|(id, _)| self.resolved[*id].is_empty());
         let message = |(id, name): (usize, &ColumnName)| {
             let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
@@ -78,7 +87,8 @@ impl Bound<'_> {
                 ColumnName::Name(name) => {
                     let is_searched = searches.replace(searches.get() + 1) < MOST_SEARCHES;
                     let names = || self.names.iter().map(String::as_str);
-                    let hint = is_searched.then(|| nearest::did_you_mean(name, names())).flatten();
+                    let hint =
+                        is_searched.then(|| nearest::did_you_mean(name, names()).or_else(|| renamed(name))).flatten();
                     let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
                     format!("There is no column \"{name}\", from which {of} is made.{hint}")
                 }
@@ -89,6 +99,11 @@ impl Bound<'_> {
             })
         };
         missing.filter_map(message).collect()
+    }
+
+    /// How many columns of the file the mapping uses.
+    pub fn used(&self) -> usize {
+        self.resolved.iter().flatten().map(|column| column.index()).collect::<FxHashSet<_>>().len()
     }
 
     /// Columns of the file that the mapping does not use.
@@ -178,6 +193,18 @@ impl Bound<'_> {
         names
     }
 }
+
+/// Whether one of two names has all words of the other.
+fn has_words_of(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let is_within = |few: &[String], many: &[String]| !few.is_empty() && few.iter().all(|word| many.contains(word));
+    is_within(&one, &other) || is_within(&other, &one)
+}
+
 /// The columns of a file that a source names.
 fn resolve(source: &ColumnName, columns: &Columns) -> Vec<ColumnId> {
     let name = match source {

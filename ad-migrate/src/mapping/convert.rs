@@ -167,10 +167,14 @@ impl Convert {
             if let Some(found) = self.designated(text, with, scratch) {
                 return Ok(Value::from(found.id));
             }
-            let known = lookup.find(text, scratch).map(Value::from);
-            return known.ok_or_else(|| {
-                let advice = if self.models().is_some() { lookup.misspelled(text) } else { lookup.hint(text) };
-                unknown(text, with.noun, advice)
+            if let Some(known) = lookup.find(text, scratch) {
+                return Ok(Value::from(known));
+            }
+            let Some(models) = self.models() else { return Err(unknown(text, with.noun, lookup.hint(text))) };
+            let (others, advice) = (models.brands_with(text, scratch), lookup.misspelled(text));
+            return Err(match with.brand {
+                Some(brand) if !others.is_empty() => of_other_brand(text, brand, &others, advice),
+                _ => unknown(text, with.noun, advice),
             });
         }
         match *self.item() {
@@ -204,6 +208,22 @@ fn unknown(text: &str, noun: &str, advice: Option<String>) -> BadValue {
         message: format!("\"{}\" is not a known {noun}.", short(text)),
         advice,
         cure: Cure::ValueMap,
+    }
+}
+
+/// Brands that a message names; the others are counted.
+const MOST_BRANDS: usize = 3;
+
+/// A model that only other brands have. What it would be mapped to is a model of the wrong brand in other rows.
+fn of_other_brand(text: &str, brand: &str, others: &[&str], meant: Option<String>) -> BadValue {
+    let (named, more) = others.split_at(others.len().min(MOST_BRANDS));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let advice = "Correct the brand or the model of this row in the file.";
+    BadValue {
+        reason: "model of another brand".to_owned(),
+        message: format!("\"{}\" is a model of {}{more}, not of {brand}.", short(text), named.join(", ")),
+        advice: Some(meant.map_or_else(|| advice.to_owned(), |meant| format!("{meant} {advice}"))),
+        cure: Cure::File,
     }
 }
 

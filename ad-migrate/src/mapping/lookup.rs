@@ -120,6 +120,14 @@ impl Models {
         self.brands.get(brand).map(ModelsOfBrand::lookup)
     }
 
+    /// The brands that have a model of this name.
+    pub(crate) fn brands_with(&self, text: &str, scratch: &mut String) -> Vec<&str> {
+        let brands = self.brands.iter().filter(|(_, models)| models.lookup().find(text, scratch).is_some());
+        let mut names: Vec<_> = brands.map(|(brand, _)| &**brand).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Whether any brand has a model of this name.
     pub(crate) fn has(&self, text: &str, scratch: &mut String) -> bool {
         self.brands.values().any(|models| models.lookup().find(text, scratch).is_some())
@@ -185,5 +193,7 @@ mod tests {
         assert_eq!(find("tesla", "Model 3").as_deref(), Some("model-3"));
         assert_eq!(find("volkswagen", "ID3").as_deref(), Some("id-3"));
         assert_eq!(find("volvo", "Golf"), None);
+        assert_eq!(models.brands_with("golf", &mut String::new()), ["volkswagen"]);
+        assert!(models.brands_with("Gulf", &mut String::new()).is_empty());
     }
 }

@@ -206,7 +206,7 @@ fn a_model_is_one_of_its_brand() {
         assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!(is)), "{:?}", mapped.findings);
     }
     let mapped = car(fields, &[("Märke", "Volvo"), ("Modell", "Golf")]);
-    assert_eq!(mapped.findings[0].reason, "unknown model");
+    assert_eq!(mapped.findings[0].reason, "model of another brand");
 }
 
 #[test]
@@ -365,6 +365,31 @@ fn columns_that_are_missing_or_unused_are_told_with_the_nearest() {
         ]
     );
     assert_eq!(bound.unused(), ["Beskrivning", "Extra"]);
+    assert_eq!(bound.used(), 1);
+}
+
+#[test]
+fn a_column_that_has_more_or_fewer_words_now_is_suggested_if_it_is_not_used() {
+    let mapping = self::mapping(
+        "[vehicle]\ntype = 'car'\n[fields]\nsource_id = 'Nr'\nprice.list = { from = 'Pris', currency = 'SEK' }\nbody = 'Text'",
+    );
+    let missing = |columns: &[&str]| mapping.bind(rows_of(columns, &[]).columns()).missing();
+    let price = "There is no column \"Pris\", from which \"price.list\" is made.";
+    assert_eq!(missing(&["Nr", "Text", "Pris kr"]), [format!("{price} Did you mean \"Pris kr\"?")]);
+    assert_eq!(missing(&["Nr", "Text", "Kampanj", "PRIS_SEK"]), [format!("{price} Did you mean \"PRIS_SEK\"?")]);
+    assert_eq!(missing(&["Nr", "Text", "Prisma"]), [price]);
+}
+
+#[test]
+fn a_model_of_another_brand_is_told_and_not_to_be_mapped() {
+    let fields = "category_fields.brand = 'Märke'\ncategory_fields.model = 'Modell'";
+    let mapped = car(fields, &[("Märke", "Volvo"), ("Modell", "Niro")]);
+    let [finding] = mapped.findings.as_slice() else { panic!("{:?}", mapped.findings) };
+    assert_eq!(finding.message, "\"Niro\" is a model of kia, not of volvo.");
+    assert_eq!(finding.reason, "model of another brand");
+    assert_eq!(finding.advice.as_deref(), Some("Correct the brand or the model of this row in the file."));
+    let mapped = car(fields, &[("Märke", "Volvo"), ("Modell", "Nirooo")]);
+    assert_eq!(mapped.findings[0].message, "\"Nirooo\" is not a known model.");
 }
 
 #[test]
@@ -459,7 +484,7 @@ fn the_name_of_a_vehicle_is_divided_by_the_catalogue() {
     assert_eq!(made("Tesla Model 3"), told("tesla", "model-3", None));
     assert_eq!(made("Land Rover Range Rover Sport HSE").0.as_deref(), Some("land-rover"));
     assert_eq!(made("Wolvo V70").3, ["unknown brand"]);
-    assert_eq!(made("Volvo Golf GTI").3, ["unknown model"]);
+    assert_eq!(made("Volvo Golf GTI").3, ["model of another brand"]);
 }
 
 #[test]

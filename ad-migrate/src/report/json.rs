@@ -14,6 +14,7 @@ use std::{
 };
 
 use ad_files::WholeFile;
+use serde_json::{Map, Value};
 
 use super::{About, FileReport};
 use crate::check::{Totals, Verdict};
@@ -47,12 +48,7 @@ impl FileReport for Json {
         }
         self.out.write_all(self.before.as_bytes())?;
         self.before = ",\n";
-        // Payloads are not part of the report.
-        let mut row = serde_json::to_value(verdict)?;
-        if let Some(row) = row.as_object_mut() {
-            row.retain(|name, _| !["payload", "source", "made_of", "figures"].contains(&name.as_str()));
-        }
-        Ok(serde_json::to_writer(&mut self.out, &row)?)
+        Ok(serde_json::to_writer(&mut self.out, &row_of(verdict)?)?)
     }
 
     fn end(mut self: Box<Self>, totals: &Totals) -> io::Result<()> {
@@ -61,6 +57,14 @@ impl FileReport for Json {
         self.out.write_all(b"}\n")?;
         self.out.end()
     }
+}
+
+/// A row with its findings. Payloads are not part of the report.
+pub(crate) fn row_of(verdict: &Verdict) -> io::Result<Map<String, Value>> {
+    let row = serde_json::to_value(verdict)?;
+    let members = if let Value::Object(members) = row { members } else { Map::new() };
+    let is_told = |name: &str| !["payload", "source", "made_of", "figures"].contains(&name);
+    Ok(members.into_iter().filter(|(name, _)| is_told(name)).collect())
 }
 
 #[cfg(test)]

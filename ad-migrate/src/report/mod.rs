@@ -22,6 +22,8 @@ use serde::Serialize;
 
 use crate::check::{Totals, Verdict};
 pub use json::Json;
+#[cfg(feature = "cli")]
+pub(crate) use json::row_of;
 pub use page::Page;
 pub use side_by_side::SideBySide;
 pub use since::EarlierReport;

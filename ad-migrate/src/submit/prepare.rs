@@ -16,7 +16,10 @@ use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use super::missing::Stock;
-use crate::check::{Sink, Verdict};
+use crate::{
+    check::{Sink, Verdict},
+    report::row_of,
+};
 
 /// The payloads while they are written: one a line, in the order of the rows.
 #[derive(Debug)]
@@ -35,18 +38,28 @@ pub(crate) struct InvalidRows {
     source_ids: HashSet<Hash>,
     /// The rows whose source id is not known, as far as a message names them: they may be about any ad.
     pub(crate) unknown: Vec<u64>,
+    /// The rows with their findings, as `check --json` writes them.
+    rows: Spool,
 }
 
 /// Rows that a message names.
 const MOST_NAMED: usize = 5;
 
 impl InvalidRows {
-    fn add(&mut self, verdict: &Verdict) {
+    fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         match &verdict.source_id {
             Some(id) => drop(self.source_ids.insert(hash(id, None))),
             None if self.unknown.len() < MOST_NAMED => self.unknown.push(verdict.row),
             None => {}
         }
+        let mut row = row_of(verdict)?;
+        row.insert("outcome".to_owned(), "invalid".into());
+        self.rows.add_line(&row).map(drop)
+    }
+
+    /// The rows as a report has them, in the order of the file.
+    pub(super) fn told(&mut self) -> io::Result<impl Iterator<Item = io::Result<Map<String, Value>>>> {
+        self.rows.lines()
     }
 
     /// Whether one of them is about the ad.
@@ -133,7 +146,7 @@ impl Sink for Prepare {
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
         self.stock.add(&verdict)?;
         if verdict.payload.is_none() {
-            self.invalid.add(&verdict);
+            self.invalid.add(&verdict)?;
         }
         let Some(mut payload) = verdict.payload else { return Ok(()) };
         if self.hidden {

@@ -5,31 +5,37 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet},
     iter,
+    path::Path,
 };
 
 use ad_bulk::{
     Identity,
     desired::{Change, changes, compare_ad, reason},
-    import::{JournalError, accepted},
+    import::{JournalError, accepted, record_hidden},
     write_if,
 };
 use ad_client::{Ad, AdFilter, AdQuery, Client, Error};
 use ad_core::{
     categories,
     model::AdState,
+    printable,
     rulebook::Rulebook,
     stock::{ChangeKind, Guard, MissingAds, MissingPolicy, StockChange},
 };
 use ad_files::identities::Hash;
 use ad_files::text::grouped;
-use ad_terminal::{Context, Failure, OutFile, bar, output::Column, removals_limit};
-use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use ad_terminal::{Context, Failure, output::Column, stop_on_interrupt};
+use futures_util::StreamExt;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
+    changing::{Changed, Changing, Written},
+    far_prices::FarPrices,
     folder::Folder,
-    prepare::{self, Sending},
+    guard_limit,
+    prepare::{self, RowNumbers, Sending},
+    report::Report,
     revised::{self, Revised, RevisedAd},
 };
 use crate::check::{Totals, VehicleType};
@@ -40,6 +46,10 @@ pub(crate) struct Revision<'a> {
     pub(crate) sending: Sending<'a>,
     /// Whether differences are only shown.
     pub(crate) is_rehearsal: bool,
+    /// How many prices may be far from those of now, in the place of the default.
+    pub(crate) far_prices: Option<u64>,
+    /// Why nothing may be changed.
+    pub(crate) refused: Option<Failure>,
     pub(crate) rulebook: &'a Rulebook,
 }
 
@@ -63,41 +73,79 @@ fn created(folder: &Folder) -> Result<impl Iterator<Item = Result<Identity, Fail
 /// Updates ads to their payloads, and shows what changes. Returns how many failed.
 ///
 /// # Errors
-/// When no ads were created before, or a request fails for a reason that concerns all of them.
+/// When no ads were created before, too many prices would be far from those of now, a request fails for a reason that concerns all ads, or
+/// at Ctrl-C.
 pub(crate) async fn update(
     context: &Context,
     client: &Client,
     folder: &Folder,
     revision: Revision<'_>,
     totals: &Totals,
-    report: Option<&OutFile>,
+    report: Option<Report<'_>>,
 ) -> Result<u64, Failure> {
     revised::check_fields(context)?;
-    let Revision { sending: Sending { payloads, rows, most, parallel }, is_rehearsal, rulebook } = revision;
-    let known: HashSet<Hash> = created(folder)?.map(|ad| Ok(ad?.hash())).collect::<Result<_, Failure>>()?;
-    let of_known = prepare::payloads(payloads)?.filter_map(|payload| match payload {
-        Err(error) => Some(Err(error)),
-        Ok((index, payload)) => {
-            let ad = Identity::of(&payload).filter(|ad| known.contains(&ad.hash()))?;
-            Some(Ok((index, ad, payload)))
-        }
-    });
+    let Revision { sending, is_rehearsal, rulebook, far_prices, refused } = revision;
+    let Sending { payloads, rows, most, parallel } = sending;
+    let stop = stop_on_interrupt(context);
+    let changing = Changing { out: context.out, parallel, stop: &stop };
     let left = &Cell::new(most);
-    let how = Updating { client, rulebook, desire: Desire::Correction, left, is_rehearsal };
-    let asked = of_known.map(|it| async move {
-        let (index, ad, payload) = it?;
-        let written = how.update(&ad, payload).await?;
-        Ok::<_, Failure>((index, ad, written))
-    });
-    let answers = stream::iter(asked).buffered(parallel.max(1)).map_ok(|(index, ad, (outcome, changes, message))| {
-        RevisedAd { row: rows.get(index), ad, outcome, changes, message }
-    });
-    let revised: Vec<_> = answers.try_collect().await?;
+    let how = |is_rehearsal| Updating { client, rulebook, desire: Desire::Correction, left, is_rehearsal };
+    let known: HashSet<Hash> = created(folder)?.map(|ad| Ok(ad?.hash())).collect::<Result<_, Failure>>()?;
+    // All are compared before the first is changed.
+    let compared = update_these(changing, how(true), payloads, rows, &known).await?;
+    if let Some(failure) = compared.stopped {
+        return Err(failure.hint("nothing was changed"));
+    }
+    let mut prices = FarPrices::default();
+    for ad in &compared.ads {
+        prices.add(ad.ad.dealer_code.as_deref().unwrap_or_default(), &ad.ad.source_id, &ad.changes);
+    }
+    let refused = super::both(refused, prices.check(far_prices).err());
+    let Changed { mut ads, mut stopped } = compared;
+    if !is_rehearsal {
+        refused.map_or(Ok(()), Err)?;
+        let (differing, others): (Vec<_>, Vec<_>) =
+            ads.into_iter().partition(|ad| ad.outcome == Revised::WouldBeUpdated);
+        let differing = differing.iter().map(|ad| ad.ad.hash()).collect();
+        let changed = update_these(changing, how(false), payloads, rows, &differing).await?;
+        (ads, stopped) = (others, changed.stopped);
+        ads.extend(changed.ads);
+        ads.sort_by_key(|ad| ad.row);
+    } else if refused.is_some() {
+        stopped = refused;
+    }
     let more = [(totals.skipped, "skipped"), (totals.invalid, "invalid")];
-    revised::show(context, None, &revised, &more, report)
+    let failed = revised::show(context, None, &ads, &more, report)?;
+    match stopped {
+        Some(failure) if is_rehearsal => Err(failure),
+        Some(failure) => Err(failure.hint(RESUME)),
+        None => Ok(failed),
+    }
 }
 
-type Written = (Revised, Vec<Change>, Option<String>);
+/// What to do after an interruption.
+pub(crate) const RESUME: &str = "to resume: run the same command again";
+
+/// Updates these ads to their payloads, or says what that would change.
+async fn update_these(
+    changing: Changing<'_>,
+    how: Updating<'_>,
+    payloads: &Path,
+    rows: &mut RowNumbers,
+    these: &HashSet<Hash>,
+) -> Result<Changed, Failure> {
+    let mut unread = None;
+    let readable = prepare::payloads(payloads)?.map_while(|payload| payload.map_err(|error| unread = Some(error)).ok());
+    let asked = readable.filter_map(|(index, payload)| {
+        let ad = Identity::of(&payload).filter(|ad| these.contains(&ad.hash()))?;
+        let row = RevisedAd { row: rows.get(index), ..RevisedAd::of(ad.clone(), Revised::NotSent) };
+        Some((row, async move { how.update(&ad, payload).await }))
+    });
+    let what = if how.is_rehearsal { "compared" } else { "updated" };
+    let mut changed = changing.all(what, these.len() as u64, asked).await;
+    changed.stopped = changed.stopped.or(unread);
+    Ok(changed)
+}
 
 /// What the file says of an ad beyond the values of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,31 +250,70 @@ fn of_one(error: Error) -> Result<String, Failure> {
 pub(crate) struct Removable {
     pub(super) ad: Identity,
     pub(super) vehicle_type: Option<VehicleType>,
-    /// Its title, for people.
+    /// Its plate and title, for people.
+    pub(super) plate: Option<String>,
     pub(super) title: Option<String>,
 }
 
-/// An ad of a question.
+impl Removable {
+    pub(super) fn new(ad: Identity, shown: &Ad) -> Self {
+        Self {
+            ad,
+            vehicle_type: categories::by_id(shown.category_id).and_then(|category| category.vehicle_type),
+            plate: shown.category_fields.get("registration_number").and_then(Value::as_str).map(str::to_owned),
+            title: shown.title.clone(),
+        }
+    }
+
+    /// What became of it.
+    pub(super) fn revised(self, outcome: Revised) -> RevisedAd {
+        RevisedAd { registration_number: self.plate, title: self.title, ..RevisedAd::of(self.ad, outcome) }
+    }
+}
+
+/// An ad of a list.
 #[derive(Debug, Serialize)]
 struct RemovableLine<'a> {
     source_id: &'a str,
+    registration_number: Option<&'a str>,
     title: Option<&'a str>,
 }
 
-const REMOVABLE: &[Column] = &[Column::new("SOURCE ID", "source_id"), Column::new("TITLE", "title").wrapped()];
+const REMOVABLE: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("PLATE", "registration_number"),
+    Column::new("TITLE", "title").wrapped(),
+];
 
-/// Lines of a question; the others are counted.
-const MOST_ASKED: usize = 20;
+/// Ads that are listed; the others are counted.
+const MOST_LISTED: usize = 20;
 
 /// Shows the ads that would be taken away.
 pub(crate) fn show_removable(context: &Context, ads: &[Removable]) -> Result<(), Failure> {
-    let lines = ads.iter().take(MOST_ASKED);
-    let lines = lines.map(|it| RemovableLine { source_id: &it.ad.source_id, title: it.title.as_deref() });
+    let lines = ads.iter().take(MOST_LISTED).map(|it| RemovableLine {
+        source_id: &it.ad.source_id,
+        registration_number: it.plate.as_deref(),
+        title: it.title.as_deref(),
+    });
     context.out.with_all_fields().table(REMOVABLE, lines)?;
-    if let Some(more) = ads.len().checked_sub(MOST_ASKED).filter(|more| *more > 0) {
+    note_more(context, ads);
+    Ok(())
+}
+
+/// The same for programs on stderr, because stdout has the rows: `  L102 ABC102 Volvo V60`.
+pub(super) fn note_removable(context: &Context, ads: &[Removable]) {
+    for Removable { ad, plate, title, .. } in ads.iter().take(MOST_LISTED) {
+        let parts = [Some(&ad.source_id), plate.as_ref(), title.as_ref()].into_iter().flatten();
+        let parts: Vec<_> = parts.map(|part| printable::line(part)).collect();
+        context.out.note(&format!("  {}", parts.join(" ")));
+    }
+    note_more(context, ads);
+}
+
+fn note_more(context: &Context, ads: &[Removable]) {
+    if let Some(more) = ads.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
         context.out.note(&format!("… and {} more", grouped(more as u64)));
     }
-    Ok(())
 }
 
 /// How many ads a dealer has, and how many of them are taken away.
@@ -239,7 +326,6 @@ pub(crate) struct Removal {
     pub(crate) delete: bool,
     /// The limit, in the place of the default.
     pub(crate) allowed: Option<u64>,
-    pub(crate) parallel: usize,
 }
 
 impl Removal {
@@ -256,47 +342,50 @@ impl Removal {
             return Ok(());
         }
         let all: u64 = dealers.values().map(|(ads, _)| ads).sum();
-        let what = if self.delete { "deleted" } else { "hidden" };
-        let limit = removals_limit(self.allowed);
+        let what = self.done();
+        let limit = guard_limit("--allow-removals", self.allowed);
         let message = format!("{removals} of {all} ads would be {what}, more than {limit}; nothing was changed");
         Err(Failure::rejected(message).hint(format!("to allow it: --allow-removals {removals}")))
     }
 
     /// Takes ads away, each if it is still there.
-    pub(super) fn take_away(
-        self,
-        client: &Client,
-        ads: Vec<Removable>,
-    ) -> impl Stream<Item = Result<RevisedAd, Failure>> {
-        let asked = ads.into_iter().map(move |Removable { ad, vehicle_type, .. }| async move {
-            let target = ad.target();
-            let is_there = |shown: &Ad| {
-                let is_gone = shown.state == AdState::Deleted || (!self.delete && !shown.visible);
-                if is_gone { Err(()) } else { Ok(()) }
+    pub(super) async fn take_away(self, changing: Changing<'_>, client: &Client, ads: Vec<Removable>) -> Changed {
+        let count = ads.len() as u64;
+        let asked = ads.into_iter().map(|removable| {
+            let (ad, vehicle_type) = (removable.ad.clone(), removable.vehicle_type);
+            let work = async move {
+                let target = ad.target();
+                let is_there = |shown: &Ad| {
+                    let is_gone = shown.state == AdState::Deleted || (!self.delete && !shown.visible);
+                    if is_gone { Err(()) } else { Ok(()) }
+                };
+                // An update needs the path of the vehicle type.
+                let ads = vehicle_type.map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+                let written = write_if(&ads, target, is_there, async |ads| {
+                    if self.delete {
+                        ads.delete(target).await
+                    } else {
+                        ads.update(target, &json!({"visible": false})).await
+                    }
+                });
+                let (outcome, message) = match written.await {
+                    Ok(Ok(_)) if self.delete => (Revised::Deleted, None),
+                    Ok(Ok(_)) => (Revised::Hidden, None),
+                    Ok(Err(())) => (Revised::Unchanged, None),
+                    Err(error) => (Revised::Failed, Some(of_one(error)?)),
+                };
+                Ok((outcome, Vec::new(), message))
             };
-            // An update needs the path of the vehicle type.
-            let ads = vehicle_type.map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
-            let written = write_if(&ads, target, is_there, async |ads| {
-                if self.delete {
-                    ads.delete(target).await
-                } else {
-                    ads.update(target, &json!({"visible": false})).await
-                }
-            });
-            let (outcome, message) = match written.await {
-                Ok(Ok(_)) if self.delete => (Revised::Deleted, None),
-                Ok(Ok(_)) => (Revised::Hidden, None),
-                Ok(Err(())) => (Revised::Unchanged, None),
-                Err(error) => (Revised::Failed, Some(of_one(error)?)),
-            };
-            Ok::<_, Failure>(RevisedAd { row: None, ad, outcome, changes: Vec::new(), message })
+            (removable.revised(Revised::NotSent), work)
         });
-        stream::iter(asked).buffered(self.parallel.max(1))
+        changing.all(self.done(), count, asked).await
+    }
+
+    /// What is done to ads, in a word.
+    pub(super) const fn done(self) -> &'static str {
+        if self.delete { "deleted" } else { "hidden" }
     }
 }
-
-/// Dealer, visibility, vehicle type and title of an ad.
-type ShownAd = (String, bool, Option<VehicleType>, Option<String>);
 
 /// The ads that would be taken away: those that exist and, to be hidden, are visible.
 ///
@@ -309,50 +398,59 @@ pub(crate) async fn removable(
 ) -> Result<(Vec<Removable>, u64), Failure> {
     let created = created(folder)?;
     let mut dealers = Removals::new();
-    let mut shown: HashMap<String, Vec<ShownAd>> = HashMap::new();
+    // Each with its dealer, and whether it is visible.
+    let mut shown: HashMap<String, Vec<(String, bool, Removable)>> = HashMap::new();
     let mut all = client.v4().all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
     while let Some(ad) = all.next().await {
         let ad = ad?;
         dealers.entry(ad.dealer_code.clone()).or_default().0 += 1;
-        let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
-        shown.entry(ad.source_id).or_default().push((ad.dealer_code, ad.visible, vehicle_type, ad.title));
+        let removable = Removable::new(Identity::from(&ad), &ad);
+        shown.entry(ad.source_id).or_default().push((ad.dealer_code, ad.visible, removable));
     }
     let mut ads = Vec::new();
     let mut unchanged = 0;
     for ad in created {
         let ad = ad?;
         // Without a dealer in the payload, the token is of one dealer.
-        let mut of_id = shown.get(&ad.source_id).into_iter().flatten();
-        match of_id.find(|(dealer, ..)| ad.dealer_code.as_ref().is_none_or(|code| code == dealer)) {
-            Some((dealer, visible, vehicle_type, title)) if removal.delete || *visible => {
-                dealers.entry(dealer.clone()).or_default().1 += 1;
-                ads.push(Removable { ad, vehicle_type: *vehicle_type, title: title.clone() });
+        let is_it = |dealer: &String| ad.dealer_code.as_ref().is_none_or(|code| code == dealer);
+        let found = shown.get_mut(&ad.source_id).and_then(|of_id| {
+            let place = of_id.iter().position(|(dealer, visible, _)| is_it(dealer) && (removal.delete || *visible))?;
+            Some(of_id.swap_remove(place))
+        });
+        match found {
+            Some((dealer, _, removable)) => {
+                dealers.entry(dealer).or_default().1 += 1;
+                // The journal names it as its payload does.
+                ads.push(Removable { ad, ..removable });
             }
-            _ => unchanged += 1,
+            None => unchanged += 1,
         }
     }
     removal.check(&dealers)?;
     Ok((ads, unchanged))
 }
 
-/// Takes ads away, and shows what became of each. Returns how many failed.
+/// Takes ads away, and shows what became of each; hidden ones are recorded, so that `publish` shows them again. Returns how many failed.
 ///
 /// # Errors
-/// When a request fails for a reason that concerns all of them.
+/// When the folder cannot be written, a request fails for a reason that concerns all ads, or at Ctrl-C.
 pub(crate) async fn remove(
     context: &Context,
     client: &Client,
-    ads: Vec<Removable>,
-    unchanged: u64,
+    folder: &Folder,
+    (ads, unchanged): (Vec<Removable>, u64),
     removal: Removal,
-    report: Option<&OutFile>,
+    parallel: usize,
+    report: Option<Report<'_>>,
 ) -> Result<u64, Failure> {
     revised::check_fields(context)?;
-    let what = if removal.delete { "deleted" } else { "hidden" };
-    let template = format!("{what} {{bar:30.green}} {{human_pos:>7}}/{{human_len}} {{eta:>5}} left");
-    let bar = bar(context.out, ads.len() as u64, &template);
-    let taken = removal.take_away(client, ads).inspect_ok(|_| bar.inc(1)).try_collect::<Vec<_>>().await;
-    bar.finish_and_clear();
+    let stop = stop_on_interrupt(context);
+    let changing = Changing { out: context.out, parallel, stop: &stop };
+    let Changed { ads, stopped } = removal.take_away(changing, client, ads).await;
+    let hidden = ads.iter().filter(|ad| ad.outcome == Revised::Hidden).map(|ad| &ad.ad);
+    let recorded = record_hidden(&folder.journal(), hidden).map_err(|error| Failure::failed(error.to_string()));
     let before = if removal.delete { "deleted before" } else { "hidden or deleted before" };
-    revised::show(context, None, &taken?, &[(unchanged, before)], report)
+    let failed = revised::show(context, None, &ads, &[(unchanged, before)], report)?;
+    recorded?;
+    stopped.map_or(Ok(failed), |failure| Err(failure.hint(RESUME)))
 }

@@ -8,9 +8,11 @@ use ad_bulk::{
 };
 use ad_core::categories::humanised;
 use ad_files::text::{grouped, plain, tally};
-use ad_terminal::{Context, Failure, OutFile, output::Column};
+use ad_terminal::{Context, Failure, output::Column};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::report::Report;
 
 /// What people see of a change.
 const COLUMNS: &[Column] = &[
@@ -53,6 +55,11 @@ pub(crate) struct RevisedAd {
     pub(crate) outcome: Revised,
     pub(crate) changes: Vec<Change>,
     pub(crate) message: Option<String>,
+    /// The plate and the title of an ad that is taken away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) registration_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
 }
 
 impl Revised {
@@ -65,7 +72,7 @@ impl Revised {
 impl RevisedAd {
     /// What became of an ad, without details.
     pub(crate) fn of(ad: Identity, outcome: Revised) -> Self {
-        Self { row: None, ad, outcome, changes: Vec::new(), message: None }
+        Self { row: None, ad, outcome, changes: Vec::new(), message: None, registration_number: None, title: None }
     }
 }
 
@@ -97,13 +104,13 @@ pub(crate) fn show(
     name: Option<&str>,
     revised: &[RevisedAd],
     more: &[(u64, &str)],
-    report: Option<&OutFile>,
+    report: Option<Report<'_>>,
 ) -> Result<u64, Failure> {
     let people = context.out.is_for_people();
     let mut table = context.out.rows(if people { COLUMNS } else { ALL_COLUMNS });
     let (mut lines, mut left) = (0, 0);
     for ad in revised {
-        let RevisedAd { row, ad, outcome, changes, message } = ad;
+        let RevisedAd { row, ad, outcome, changes, message, .. } = ad;
         let whole = || RevisionLine {
             row: *row,
             source_id: &ad.source_id,
@@ -120,7 +127,8 @@ pub(crate) fn show(
             change: Some(difference(change)),
             ..whole()
         });
-        let is_news = matches!(outcome, Revised::Failed | Revised::NotSent);
+        // Those that an interrupted run did not reach are only counted.
+        let is_news = *outcome == Revised::Failed || (*outcome == Revised::NotSent && message.is_some());
         let of_ad = (changes.is_empty() && (is_news || !people)).then(whole);
         for line in of_changes.chain(of_ad) {
             if people && lines >= MOST_LINES {
@@ -138,10 +146,8 @@ pub(crate) fn show(
         let where_all = if report.is_some() { "all are in the report" } else { "to see all: --report FILE" };
         context.out.note(&format!("… and {} more; {where_all}", grouped(left)));
     }
-    if let Some(to) = report {
-        let mut file = to.create()?;
-        let written = serde_json::to_writer_pretty(&mut file, &json!({"rows": revised})).map_err(std::io::Error::from);
-        written.and_then(|()| file.end()).map_err(|error| to.unwritable(&error))?;
+    if let Some(report) = report {
+        report.write(&summary(revised, more), |rows| revised.iter().try_for_each(|ad| rows.add(ad)))?;
     }
     let mut counts: BTreeMap<Revised, u64> = BTreeMap::new();
     for ad in revised {
@@ -153,4 +159,28 @@ pub(crate) fn show(
     let text = if text.is_empty() { "nothing to do" } else { &text };
     context.out.note(&name.map_or_else(|| text.to_owned(), |name| format!("{name}: {text}")));
     Ok(failed)
+}
+
+/// The outcomes that a report counts even if there are none.
+const COUNTED: [Revised; 7] = [
+    Revised::Created,
+    Revised::Updated,
+    Revised::Unchanged,
+    Revised::Hidden,
+    Revised::Deleted,
+    Revised::NotSent,
+    Revised::Failed,
+];
+
+/// The counts of a report, by the names of outcomes.
+fn summary(revised: &[RevisedAd], more: &[(u64, &str)]) -> Map<String, Value> {
+    let mut counts: Vec<(String, u64)> = COUNTED.map(|outcome| (plain(&json!(outcome)), 0)).to_vec();
+    let of_ads = revised.iter().map(|ad| (plain(&json!(ad.outcome)), 1));
+    for (name, count) in of_ads.chain(more.iter().map(|(count, what)| (what.replace(' ', "_"), *count))) {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known += count,
+            None => counts.push((name, count)),
+        }
+    }
+    counts.into_iter().map(|(name, count)| (name, count.into())).collect()
 }

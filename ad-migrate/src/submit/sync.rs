@@ -5,7 +5,7 @@
 
 use std::{
     cell::Cell,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::File,
     io::{self, BufWriter, Write},
     path::Path,
@@ -28,10 +28,12 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
 
 use super::{
+    changing::{Changed, Changing},
+    far_prices::FarPrices,
     missing::Stock,
     prepare::{self, InvalidRows, Prepared, RowNumbers},
     rehearse,
-    revise::{Desire, Removable, Removal, Removals, Updating, required},
+    revise::{self, Desire, Removable, Removal, Removals, Updating, required},
     revised::{Revised, RevisedAd},
 };
 use crate::check::VehicleType;
@@ -106,8 +108,16 @@ pub(crate) struct SyncPlan {
     unchanged: u64,
     /// Why nothing is taken away although ads are missing.
     pub(crate) withheld: Option<String>,
-    /// Why the plan may not be carried out: it takes more away than is allowed.
+    /// Why the plan may not be carried out: it takes more away than is allowed, or changes prices too much.
     pub(crate) refused: Option<Failure>,
+}
+
+/// What a plan may do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowed {
+    pub(crate) removal: Removal,
+    /// How many prices may be far from those of now, in the place of the default.
+    pub(crate) far_prices: Option<u64>,
 }
 
 /// Compares all ads with the file.
@@ -119,17 +129,19 @@ pub(crate) async fn plan(
     client: &Client,
     rulebook: &Rulebook,
     desired: &mut Desired<'_>,
-    removal: Removal,
+    Allowed { removal, far_prices }: Allowed,
 ) -> Result<SyncPlan, Failure> {
     let counter = Counter::new(context.out, "ad");
     let compared = compare(client, rulebook, desired, removal, &counter);
-    let (mut plan, dealers) = counter.run(compared).await.map_err(|failure| failure.hint("nothing was changed"))??;
+    let (mut plan, dealers, prices) =
+        counter.run(compared).await.map_err(|failure| failure.hint("nothing was changed"))??;
     plan.withheld = withheld(&plan, desired, &dealers);
     if plan.withheld.is_some() {
         plan.gone.clear();
     } else {
         plan.refused = removal.check(&dealers).err();
     }
+    plan.refused = super::both(plan.refused.take(), prices.check(far_prices).err());
     Ok(plan)
 }
 
@@ -139,10 +151,11 @@ async fn compare(
     desired: &mut Desired<'_>,
     removal: Removal,
     counter: &Counter,
-) -> Result<(SyncPlan, Removals), Failure> {
+) -> Result<(SyncPlan, Removals, FarPrices), Failure> {
     let Desired { payloads, prepared: Prepared { rows, stock: Stock { dealers: of_file, .. }, invalid }, .. } = desired;
     let (payloads, mut wanted) = read(payloads)?;
     let (mut plan, mut dealers) = (SyncPlan { payloads, ..SyncPlan::default() }, Removals::new());
+    let mut prices = FarPrices::default();
     let mut all = client.v4().all(&AdQuery::oldest_first([]));
     while let Some(ad) = all.try_next().await? {
         counter.add();
@@ -156,14 +169,17 @@ async fn compare(
             let absent = AbsentAd { category, is_deleted: ad.state == AdState::Deleted, is_visible: ad.visible };
             if removal.policy(&desired.types).removal(absent).is_some() && !invalid.has(&ad.source_id) {
                 *removals += 1;
-                let vehicle_type = category.and_then(|category| category.vehicle_type);
-                plan.gone.push(Removable { ad: Identity::from(&ad), vehicle_type, title: ad.title.clone() });
+                plan.gone.push(Removable::new(Identity::from(&ad), &ad));
             }
             continue;
         };
         match required(rulebook, &ad, plan.payloads.get(row.1)?, Desire::OnSale) {
-            Ok(None) => plan.unchanged += 1,
+            Ok(None) => {
+                prices.add(&ad.dealer_code, &ad.source_id, &[]);
+                plan.unchanged += 1;
+            }
             Ok(Some((_, changes))) => {
+                prices.add(&ad.dealer_code, &ad.source_id, &changes);
                 plan.updates.push(Difference { row, ad: Identity::from(&ad), changes });
             }
             Err(why) => plan.failed.push(RevisedAd {
@@ -175,7 +191,7 @@ async fn compare(
     }
     plan.creates = wanted.into_values().collect();
     plan.creates.sort_by_key(|(index, _)| *index);
-    Ok((plan, dealers))
+    Ok((plan, dealers, prices))
 }
 
 /// Why the ads that are missing in the file are not taken away, if so.
@@ -201,6 +217,21 @@ fn withheld(plan: &SyncPlan, desired: &Desired<'_>, dealers: &Removals) -> Optio
 }
 
 impl SyncPlan {
+    /// Lists the ads that would be taken away, before anything is sent.
+    pub(crate) fn list_removals(&self, context: &Context, removal: Removal) -> Result<(), Failure> {
+        if self.gone.is_empty() || context.out.is_quiet() {
+            return Ok(());
+        }
+        let ads = counted(self.gone.len() as u64, "ad");
+        let are = if self.gone.len() == 1 { "is" } else { "are" };
+        context.out.note(&format!("{ads} that {are} not in the file, to be {}:", removal.done()));
+        if context.out.is_for_people() {
+            return revise::show_removable(context, &self.gone);
+        }
+        revise::note_removable(context, &self.gone);
+        Ok(())
+    }
+
     /// Whether the file has new ads.
     pub(crate) fn has_creates(&self) -> bool {
         !self.creates.is_empty()
@@ -230,6 +261,7 @@ impl SyncPlan {
         client: &Client,
         rows: &mut RowNumbers,
         removal: Removal,
+        parallel: usize,
     ) -> Result<Vec<RevisedAd>, Failure> {
         let Self { mut payloads, updates, creates, gone, failed: mut all, .. } = self;
         all.extend(updates.into_iter().map(|Difference { row, ad, changes }| RevisedAd {
@@ -249,61 +281,75 @@ impl SyncPlan {
                 Ok::<_, Failure>((index, Identity::of(&payload), message))
             }
         });
-        let mut answers = stream::iter(asked).buffered(removal.parallel.max(1));
+        let mut answers = stream::iter(asked).buffered(parallel.max(1));
         while let Some((index, ad, message)) = answers.try_next().await? {
             let outcome = if message.is_none() { Revised::WouldBeCreated } else { Revised::Failed };
             all.extend(ad.map(|ad| RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) }));
         }
         let outcome = if removal.delete { Revised::WouldBeDeleted } else { Revised::WouldBeHidden };
-        all.extend(gone.into_iter().map(|Removable { ad, .. }| RevisedAd::of(ad, outcome)));
+        all.extend(gone.into_iter().map(|removable| removable.revised(outcome)));
         Ok(all)
     }
 
     /// Updates the ads that differ. What cannot be made equal is among the outcomes.
     pub(crate) async fn update(
         &mut self,
+        changing: Changing<'_>,
         client: &Client,
         rulebook: &Rulebook,
         rows: &mut RowNumbers,
-        parallel: usize,
-    ) -> Result<Vec<RevisedAd>, Failure> {
+    ) -> Changed {
         let left = Cell::new(u64::MAX);
         let how = Updating { client, rulebook, desire: Desire::OnSale, left: &left, is_rehearsal: false };
         let Self { payloads, updates, failed, .. } = self;
+        let count = updates.len() as u64;
         let asked = updates.drain(..).map(|Difference { row: (index, span), ad, .. }| {
             let payload = payloads.get(span);
-            async move {
-                let (outcome, changes, message) = how.update(&ad, payload?).await?;
-                Ok::<_, Failure>((index, RevisedAd { changes, message, ..RevisedAd::of(ad, outcome) }))
-            }
+            let row = RevisedAd { row: rows.get(index), ..RevisedAd::of(ad.clone(), Revised::NotSent) };
+            (row, async move { how.update(&ad, payload?).await })
         });
-        let mut answers = stream::iter(asked).buffered(parallel.max(1));
-        let mut all = std::mem::take(failed);
-        while let Some((index, revised)) = answers.try_next().await? {
-            all.push(RevisedAd { row: rows.get(index), ..revised });
-        }
-        Ok(all)
+        let Changed { ads, stopped } = changing.all("updated", count, asked).await;
+        Changed { ads: std::mem::take(failed).into_iter().chain(ads).collect(), stopped }
     }
 
     /// Takes away what the file no longer has.
-    pub(crate) async fn take_away(self, client: &Client, removal: Removal) -> Result<Vec<RevisedAd>, Failure> {
-        removal.take_away(client, self.gone).try_collect().await
+    pub(crate) async fn take_away(&mut self, changing: Changing<'_>, client: &Client, removal: Removal) -> Changed {
+        removal.take_away(changing, client, std::mem::take(&mut self.gone)).await
     }
-}
 
-/// What became of the new ads of an import.
-pub(crate) fn created(imported: &Imported, rows: &mut RowNumbers) -> Result<Vec<RevisedAd>, Failure> {
-    let mut all = Vec::new();
-    imported.records.each(|record, _| {
-        let Record { index, source_id, dealer_code, outcome, message, .. } = record;
-        let outcome = match outcome {
-            AdOutcome::NotSent => Revised::NotSent,
-            outcome if outcome.is_good() => Revised::Created,
-            _ => Revised::Failed,
-        };
-        let ad = Identity { source_id: source_id.unwrap_or_default(), dealer_code };
-        all.push(RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) });
-        Ok::<_, Failure>(())
-    })?;
-    Ok(all)
+    /// What became of the new ads of an import, by the rows of its payloads. Those that it did not reach are still to be created.
+    pub(crate) fn created(&mut self, imported: &Imported, rows: &mut RowNumbers) -> Result<Vec<RevisedAd>, Failure> {
+        let mut all = Vec::new();
+        let mut reached = HashSet::new();
+        imported.records.each(|record, _| {
+            let Record { index, source_id, dealer_code, outcome, message, .. } = record;
+            let outcome = match outcome {
+                AdOutcome::NotSent if imported.failure.is_some() => return Ok(()),
+                AdOutcome::NotSent => Revised::NotSent,
+                outcome if outcome.is_good() => Revised::Created,
+                // An interrupted import has not waited for it.
+                AdOutcome::UnderWay if imported.failure.is_some() => Revised::Created,
+                _ => Revised::Failed,
+            };
+            reached.insert(index);
+            let ad = Identity { source_id: source_id.unwrap_or_default(), dealer_code };
+            all.push(RevisedAd { row: rows.get(index), message, ..RevisedAd::of(ad, outcome) });
+            Ok::<_, Failure>(())
+        })?;
+        let left = (0..).zip(std::mem::take(&mut self.creates)).filter(|(index, _)| !reached.contains(index));
+        self.creates = left.map(|(_, located)| located).collect();
+        Ok(all)
+    }
+
+    /// What was not reached: new ads, and those to be taken away.
+    pub(crate) fn left(self, rows: &mut RowNumbers) -> Result<Vec<RevisedAd>, Failure> {
+        let Self { mut payloads, creates, gone, .. } = self;
+        let mut left = Vec::new();
+        for (index, span) in creates {
+            let ad = Identity::of(&payloads.get(span)?);
+            left.extend(ad.map(|ad| RevisedAd { row: rows.get(index), ..RevisedAd::of(ad, Revised::NotSent) }));
+        }
+        left.extend(gone.into_iter().map(|removable| removable.revised(Revised::NotSent)));
+        Ok(left)
+    }
 }

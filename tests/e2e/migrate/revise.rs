@@ -79,6 +79,7 @@ async fn undo_hides_or_deletes_what_was_created_within_its_limit() {
     for id in ["L1", "L2", "L3"] {
         assert_eq!(ad(&server, id).await["visible"], false, "{id}");
     }
+    assert!(hidden.stderr.contains("to show them again: ad-migrate publish stock.csv"), "{hidden:?}");
     let again = cli.run("undo stock.csv --yes").await;
     assert!(again.code == 0 && again.stderr.contains("3 hidden or deleted before"), "{again:?}");
 
@@ -103,4 +104,37 @@ async fn what_was_not_migrated_is_neither_updated_nor_undone() {
         let ended = cli.run(line).await;
         assert!(ended.code == 2 && ended.stderr.contains("no ads were created from"), "{ended:?}");
     }
+}
+
+#[tokio::test]
+async fn what_undo_has_hidden_is_not_called_done_and_publish_shows_it_again() {
+    let (server, cli) = migrated().await;
+    let hidden = cli.run("undo stock.csv --yes --allow-removals 3").await;
+    assert_eq!(hidden.code, 0, "{hidden:?}");
+    let told = "3 ads are hidden, by `undo` or --hidden; to show them: ad-migrate publish stock.csv";
+    let run = "run stock.csv --mapping stock.toml --report report.json";
+    let before = cli.run(run).await;
+    assert!(before.code == 0 && before.stderr.contains(told), "{before:?}");
+    assert_eq!(report(&cli)["rows"][0]["outcome"], "hidden", "{before:?}");
+
+    let some = cli.run("publish stock.csv --limit 1").await;
+    assert_eq!(some.code, 0, "{some:?}");
+    let rest = cli.run(run).await;
+    assert!(rest.stderr.contains("2 ads are hidden, by"), "{rest:?}");
+    let all = cli.run("publish stock.csv").await;
+    assert_eq!(all.code, 0, "{all:?}");
+    for id in ["L1", "L2", "L3"] {
+        assert_eq!(ad(&server, id).await["visible"], true, "{id}");
+    }
+    let done = cli.run(run).await;
+    assert!(done.code == 0 && !done.stderr.contains("hidden"), "{done:?}");
+    assert!(done.stderr.contains("3 sent before, 1 skipped"), "{done:?}");
+
+    // Who shows them otherwise is not told that they are hidden.
+    let hidden = cli.run("undo stock.csv --yes --allow-removals 3").await;
+    assert!(hidden.code == 0 && hidden.stderr.contains("3 hidden"), "{hidden:?}");
+    let night = cli.run("run stock.csv --mapping stock.toml --sync").await;
+    assert!(night.code == 0 && night.stderr.contains("3 updated"), "{night:?}");
+    let done = cli.run(run).await;
+    assert!(done.code == 0 && !done.stderr.contains("are hidden"), "{done:?}");
 }

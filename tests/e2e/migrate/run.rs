@@ -69,6 +69,13 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
 
     let report = cli.home().join("report.json");
     assert_eq!(of(&report, "linked"), ids(&good[..LISTED]));
+    let told: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    let wrong: Vec<_> = told["rows"].as_array().unwrap().iter().filter(|row| row["outcome"] == "invalid").collect();
+    assert_eq!(
+        (json!(wrong.len()), told["summary"]["invalid"].as_u64()),
+        (json!(200 - good.len()), Some(wrong.len() as u64))
+    );
+    assert!(wrong.iter().all(|row| row["findings"][0]["message"].is_string() && row["line"].is_u64()), "{wrong:?}");
     assert_eq!(of(&report, "new"), ids(&good[LISTED..]));
     let (sent, invalid) = (good.len(), 200 - good.len());
     // What runs before it have brought to an outcome is counted apart.

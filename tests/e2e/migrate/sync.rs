@@ -1,9 +1,10 @@
 //! `ad-migrate run --sync`: the ads become what the file of tonight says.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, process::Stdio};
 
 use ad_tests::{Cli, Ended, ImageHost, Server, eventually};
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use crate::payloads::boat;
 
@@ -44,6 +45,10 @@ fn last_line(ended: &Ended) -> &str {
     ended.stderr.lines().last().unwrap_or_default()
 }
 
+fn report(cli: &Cli) -> Value {
+    serde_json::from_slice(&std::fs::read(cli.home().join("report.json")).unwrap()).unwrap()
+}
+
 async fn ad(server: &Server, id: &str) -> Value {
     server.client.get(&format!("/v4/ad/{id}")).await.expect(200)
 }
@@ -74,13 +79,20 @@ async fn a_night_creates_updates_and_hides() {
     for id in ["L102", "L103"] {
         assert_eq!(ad(&server, id).await["visible"], false, "{id}");
     }
-    let report: Value = serde_json::from_slice(&std::fs::read(cli.home().join("report.json")).unwrap()).unwrap();
+    let listed = "2 ads that are not in the file, to be hidden:";
+    for run in [&rehearsed, &night] {
+        assert!(run.stderr.contains(listed) && run.stdout.contains("ABC102") && run.stdout.contains("L103"), "{run:?}");
+    }
+    let report = report(&cli);
     let rows = report["rows"].as_array().unwrap().iter();
     let mut outcomes: Vec<_> = rows.map(|row| json!([row["source_id"], row["outcome"], row["row"]])).collect();
     outcomes.sort_by_key(ToString::to_string);
     let expected =
         json!([["L101", "updated", 1], ["L102", "hidden", null], ["L103", "hidden", null], ["L131", "created", 30]]);
     assert_eq!(json!(outcomes), expected, "{report}");
+    let summary = json!({"created": 1, "updated": 1, "unchanged": 27, "hidden": 2, "deleted": 0, "not_sent": 0, "failed": 0,
+        "invalid": 0, "skipped": 1});
+    assert_eq!(report["summary"], summary);
 
     // A vehicle that is back on sale is shown again.
     cli.file("tonight.csv", stock(&thirty()));
@@ -99,8 +111,13 @@ async fn an_ad_whose_row_has_an_error_or_is_of_another_type_is_left() {
     let mut rows = thirty();
     rows[4].1 = "cheap";
     cli.file("stock.csv", stock(&rows));
-    let night = cli.run(RUN).await;
+    let night = cli.run(&format!("{RUN} --report report.json")).await;
     assert_eq!((night.code, last_line(&night)), (1, "stock.csv: 29 unchanged, 1 invalid"), "{night:?}");
+    let report = report(&cli);
+    let (row, summary) = (&report["rows"][0], &report["summary"]);
+    assert_eq!((&row["row"], &row["line"], &row["outcome"]), (&json!(5), &json!(6), &json!("invalid")), "{report}");
+    assert_eq!(row["findings"][0]["value"], "cheap", "{report}");
+    assert_eq!((&summary["unchanged"], &summary["invalid"]), (&json!(29), &json!(1)), "{report}");
     assert_eq!(ad(&server, "L105").await["visible"], true);
     assert_eq!(ad(&server, "B-1").await["visible"], true);
 
@@ -128,7 +145,11 @@ async fn more_removals_than_usual_need_to_be_allowed() {
         refused.stderr.contains("4 of 30 ads would be deleted") && refused.stderr.contains("--allow-removals 4"),
         "{refused:?}"
     );
+    assert!(refused.stdout.contains("ABC101") && refused.stderr.contains("to be deleted:"), "{refused:?}");
     assert_eq!(ad(&server, "L101").await["state"], "created");
+    // Programs have no rows of a refusal, and are told beside them.
+    let refused = cli.run(&format!("{RUN} --output ndjson")).await;
+    assert!(refused.code == 3 && refused.stdout.is_empty() && refused.stderr.contains("  L104 ABC104"), "{refused:?}");
     let deleted = cli.run(&format!("{RUN} --gone delete --allow-removals 4")).await;
     assert_eq!((deleted.code, last_line(&deleted)), (0, "stock.csv: 4 deleted, 26 unchanged"), "{deleted:?}");
     eventually("the deletion", || async { (ad(&server, "L101").await["state"] == "deleted").then_some(()) }).await;
@@ -143,4 +164,105 @@ async fn more_removals_than_usual_need_to_be_allowed() {
     let empty = cli.run(RUN).await;
     assert!(empty.code == 3 || empty.code == 2, "{empty:?}");
     assert_eq!(ad(&server, "L105").await["state"], "created");
+}
+
+/// A file whose column was renamed, or is in another unit, must not change all ads in one night.
+#[tokio::test]
+async fn a_column_that_is_gone_changes_nothing_unless_it_is_allowed() {
+    let (server, cli) = first_night().await;
+    let mut rows = thirty();
+    rows[0].1 = "95000";
+    cli.file("stock.csv", stock(&rows).replace("Price", "Price kr"));
+    let update = RUN.replace("--sync", "--update");
+    for line in [RUN, &update, &format!("{RUN} --rehearse"), &format!("{update} --rehearse")] {
+        let refused = cli.run(line).await;
+        assert_eq!(refused.code, 3, "{refused:?}");
+        for says in [
+            "stock.csv lacks 1 column of the mapping",
+            "no column \"Price\", from which \"price.list\" is made. Did you mean \"Price kr\"?",
+            "--allow-missing-columns",
+        ] {
+            assert!(refused.stderr.contains(says), "{says}: {refused:?}");
+        }
+        assert_eq!(refused.stdout.contains("list 105,000"), line.contains("--rehearse"), "{refused:?}");
+    }
+    assert_eq!(ad(&server, "L102").await["price"][0]["amount"], 105_000, "nothing was sent");
+    // A run that creates ads changes none.
+    let plain = cli.run("run stock.csv --mapping stock.toml").await;
+    assert!(plain.code == 0 && plain.stderr.contains("warning: There is no column \"Price\""), "{plain:?}");
+    assert_eq!(ad(&server, "L102").await["price"][0]["amount"], 105_000);
+    // The prices would be lost, which is allowed by itself.
+    let lost = cli.run(&format!("{RUN} --allow-missing-columns")).await;
+    assert!(lost.code == 3 && lost.stderr.contains("30 of 30 ads would get less than half"), "{lost:?}");
+    let allowed = cli.run(&format!("{RUN} --allow-missing-columns --allow-far-prices 30")).await;
+    assert_eq!((allowed.code, last_line(&allowed)), (0, "stock.csv: 30 updated"), "{allowed:?}");
+    assert_eq!(ad(&server, "L102").await["price"], json!([]));
+}
+
+#[tokio::test]
+async fn more_prices_that_are_far_from_those_of_now_need_to_be_allowed() {
+    let (server, cli) = first_night().await;
+    let mut rows = thirty();
+    rows.iter_mut().for_each(|row| row.1 = "10500000");
+    cli.file("stock.csv", stock(&rows));
+    let update = RUN.replace("--sync", "--update");
+    for line in [RUN, &update, &format!("{RUN} --rehearse"), &format!("{update} --rehearse")] {
+        let refused = cli.run(line).await;
+        assert_eq!(refused.code, 3, "{refused:?}");
+        for says in ["30 of 30 ads", "L101: list 105,000 → 10,500,000 SEK", "--allow-far-prices 30"] {
+            assert!(refused.stderr.contains(says), "{says}: {refused:?}");
+        }
+    }
+    assert_eq!(ad(&server, "L101").await["price"][0]["amount"], 105_000, "nothing was sent");
+    let lower = cli.run(&format!("{RUN} --allow-far-prices 29")).await;
+    assert!(lower.code == 3 && lower.stderr.contains("more than --allow-far-prices 29"), "{lower:?}");
+    // Some may be far.
+    let mut rows = thirty();
+    rows[..3].iter_mut().for_each(|row| row.1 = "10500000");
+    cli.file("stock.csv", stock(&rows));
+    let some = cli.run(&update).await;
+    assert_eq!((some.code, last_line(&some)), (0, "3 updated, 27 unchanged"), "{some:?}");
+    rows.iter_mut().for_each(|row| row.1 = "10500000");
+    cli.file("stock.csv", stock(&rows));
+    let allowed = cli.run(&format!("{RUN} --allow-far-prices 27")).await;
+    assert_eq!((allowed.code, last_line(&allowed)), (0, "stock.csv: 27 updated, 3 unchanged"), "{allowed:?}");
+}
+
+#[tokio::test]
+async fn a_night_that_is_interrupted_says_what_was_done_and_goes_on_later() {
+    let (server, cli) = first_night().await;
+    let mut rows = thirty();
+    rows.iter_mut().for_each(|row| row.1 = "95000");
+    rows.pop();
+    cli.file("stock.csv", stock(&rows));
+    let run = format!("{RUN} --report report.json");
+    let slow = cli.with("AD_RATE", "10");
+    let mut night = slow.command(format!("{run} --parallel 2").split_whitespace());
+    let night = night.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    eventually("an update", || async { (ad(&server, "L101").await["price"][0]["amount"] == 95_000).then_some(()) })
+        .await;
+    let id = night.id().unwrap().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().await.unwrap().success());
+    let output = night.wait_with_output().await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    for says in [
+        "stopping after the running requests",
+        "stock.csv: ",
+        " updated, ",
+        " not sent",
+        "to resume: run the same command again",
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    let report = report(&slow);
+    let count = |name: &str| report["summary"][name].as_u64().unwrap();
+    assert!(count("updated") > 0 && count("updated") < 29, "{report}");
+    assert_eq!((count("updated") + count("not_sent"), count("hidden")), (30, 0), "{report}");
+    assert_eq!(ad(&server, "L130").await["visible"], true);
+
+    let again = slow.with("AD_RATE", "unlimited").run(&run).await;
+    let rest = 29 - count("updated");
+    let done = format!("stock.csv: {rest} updated, 1 hidden, {} unchanged", count("updated"));
+    assert_eq!((again.code, last_line(&again)), (0, done.as_str()), "{again:?}");
 }

@@ -325,6 +325,20 @@ pub fn accepted(path: &Path) -> Result<impl Iterator<Item = Result<Identity, Jou
     }))
 }
 
+/// Records in the journal of a path that these ads are hidden now, so that [`Task::Show`](super::Task::Show) shows them again.
+///
+/// # Errors
+/// When it is in use, is not a journal, or cannot be written.
+pub fn record_hidden<'a>(path: &Path, ads: impl Iterator<Item = &'a Identity>) -> Result<(), JournalError> {
+    let (journal, _) = Journal::open(path)?;
+    let end =
+        End { outcome: AdOutcome::Hidden, message: None, marketplace_ad_id: None, offer_id: None, linked: Vec::new() };
+    for ad in ads {
+        journal.write(&Entry::Ended { ad: ad.clone(), request_id: None, end: end.clone() })?;
+    }
+    journal.sync()
+}
+
 #[cfg(test)]
 mod tests {
     use ad_core::model::Market;
@@ -390,6 +404,11 @@ mod tests {
         assert_eq!(latest(&journal, &["c", "b", "a", "f"]), expected);
         let accepted: Vec<_> = accepted(&path).unwrap().map(Result::unwrap).collect();
         assert_eq!(accepted, [ad("a"), ad("b")]);
+        drop(journal);
+        record_hidden(&path, [ad("a")].iter()).unwrap();
+        let (journal, _) = Journal::open(&path).unwrap();
+        assert_eq!(journal.load().unwrap(), 2);
+        assert_eq!(latest(&journal, &["a"]), [json!({"ended": {"source_id": "a", "outcome": "hidden"}})]);
     }
 
     #[test]

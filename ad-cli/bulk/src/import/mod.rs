@@ -39,7 +39,7 @@ use feed::Feed;
 pub use feed::Task;
 use input::Input;
 use journal::{Begun, Entry, Journal};
-pub use journal::{JournalError, accepted};
+pub use journal::{JournalError, accepted, record_hidden};
 pub use records::{Record, Records};
 pub use state::Counts;
 use state::State;

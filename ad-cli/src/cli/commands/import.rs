@@ -113,6 +113,7 @@ const REPORT: ImportReport<'_, Record> = ImportReport {
         ("not_sent", "not sent"),
     ],
     list: "ads",
+    is_told_apart: |_| false,
     name_of: |record| record.outcome.name(),
     row: &|record| record,
 };
