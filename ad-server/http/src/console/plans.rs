@@ -188,7 +188,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         div.heading {
             div {
                 p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-                h1 #title data-live { (if plan.state == PlanState::Applied { texts.changes_made } else { texts.preview_of_changes }) }
+                h1 #title data-live { (heading(texts, &plan)) }
             }
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }
@@ -396,6 +396,15 @@ fn kinds(
 fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
     let of = |mut outcomes: OutcomeCounts| *outcomes.of(outcome);
     plan.dealers.iter().map(|dealer| of(dealer.outcomes)).sum()
+}
+
+/// What the changes of a plan are: to be made, made, or dropped.
+fn heading(texts: &Texts, plan: &StockPlan) -> &'static str {
+    match plan.state {
+        PlanState::Cancelled | PlanState::Expired if ended(plan, ChangeOutcome::Done) == 0 => texts.nothing_was_changed,
+        PlanState::Applied | PlanState::Cancelled => texts.changes_made,
+        _ => texts.preview_of_changes,
+    }
 }
 
 /// How far a plan is, in a coloured word.
