@@ -13,11 +13,11 @@ use ad_core::{
     model::{
         Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, AskedBy, Bound, CallAction,
         ChannelFailure, ChannelStatus, Content, ContentChange, ContentScore, Creation, EarlierPrices, Event, EventPage,
-        EventPosition, EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included,
-        Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, MOST_REVISIONS, Market, MarketplaceCall, Page, Plan,
-        PlateMatch, Price, Progress, Publication, PublishedChannel, QueuedRequest, RecordedChange, Replaced, Request,
-        RequestOrigin, RevisionOrigin, StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp, Validators,
-        Via, WaitingFor,
+        EventPosition, EventQuery, EventTypes, FailedImage, FieldChange, ImageFlaw, ImageRef, ImageSource,
+        ImageSources, Included, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, MOST_REVISIONS, Market,
+        MarketplaceCall, Page, Plan, PlateMatch, Price, Progress, Publication, PublishedChannel, QueuedRequest,
+        RecordedChange, Replaced, Request, RequestOrigin, RevisionOrigin, StatusCount, StatusWords, StoredImage,
+        StoredRequest, Timestamp, Validators, Via, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record,
@@ -811,7 +811,13 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
     // The worker knows what became of the images, unless the ad has other content by now.
     let scored = |claimed: &Claimed, score| Some(ContentScore { revision: claimed.stored.tag.revision, score });
     let first = claim(store, at(1000)).await.remove(0);
-    let failed = FailedImage { url: "https://a/1".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 };
+    let failed = FailedImage {
+        url: "https://a/1".into(),
+        error: "404".into(),
+        code: Code::ImageFailed,
+        flaw: None,
+        attempts: 1,
+    };
     let publication = Publication { failed_images: vec![failed.clone()], ..Publication::default() };
     let goes = Outcome::Continues { progress: Progress::default() };
     let images =
@@ -876,8 +882,13 @@ async fn contents_are_filtered_as_they_are_stored(store: &dyn Store) {
 
     let first = claim(store, at(1000)).await.remove(0);
     assert_eq!(first.stored.ad.source_id, "1");
-    let failed =
-        FailedImage { url: "https://a/1".into(), error: "404 \0".into(), code: Code::ImageFailed, attempts: 1 };
+    let failed = FailedImage {
+        url: "https://a/1".into(),
+        error: "404 \0".into(),
+        code: Code::ImageFailed,
+        flaw: None,
+        attempts: 1,
+    };
     let publication = Publication { failed_images: vec![failed], ..Publication::default() };
     store.record(Record { publication: Some(publication), ..record(&first, Outcome::Finished) }).await.unwrap();
     assert_eq!(of(&[AdFilter::FailedImages(true)]).await, "1");
@@ -956,9 +967,16 @@ async fn progress_survives(store: &dyn Store) {
             url: "w".into(),
             error: "503".into(),
             code: Code::ImageFailed,
+            flaw: Some(ImageFlaw::NoAnswer),
             attempts: 3,
         }],
-        failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 }],
+        failed_images: vec![FailedImage {
+            url: "v".into(),
+            error: "404".into(),
+            code: Code::ImageFailed,
+            flaw: None,
+            attempts: 1,
+        }],
         changes: Some(ContentChange { fields: Vec::new(), left_out: 1 }),
     };
     store.record(record(&claimed, Outcome::Continues { progress: progress.clone() })).await.unwrap();

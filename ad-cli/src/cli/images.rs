@@ -91,7 +91,7 @@ impl ImageChecker {
         let bytes = body(&mut response).await?;
         let length = Some(bytes.len());
         let image = Image::new(bytes.freeze()).map_err(|error| match error {
-            ImageError::Unusable(reason) => reason,
+            ImageError::Unusable(_, reason) => reason,
             error => error.to_string(),
         })?;
         Ok(FetchedImage { media_type: Some(image.format.media_type()), bytes: length, redirected_to })

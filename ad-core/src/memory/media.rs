@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::{
     lock::locked,
-    model::Validators,
+    model::{ImageFlaw, Validators},
     ports::{Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore},
 };
 
@@ -60,7 +60,7 @@ impl ImageFetcher for MemoryImages {
             Some(answers) => answers.front().cloned(),
             None => None,
         }
-        .unwrap_or_else(|| Err(ImageError::Unusable("nothing is at this address".to_owned())));
+        .unwrap_or_else(|| Err(ImageError::Unusable(ImageFlaw::Missing, "nothing is at this address".to_owned())));
         let (image, validators) = answer?;
         let is_known = !validators.is_empty() && request.known == Some(&validators);
         Ok(if is_known { Fetched::Unchanged } else { Fetched::Image(image, validators) })
@@ -124,7 +124,7 @@ mod tests {
     #[tokio::test]
     async fn answers_are_taken_in_turn_and_the_last_one_stays() {
         let images = MemoryImages::default();
-        let broken = ImageError::Unusable("broken".to_owned());
+        let broken = ImageError::Unusable(ImageFlaw::Damaged, "broken".to_owned());
         images.fail("https://a", broken.clone());
         images.put("https://a", one_pixel(1));
         let fetch = |url| images.fetch(ImageRequest { url, dealer_code: "north-cars", known: None });

@@ -83,8 +83,8 @@ pub use quality::{
 };
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Included, LogQuery, MAX_LIMIT, Page};
 pub use request::{
-    ChannelFailure, FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, RequestOrigin,
-    StoredImage, WaitingFor,
+    ChannelFailure, FailedImage, ImageFlaw, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request,
+    RequestOrigin, StoredImage, WaitingFor,
 };
 pub use request_status::{ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest};
 pub use revision::{

@@ -208,6 +208,30 @@ pub struct StoredImage {
     pub source: Option<ImageSource>,
 }
 
+names! {
+    /// What is wrong with an image that cannot be fetched or used.
+    pub enum ImageFlaw {
+        /// The file is neither JPEG nor PNG.
+        NotAPhoto = "not_a_photo",
+        /// The file is a part of an image.
+        Damaged = "damaged",
+        /// The file is larger than is fetched.
+        TooLarge = "too_large",
+        /// Nothing is at the address.
+        Missing = "missing",
+        /// The address is not one that is fetched.
+        Address = "address",
+        /// The host redirects to an address that is not fetched.
+        Redirect = "redirect",
+        /// The host has no valid certificate.
+        Certificate = "certificate",
+        /// The host refuses, in its own words.
+        Refused = "refused",
+        /// The host does not answer, or not as it should.
+        NoAnswer = "no_answer",
+    }
+}
+
 /// An image that failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedImage {
@@ -218,6 +242,9 @@ pub struct FailedImage {
     /// The kind of the reason.
     #[serde(default = "image_failed")]
     pub code: Code,
+    /// What is wrong with it, where the reason is one of its host or its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaw: Option<ImageFlaw>,
     /// Number of attempts, all of which failed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub attempts: u32,

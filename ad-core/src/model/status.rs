@@ -9,7 +9,7 @@ use super::{
     log::Action,
     market::Market,
     names::names,
-    request::{ChannelFailure, FailedImage},
+    request::{ChannelFailure, FailedImage, ImageFlaw},
     request_status::RequestStatus,
     time::Timestamp,
 };
@@ -101,6 +101,9 @@ pub struct PromotionTimes {
     pub ended: Option<Timestamp>,
     /// When a schedule that selects the ad runs next; `None` if none does.
     pub next: Option<Timestamp>,
+    /// How many ads that run takes at most, so that it may leave out this one; `None` if it is for this ad alone.
+    #[serde(skip)]
+    pub most: Option<u32>,
 }
 
 /// The status of an ad on one marketplace, with its reason.
@@ -140,6 +143,9 @@ pub struct ImageReport {
     pub status: ImageStatus,
     /// Why the latest attempt to fetch or store it failed.
     pub code: Option<Code>,
+    /// What is wrong with it, where the reason is one of its host or its file.
+    #[serde(skip)]
+    pub flaw: Option<ImageFlaw>,
     /// The status in a sentence, with the reason of a failure.
     pub text: String,
     /// Number of failed attempts to fetch or store it.

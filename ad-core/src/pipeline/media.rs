@@ -17,7 +17,7 @@ use super::{
     retry::{TransientFailure, after_tries},
 };
 use crate::{
-    model::{FailedImage, ImageRef, ImageSource, Photo, StoredImage, WaitingFor, short_address, short_text},
+    model::{FailedImage, ImageFlaw, ImageRef, ImageSource, Photo, StoredImage, WaitingFor, short_address, short_text},
     ports::{Fetched, ImageError, ImageRequest, ImageStoreError, StoreError},
     quotas::{NotAdmitted, QuotaExceeded},
     violation::Code,
@@ -57,6 +57,14 @@ impl ImageFailure {
             Self::Quota(_) => Code::QuotaExceeded,
         }
     }
+
+    fn flaw(&self) -> Option<ImageFlaw> {
+        match self {
+            Self::Host(ImageError::Unusable(flaw, _)) => Some(*flaw),
+            Self::Host(ImageError::Transient { .. } | ImageError::NotAsked { .. }) => Some(ImageFlaw::NoAnswer),
+            Self::Store(_) | Self::Quota(_) => None,
+        }
+    }
 }
 
 impl From<NotAdmitted> for ImageFailure {
@@ -92,7 +100,7 @@ impl RequestRun<'_> {
             let (pause, asked) = match error {
                 ImageError::Transient { retry_after, .. } => (*retry_after, true),
                 ImageError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
-                ImageError::Unusable(_) => return None,
+                ImageError::Unusable(..) => return None,
             };
             let reason = format!("image: {error}");
             Some(TransientFailure {
@@ -112,8 +120,9 @@ impl RequestRun<'_> {
             Ok(waits) => {
                 let attempts = self.progress.attempts();
                 let waiting = failures.into_iter().map(|(url, failure)| {
-                    let (error, code) = (short_text(&failure.to_string(), REASON), failure.code());
-                    FailedImage { url, error, code, attempts }
+                    let (error, code, flaw) =
+                        (short_text(&failure.to_string(), REASON), failure.code(), failure.flaw());
+                    FailedImage { url, error, code, flaw, attempts }
                 });
                 self.progress.waiting_images = waiting.collect();
                 return Ok(waits);
@@ -122,8 +131,8 @@ impl RequestRun<'_> {
         };
         let mut failed = std::mem::take(&mut self.progress.failed_images);
         failed.extend(failures.into_iter().map(|(url, failure)| {
-            let (error, code) = (reason(&failure, tries), failure.code());
-            FailedImage { url, error, code, attempts: tries }
+            let (error, code, flaw) = (reason(&failure, tries), failure.code(), failure.flaw());
+            FailedImage { url, error, code, flaw, attempts: tries }
         }));
         Ok(self.refer_to_images(&urls, &failed))
     }
@@ -148,7 +157,7 @@ impl RequestRun<'_> {
         let mut fetched: Vec<_> = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE).collect().await;
         fetched.sort_by_key(|(url, _)| urls.iter().position(|one| one == *url));
         let attempts = self.progress.attempts() + 1;
-        let failed = |url: &String, error, code| FailedImage { url: url.clone(), error, code, attempts };
+        let failed = |url: &String, error, code, flaw| FailedImage { url: url.clone(), error, code, flaw, attempts };
         let mut failures = Vec::new();
         for (url, result) in fetched {
             match result {
@@ -158,12 +167,12 @@ impl RequestRun<'_> {
                     self.progress.stored.push(StoredImage { shown, source: Some(source) });
                 }
                 Ok(FetchedImage::Unchanged) => self.progress.stored.extend(self.known(url)),
-                Err(ImageFailure::Host(ImageError::Unusable(reason))) => {
+                Err(ImageFailure::Host(ImageError::Unusable(flaw, reason))) => {
                     let error = format!("{reason}; it needs another address");
-                    self.progress.failed_images.push(failed(url, error, Code::ImageFailed));
+                    self.progress.failed_images.push(failed(url, error, Code::ImageFailed, Some(flaw)));
                 }
                 Err(ImageFailure::Quota(exceeded)) => {
-                    self.progress.failed_images.push(failed(url, exceeded.to_string(), Code::QuotaExceeded));
+                    self.progress.failed_images.push(failed(url, exceeded.to_string(), Code::QuotaExceeded, None));
                 }
                 Err(failure) => failures.push((url.clone(), failure)),
             }
@@ -254,7 +263,7 @@ fn counted(images: usize) -> String {
 
 fn reason(failure: &ImageFailure, tries: u32) -> String {
     match failure {
-        ImageFailure::Host(ImageError::Unusable(_)) | ImageFailure::Quota(_) => failure.to_string(),
+        ImageFailure::Host(ImageError::Unusable(..)) | ImageFailure::Quota(_) => failure.to_string(),
         ImageFailure::Host(_) | ImageFailure::Store(_) => after_tries(&failure.to_string(), tries),
     }
 }

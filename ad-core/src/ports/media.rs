@@ -5,7 +5,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::jpeg;
-use crate::model::Validators;
+use crate::model::{ImageFlaw, Validators};
 
 /// SHA-256 checksum, by which an image is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::From)]
@@ -69,19 +69,20 @@ impl Image {
     /// # Errors
     /// [`ImageError::Unusable`] when the bytes are neither JPEG nor PNG, have no readable size, or are truncated.
     pub fn new(bytes: Bytes) -> Result<Self, ImageError> {
-        let unusable = |what: &str| ImageError::Unusable(what.to_owned());
+        let damaged = |what: &str| ImageError::Unusable(ImageFlaw::Damaged, what.to_owned());
         let (format, outline) = if bytes.starts_with(b"\xff\xd8\xff") {
             (Format::Jpeg, jpeg::outline(&bytes))
         } else if bytes.starts_with(PNG_SIGNATURE) {
             (Format::Png, png_outline(&bytes))
         } else {
             let what = other_format(&bytes).map(|format| format!("neither JPEG nor PNG, but {format}"));
-            return Err(ImageError::Unusable(what.unwrap_or_else(|| "neither JPEG nor PNG".to_owned())));
+            let what = what.unwrap_or_else(|| "neither JPEG nor PNG".to_owned());
+            return Err(ImageError::Unusable(ImageFlaw::NotAPhoto, what));
         };
         let outline = outline.filter(|outline| outline.width > 0 && outline.height > 0);
-        let outline = outline.ok_or_else(|| unusable("a damaged image: its size cannot be read"))?;
+        let outline = outline.ok_or_else(|| damaged("a damaged image: its size cannot be read"))?;
         if !outline.is_complete {
-            return Err(unusable("a damaged image: it stops before its end"));
+            return Err(damaged("a damaged image: it stops before its end"));
         }
         let checksum = Checksum::of(&bytes);
         Ok(Self { format, bytes, checksum })
@@ -168,9 +169,9 @@ pub enum ImageError {
         /// Time until requests are sent again.
         retry_after: Duration,
     },
-    /// A permanent error, in a sentence for the client: what the address has is no usable image.
-    #[error("{0}")]
-    Unusable(String),
+    /// A permanent error, by its kind and in a sentence for the client: what the address has is no usable image.
+    #[error("{1}")]
+    Unusable(ImageFlaw, String),
 }
 
 /// A request for an image of an ad.

@@ -201,7 +201,7 @@ pub fn report(facts: StatusFacts, now: Timestamp) -> StatusReport {
 
 /// When the promotions of an ad ended. Its schedules are not known here.
 fn promotions(stored: &StoredAd, now: Timestamp) -> AdPromotions {
-    let ended = |ended| PromotionTimes { ended, next: None };
+    let ended = |ended| PromotionTimes { ended, next: None, most: None };
     AdPromotions {
         bump: ended(stored.publication.bumped),
         pole_position: ended(stored.pole_position_until.filter(|until| *until <= now)),
@@ -266,7 +266,9 @@ fn image(ad: &Ad, publication: &Publication, under_way: Option<OldestRequest<'_>
         (_, Some(failed)) => (ImageStatus::Failed, Some(failed.code), failed.error.clone(), failed.attempts),
         (_, None) => (ImageStatus::Waiting, None, "Has not been fetched; `retry` fetches it.".to_owned(), 0),
     };
-    ImageReport { url: url.to_owned(), status, code, text, attempts }
+    let own = waiting.and_then(|it| it.progress.waiting_images.iter().find(of_url));
+    let flaw = own.filter(|_| status == ImageStatus::Waiting).or(failed).and_then(|image| image.flaw);
+    ImageReport { url: url.to_owned(), status, code, flaw: flaw.filter(|_| code.is_some()), text, attempts }
 }
 
 /// Adds up the ads of a scope.

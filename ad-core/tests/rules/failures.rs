@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ad_core::{
     memory::{MemoryMarketplace, Operation, one_pixel},
-    model::{ActionState, AdState, Exclusions, Market},
+    model::{ActionState, AdState, Exclusions, ImageFlaw, Market},
     ports::{Clock, ImageError, MarketplaceError},
     violation::Code,
 };
@@ -31,7 +31,10 @@ fn operations(market: &MemoryMarketplace) -> Vec<Operation> {
 /// A car whose second image is broken.
 async fn with_a_broken_image(over: Value) -> House {
     let house = House::new();
-    house.kit.images.fail("https://broken.example/2.jpg", ImageError::Unusable("neither JPEG nor PNG".to_owned()));
+    house.kit.images.fail(
+        "https://broken.example/2.jpg",
+        ImageError::Unusable(ImageFlaw::NotAPhoto, "neither JPEG nor PNG".to_owned()),
+    );
     let urls =
         json!(["https://cdn.example.com/1.jpg", "https://broken.example/2.jpg", "https://cdn.example.com/2.jpg"]);
     house.create("car", with(&with(&car(), json!({"image_urls": urls})), over)).await.unwrap();

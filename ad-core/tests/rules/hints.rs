@@ -187,6 +187,11 @@ fn so_are_the_values_around_the_category_fields() {
             "Send 189900, not \"189900 kr\": a number of JSON has a decimal point, no spaces and no unit.",
         ),
         (
+            json!({"price": [{"type": "list", "amount": "189 tkr"}]}),
+            "/price/0/amount",
+            "Send 189000, not \"189 tkr\": a number of JSON has a decimal point, no spaces and no unit.",
+        ),
+        (
             json!({"price": [{"type": "list", "amount": "189.900"}]}),
             "/price/0/amount",
             "\"189.900\" can be read as 189900 or 189.9: send the one that is meant.",

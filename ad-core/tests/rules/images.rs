@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ad_core::{
     memory::one_pixel,
-    model::Ad,
+    model::{Ad, ImageFlaw},
     ports::{ImageError, ImageStoreError},
 };
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn busy() -> ImageError {
 }
 
 fn gone() -> ImageError {
-    ImageError::Unusable("the host answered 404 Not Found".to_owned())
+    ImageError::Unusable(ImageFlaw::Missing, "the host answered 404 Not Found".to_owned())
 }
 
 fn checksums(ad: &Ad) -> Vec<&str> {
@@ -191,7 +191,7 @@ async fn an_entry_of_failed_images_is_bounded() {
     let url = |number: usize| format!("https://images.example/{}/{number:02}.jpg", "a".repeat(1900));
     let urls: Vec<String> = (0..20).map(url).collect();
     for url in &urls {
-        house.kit.images.fail(url, ImageError::Unusable(format!("\u{1b}[31m{}", "b".repeat(1000))));
+        house.kit.images.fail(url, ImageError::Unusable(ImageFlaw::Refused, format!("\u{1b}[31m{}", "b".repeat(1000))));
     }
     house.create("car", with(&car(), json!({"image_urls": urls}))).await.unwrap();
     house.run().await;

@@ -233,6 +233,7 @@ fn a_photo_that_could_not_be_stored_does_not_count() {
         url: url.to_owned(),
         error: "HTTP 404".to_owned(),
         code: Code::ImageFailed,
+        flaw: None,
         attempts: 1,
     };
     // The second one has been replaced by another address meanwhile.

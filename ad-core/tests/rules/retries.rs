@@ -2,7 +2,7 @@
 
 use ad_core::{
     memory::{MemoryMarketplace, Operation, one_pixel},
-    model::{AdState, Exclusions, Leftover, Market, Plan},
+    model::{AdState, Exclusions, ImageFlaw, Leftover, Market, Plan},
     ports::{ImageError, MarketplaceError},
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn retried(requests: &[(Did, &[Market])]) -> (Vec<String>, Vec<String>) {
             if *market == Market::Primary { &house.kit.primary } else { &house.kit.secondary }.fail_next(no());
         }
         if matches!(did, Did::UpdateImages) {
-            house.kit.images.fail(IMAGE, ImageError::Unusable("a page".to_owned()));
+            house.kit.images.fail(IMAGE, ImageError::Unusable(ImageFlaw::NotAPhoto, "a page".to_owned()));
         }
         match did {
             Did::Update => house.update("car-1", json!({"body": "New"})).await,
@@ -167,7 +167,7 @@ async fn a_missing_image_is_fetched_by_a_retry_whatever_was_updated_in_between()
 async fn a_retry_that_was_given_up_leaves_all_that_it_did_not_do() {
     use ad_core::ports::{Clock, Store};
     let (house, _) = House::with("car", without(car(), "image_urls")).await;
-    house.kit.images.fail(IMAGE, ImageError::Unusable("a page".to_owned()));
+    house.kit.images.fail(IMAGE, ImageError::Unusable(ImageFlaw::NotAPhoto, "a page".to_owned()));
     house.update("car-1", json!({"image_urls": [IMAGE]})).await.unwrap();
     let now = house.clock.now();
     let claimed = house.kit.store.claim(now, now, 1.into()).await.unwrap().claimed.remove(0);

@@ -185,7 +185,9 @@ async fn an_ad_is_created_by_the_form_and_errors_stand_at_their_fields() {
 
     let again = visitor.post(path, CAR).await;
     assert_eq!(again.status, 409);
-    assert!(errors_at(&html(&again), "source_id").contains("used by another ad"));
+    let used = errors_at(&html(&again), "source_id").to_owned();
+    assert!(used.contains("used by another ad") && used.contains("/console/ad?"), "{used}");
+    assert!(!errors_at(&html(&again), "category_fields.registration_number").contains("field-error"));
 }
 
 #[tokio::test]
@@ -314,6 +316,28 @@ async fn the_form_understands_what_sellers_write_and_proposes_a_number() {
     ] {
         assert!(errors_at(&checked, field).contains(read), "{field}: {}", errors_at(&checked, field));
     }
+    // What has two readings is asked in words; thousands have a short form, and a price that is too small is a warning.
+    let mut swedish = visitor.clone();
+    swedish.cookies.push(("console_language".to_owned(), "sv".to_owned()));
+    let sent = |changes: &[(&'static str, &'static str)]| {
+        let others = written.into_iter().filter(|(name, _)| !changes.iter().any(|(changed, _)| changed == name));
+        with(&fresh, &others.chain(changes.iter().copied()).collect::<Vec<_>>())
+    };
+    let asked = [("category_fields.condition.mileage.value", "12.500 km"), ("price.0.amount", "189.900")];
+    for (visitor, mileage, price) in [
+        (&visitor, "12\u{202f}500 km or 12.5 km.", "189\u{202f}900 or 189.9."),
+        (&swedish, "12\u{202f}500 km eller 12,5 km.", "189\u{202f}900 eller 189,9."),
+    ] {
+        let page = html(&visitor.post(path, &sent(&asked)).await);
+        assert!(errors_at(&page, "category_fields.condition.mileage").contains(mileage), "{page}");
+        assert!(errors_at(&page, "price.0.amount").contains(price), "{page}");
+    }
+    for (amount, read) in [("189t", "189\u{202f}000"), ("189 tkr", "189\u{202f}000"), ("18,9 tkr", "18\u{202f}900")] {
+        let page = html(&visitor.post(path, &sent(&[("price.0.amount", amount)])).await);
+        assert!(errors_at(&page, "price.0.amount").contains(read), "{amount}: {page}");
+    }
+    let page = html(&visitor.post(path, &sent(&[("price.0.amount", "189")])).await);
+    assert!(page.contains("Can be saved") && page.contains("A price of 189 SEK is outside of what is usual"), "{page}");
     // The Enter key presses the first button of the form.
     let buttons = checked.split("class=\"ad-form\"").nth(1).unwrap();
     let first = buttons.split("<button ").skip(1).find(|button| !button.starts_with("type=\"button\"")).unwrap();
@@ -338,9 +362,14 @@ async fn the_form_understands_what_sellers_write_and_proposes_a_number() {
     visitor.post("/console/act", &[("action", "show"), ("ad", &ad), ("next", "/stock")]).await;
     server.client.published("FRM00A").await;
 
-    // The same car again, after it was sold.
+    // The same car again, after it was sold. Before that, the plate is what is wrong, for nobody has written a number.
     let taken = visitor.post(path, &with(&fresh, &written)).await;
     assert_eq!(taken.status, 409, "{}", html(&taken));
+    let (plate, link) =
+        (errors_at(&html(&taken), "category_fields.registration_number").to_owned(), ad_query("FRM00A"));
+    assert!(plate.contains("frm 00a is there already:") || plate.contains("FRM00A is there already:"), "{plate}");
+    assert!(plate.contains(&format!("/console/ad?{}", link.replace('&', "&amp;"))), "{plate}");
+    assert!(!errors_at(&html(&taken), "source_id").contains("field-error"), "{}", html(&taken));
     server.client.delete("/v4/car/FRM00A").await.expect(200);
     let created = visitor.post(path, &with(&fresh, &written)).await;
     assert_eq!(created.header("location").unwrap(), format!("/console/ad/publish?{}", ad_query("FRM00A-2")));
@@ -408,6 +437,9 @@ async fn the_form_speaks_swedish() {
     let mut visitor = Visitor::signed_in(&server.client).await;
     visitor.cookies.push(("console_language".to_owned(), "sv".to_owned()));
     let page = visitor.page("/console/new?type=car").await;
+    for expected in ["Varudeklaration som PDF", "Sida med varudeklaration", "En av de två behövs"] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
     for expected in
         ["Registreringsnummer", "Motor och drivning", "Ny annons", "Framhjulsdrift", "Ordinarie pris", "lang=\"sv\""]
     {

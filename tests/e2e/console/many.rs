@@ -304,6 +304,21 @@ async fn dates_are_said_in_words_and_the_header_is_one_line() {
     let say = "(() => { const input = document.querySelector('#until'); input.value = '2027-05-31'; \
         input.dispatchEvent(new Event('input', { bubbles: true })); return input.parentElement.textContent.trim(); })()";
     assert_eq!(browser.eval(say).await, json!("31 May 2027"));
+    // It does not run in under the next field.
+    let long = say.replace("2027-05-31", "2026-12-24");
+    for width in [1280, 390] {
+        browser.resize(width, 900).await;
+        browser.eval(&long).await;
+        let fits = "[...document.querySelectorAll('.date-words')].every((words) => \
+            words.getBoundingClientRect().right <= words.closest('.field').getBoundingClientRect().right)";
+        assert_eq!(browser.eval(fits).await, json!(true), "{width}");
+    }
+    browser.resize(1280, 900).await;
+    browser.fill("#budget", "much").await;
+    browser.click("button[value=check]").await;
+    browser.until("document.activeElement.matches('.notice.error') && !!document.querySelector('.field-error')").await;
+    browser.click(".notice.error a").await;
+    browser.until("document.activeElement.id === 'budget'").await;
     let lines = "document.querySelector('header.top').getBoundingClientRect().height < 64";
     assert_eq!(browser.eval(lines).await, json!(true), "the header is one line");
 }

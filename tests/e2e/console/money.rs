@@ -104,6 +104,29 @@ async fn the_question_says_what_each_ad_costs_and_leaves_out_what_cannot_be_prom
 }
 
 #[tokio::test]
+async fn what_is_free_is_not_charged_again_and_an_own_limit_says_what_is_left() {
+    let server = Server::start().await;
+    publish(&server, &["one", "two"]).await;
+    bumped(&server, "one").await;
+    server.client.put("/v4/account/budget", &json!({"own": 1500})).await.expect(200);
+    let visitor = Visitor::signed_in(&server.client).await;
+    let question = asked(&visitor, "bump", &["one", "two"]).await;
+    for text in ["<strong>free</strong>", "Last bump 0 min ago<", "1\u{202f}500 SEK are left this month"] {
+        assert!(question.contains(text), "{text}: {question}");
+    }
+    assert!(!question.contains("charged"), "{question}");
+    // A schedule for many says that it may leave an ad out; one for this ad is certain.
+    let schedule = |select: Value| json!({"kind": "bump", "select": select, "most_per_run": 1, "at": "08:00"});
+    server.client.post("/v4/promotions", &schedule(json!({"status": "live"}))).await.expect(201);
+    server.client.post("/v4/promotions", &schedule(json!({"source_id": "two"}))).await.expect(201);
+    let of = async |id: &str| visitor.page(&format!("/console/ad?{}", ad_query(id))).await;
+    let (one, two) = (of("one").await, of("two").await);
+    assert!(one.contains("Perhaps bumped by schedule") && one.contains("it takes at most 1 ad each time."), "{one}");
+    assert!(!one.contains("Next bump by schedule"), "{one}");
+    assert!(two.contains("by schedule"), "{two}");
+}
+
+#[tokio::test]
 async fn the_account_shows_the_month_and_its_charges() {
     the_account_of(&[]).await;
 }
@@ -288,6 +311,7 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
         ("min_age_days", "-1", "Write a whole number from 1 to 3650."),
         ("order", "x", "Choose something of the list."),
         ("kind", "", "Choose something of the list."),
+        ("one_ad", "zzz 999", "No ad has this plate or number."),
     ] {
         for what in ["check", "save"] {
             let mut form = vec![("do", what), (name, value)];
@@ -296,11 +320,27 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
             let page = html(&answer);
             assert_eq!(answer.status, 400, "{name}={value}: {page}");
             // One line, at the field.
-            let (_, error) =
-                page.split_once(&format!("id=\"error-{name}\" role=\"alert\">")).expect("an error at the field");
+            let (_, error) = page.split_once(&format!("id=\"error-{name}\">")).expect("an error at the field");
             assert!(error.starts_with(says) && !page.contains("<b>"), "{name}={value}: {page}");
+            // The list above the form has the focus, and a link to the field.
             assert_eq!(page.matches("role=\"alert\"").count(), 1, "{name}={value}: {page}");
+            let (_, list) = page.split_once("role=\"alert\" tabindex=\"-1\" autofocus").expect("a list");
+            assert!(
+                list.contains(&format!("<a href=\"#{name}\">")) && list.contains(&format!("id=\"{name}\"")),
+                "{page}"
+            );
         }
+    }
+    for (one_ad, status) in [("zzz 999", 400), ("MNY000", 200), ("one", 200)] {
+        if status == 200 {
+            publish(&server, &["one"]).await;
+        }
+        let form = [&right[..], &[("one_ad", one_ad), ("do", "check")]].concat();
+        let answer = visitor.post("/console/schedule/edit", &form).await;
+        let page = html(&answer);
+        assert_eq!(answer.status, status, "{one_ad}: {page}");
+        assert_eq!(page.contains("Start the schedule"), status == 200, "{one_ad}: {page}");
+        assert_eq!(page.contains("No ad has this plate or number."), status == 400, "{one_ad}: {page}");
     }
     assert_eq!(server.client.get("/v4/promotions").await.expect(200)["count"], 0);
 }
@@ -336,6 +376,10 @@ async fn a_group_sees_the_schedules_of_its_dealers() {
         ("order", "updated"),
         ("at", "08:00"),
     ];
+    let unchosen: Vec<_> =
+        sent.into_iter().filter(|(name, _)| *name != "dealer_code").chain([("dealer_code", "")]).collect();
+    let refused = group.post("/console/schedule/edit", &unchosen).await;
+    assert!(refused.status == 400 && html(&refused).contains("Choose a dealer."), "{}", html(&refused));
     let path = schedule_of(&group.post("/console/schedule/edit", &sent).await);
     for visitor in [&group, &Visitor::signed_in(&server.client).await] {
         visitor.page(&path).await;

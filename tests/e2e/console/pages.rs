@@ -32,6 +32,10 @@ async fn a_dealer_sees_what_failed_mends_it_and_sells_the_car() {
     for expected in ["gone.jpg", "404", "Timeline", "Preview", "Primary marketplace", "PGS001", "marketplace_ad_id"] {
         assert!(page.contains(expected), "{expected}: {page}");
     }
+    // The form of a copy has the pictures of the photos, too.
+    let copy = visitor.page(&format!("/console/new?type=car&{}", ad_query("c-1"))).await;
+    let thumbnails = copy.split("data-thumbnails=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert!(thumbnails.contains("1.jpg&quot;:&quot;"), "{thumbnails}");
 
     let ad = ad_query("c-1");
     let act = async |action: &str| {

@@ -1,6 +1,6 @@
 //! What a token may not do is neither offered nor done.
 
-use ad_tests::Server;
+use ad_tests::{Options, Server};
 
 use super::{PAGES, Visitor, ad_query, html, operators};
 use crate::payloads::plain_car;
@@ -53,6 +53,22 @@ async fn every_page_and_action_needs_the_permission_that_the_api_demands() {
     let now = server.client.ad(source_id).await;
     assert_eq!((&now["state"], &now["visible"]), (&"created".into(), &true.into()));
     assert!(now["log"].as_array().unwrap().iter().all(|entry| entry["action"] != "bump"), "{now}");
+}
+
+#[tokio::test]
+async fn who_may_only_read_is_not_told_to_edit() {
+    let args = vec!["--sandbox".to_owned()];
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    server.client.post("/v4/car", &plain_car("fault-refused-4", "PRM004")).await.expect(201);
+    server.client.ended("fault-refused-4", "publish", None).await;
+    let reader = Visitor::with_token(&server, &["--dealer-code", "north-cars", "--permissions", "read"]).await;
+    let writer = Visitor::signed_in(&server.client).await;
+    for page in ["/console/".to_owned(), format!("/console/ad?{}", ad_query("fault-refused-4"))] {
+        let (read, written) = (reader.page(&page).await, writer.page(&page).await);
+        let of_others = "Somebody who may change ads: ";
+        assert!(read.contains(of_others) && !written.contains(of_others), "{page}: {read} {written}");
+        assert!(!read.contains(">You: ") && !read.contains("You</strong>"), "{page}: {read}");
+    }
 }
 
 #[tokio::test]

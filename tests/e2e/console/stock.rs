@@ -42,6 +42,12 @@ async fn prices_of_many_ads_change_after_a_preview() {
         let wrong = [&ticked[..], &[("by", by), ("unit", "percent"), ("round", round)]].concat();
         assert_eq!(visitor.post("/console/bulk", &wrong).await.status, 400, "{by}");
     }
+    for (unit, by, says) in [("percent", "-500", "more than -100 and at most 1000"), ("amount", "0", "Write an amount")]
+    {
+        let wrong = [&ticked[..], &[("by", by), ("unit", unit), ("round", "")]].concat();
+        let page = html(&visitor.post("/console/bulk", &wrong).await);
+        assert!(page.contains(says), "{page}");
+    }
     let change = [&ticked[..], &[("by", "−5 000 kr"), ("unit", "amount"), ("round", "")]].concat();
     let made = visitor.post("/console/bulk", &change).await;
     assert_eq!(made.status, 303, "{}", html(&made));

@@ -108,5 +108,9 @@ async fn no_page_has_an_english_sentence() {
     browser.click(".ad-form button[value=save]").await;
     browser.until("!!document.querySelector('.notice.error')").await;
     look("a form with errors").await;
+    // Why a photo is missing.
+    browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
+    browser.until("document.querySelector('#photos')?.textContent.includes('Det finns inget foto på adressen.')").await;
+    assert_eq!(browser.eval("document.querySelectorAll('#photos q, #timeline q').length").await, json!(0));
     assert!(english.is_empty(), "{}", english.join("\n"));
 }

@@ -230,16 +230,28 @@ fn number_of(text: &str) -> Meaning {
             if !found.after.trim().contains(char::is_whitespace)
                 && (found.before.is_empty() || currency::of_sign(found.before).is_some()) =>
         {
-            Meaning::of(found.number.value(), Slip::Number)
+            Meaning::of(in_full(&found).value(), Slip::Number)
         }
-        Err(number::NoNumber::Ambiguous) => Meaning::OneOf(readings(text).map(number::Decimal::value).collect()),
+        Err(number::NoNumber::Ambiguous) => {
+            Meaning::OneOf(readings(text).map(|found| in_full(&found).value()).collect())
+        }
         _ => Meaning::none(),
     }
 }
 
 /// The numbers that a text with one separator before three digits may be.
-fn readings(text: &str) -> impl Iterator<Item = number::Decimal> {
-    [',', '.'].into_iter().filter_map(|mark| number::read(text, Some(mark)).ok()).map(|found| found.number)
+fn readings(text: &str) -> impl Iterator<Item = number::NumberInText<'_>> {
+    [',', '.'].into_iter().filter_map(|mark| number::read(text, Some(mark)).ok())
+}
+
+/// Words behind a number of thousands: `189t`, `189 tkr`.
+const THOUSANDS: [&str; 4] = ["t", "k", "tkr", "tusen"];
+
+/// The number that a text means, with its thousands.
+fn in_full(found: &number::NumberInText<'_>) -> number::Decimal {
+    let after = found.after.trim().to_lowercase();
+    let in_thousands = THOUSANDS.contains(&after.as_str()).then(|| found.number.shifted(3)).flatten();
+    in_thousands.unwrap_or(found.number)
 }
 
 fn measure_of(text: &str, units: &[&'static str]) -> Meaning {
@@ -249,7 +261,7 @@ fn measure_of(text: &str, units: &[&'static str]) -> Meaning {
         Err(number::NoNumber::Ambiguous) => {
             let unit = number::read(text, Some('.')).ok().and_then(|found| unit_of(found.after, units));
             return match unit {
-                Some(unit) => Meaning::OneOf(readings(text).map(|number| measure(unit, number)).collect()),
+                Some(unit) => Meaning::OneOf(readings(text).map(|found| measure(unit, found.number)).collect()),
                 None => Meaning::none(),
             };
         }

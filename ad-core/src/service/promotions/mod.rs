@@ -16,9 +16,9 @@ use crate::{
     fields::FieldErrors,
     filters,
     model::{
-        AdFilter, AdOrder, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN, MOST_PROMOTIONS,
-        Page, Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin, StatusReport,
-        TimeOfDay,
+        AdFilter, AdOrder, AdPromotions, AdState, AskedBy, Bound, LastDay, MAX_LIMIT, MOST_AT_ONCE, MOST_PER_RUN,
+        MOST_PROMOTIONS, Page, Promotion, PromotionKind, PromotionPreview, PromotionRules, PromotionRun, RequestOrigin,
+        StatusReport, TimeOfDay,
     },
     ports::{PageOf, PromotionStore, Scope, StoreError, StoredAd},
     status,
@@ -231,11 +231,14 @@ impl Promotions {
                 !filters.is_empty() && filters.iter().all(passes)
             });
         }
-        let next = |kind| due.iter().filter(|it| it.rules.kind == kind).filter_map(|it| it.next_run).min();
-        let (bump, pole_position) = (next(PromotionKind::Bump), next(PromotionKind::PolePosition));
         let mut report = status::report(facts, self.service.clock.now());
-        report.promotions.bump.next = bump;
-        report.promotions.pole_position.next = pole_position;
+        let AdPromotions { bump, pole_position } = &mut report.promotions;
+        for (kind, times) in [(PromotionKind::Bump, bump), (PromotionKind::PolePosition, pole_position)] {
+            let first = due.iter().filter(|it| it.rules.kind == kind).min_by_key(|it| it.next_run);
+            times.next = first.and_then(|it| it.next_run);
+            let of_many = first.filter(|it| !it.rules.select.contains_key("source_id"));
+            times.most = of_many.map(|it| it.rules.most_per_run);
+        }
         Ok(report)
     }
 

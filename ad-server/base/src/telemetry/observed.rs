@@ -104,7 +104,7 @@ impl ImageFetcher for ObservedPort<dyn ImageFetcher> {
             Ok(Fetched::Unchanged) => "unchanged",
             Err(ImageError::Transient { .. }) => "transient",
             Err(ImageError::NotAsked { .. }) => "not_asked",
-            Err(ImageError::Unusable(_)) => "unusable",
+            Err(ImageError::Unusable(..)) => "unusable",
         };
         span.record("outcome", outcome);
         if let Err(error) = &result {
@@ -143,7 +143,7 @@ mod tests {
         async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
             Err(match request.url {
                 "busy" => ImageError::Transient { reason: "busy".to_owned(), retry_after: None },
-                _ => ImageError::Unusable("a page".to_owned()),
+                _ => ImageError::Unusable(ad_core::model::ImageFlaw::NotAPhoto, "a page".to_owned()),
             })
         }
     }

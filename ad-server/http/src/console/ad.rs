@@ -3,7 +3,7 @@
 use ad_core::{
     model::{
         Ad, AdPromotions, AdState, AdStatus, ChannelReport, ChannelStatus, ImageReport, ImageStatus, LATEST_ENTRIES,
-        MAX_LIMIT, Market, Page, Quality, StatusReport, WhoActs,
+        MAX_LIMIT, Market, Page, PromotionTimes, Quality, StatusReport, WhoActs,
     },
     service::{ServiceError, TaggedAd},
     status::text_of_channel,
@@ -16,9 +16,9 @@ use super::{
     badges, cure,
     cure::Cure,
     form, form_links, named,
-    page::{self, Section},
+    page::{self, Section, number},
     photos as uploads, preview, prices, publish, quality, show,
-    texts::Language,
+    texts::{Language, Texts},
     timeline,
     visitor::{PageResult, Visit},
     words::channel_in_swedish,
@@ -40,8 +40,13 @@ pub(super) async fn page(visit: Visit) -> PageResult {
     let versions = context.service.revisions(scope, target, latest).await?.rows;
     let title = show::title(ad);
     let sold = act::sold_until(&visit, ad).await?;
-    let history =
-        timeline::History { log: &log, unfinished: &report.unfinished, changes: &changes, versions: &versions };
+    let history = timeline::History {
+        log: &log,
+        unfinished: &report.unfinished,
+        changes: &changes,
+        versions: &versions,
+        failed_images,
+    };
     let main = html! {
         div data-source-id=(ad.source_id) {
             div #done data-live { (act::done_with(&visit, ad, &report, &versions)) }
@@ -130,14 +135,28 @@ fn status(visit: &Visit, ad: &Ad, report: &StatusReport, is_sold: bool) -> Marku
             @let AdPromotions { bump, pole_position } = report.promotions;
             @let times = [
                 (texts.bumped, bump.ended),
-                (texts.next_bump, bump.next),
                 (texts.pole_position_until, report.pole_position_until),
                 (texts.pole_position_ended, pole_position.ended),
-                (texts.next_pole_position, pole_position.next),
             ];
             @for (text, time) in times {
                 @if let Some(time) = time { p { (text) " " (page::time(time)) } }
             }
+            (due(texts, [texts.next_bump, texts.perhaps_bump], bump))
+            (due(texts, [texts.next_pole_position, texts.perhaps_pole_position], pole_position))
+        }
+    }
+}
+
+/// When a schedule promotes the ad next: for certain if the schedule is for this ad, and otherwise perhaps.
+fn due(texts: &Texts, [certain, perhaps]: [&str; 2], times: PromotionTimes) -> Markup {
+    html! {
+        @match (times.next, times.most) {
+            (Some(next), None) => p { (certain) " " (page::time(next)) },
+            (Some(next), Some(most)) => p {
+                (perhaps) " " (page::time(next)) ": " (texts.schedule_takes) " " (number(most.into())) " "
+                (if most == 1 { texts.ad_one } else { texts.ads }) " " (texts.each_time) "."
+            },
+            _ => {}
         }
     }
 }
@@ -152,7 +171,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport, told: Option<Code>) ->
             @if is_listed || channel.code.is_some() { (why(visit, channel, told)) }
             @if channel.who_acts != WhoActs::Nobody && (channel.code.is_none() || channel.code != told) {
                 p {
-                    strong { (texts.who_acts(channel.who_acts)) ": " }
+                    strong { (cure::who_acts(visit, channel.who_acts)) ": " }
                     @match channel.code {
                         _ if channel.next_attempt.is_some() && channel.who_acts != WhoActs::Dealer => (texts.do_wait),
                         Some(code) => (texts.what_helps(code)),
@@ -226,7 +245,7 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) ->
                         p {
                             strong title=(report.url) { (texts.photo) " " (place + 1) } " "
                             span class={ "badge " (if report.status == ImageStatus::Failed { "failure" } else { "attention" }) } { (texts.image_status(report.status)) }
-                            @if report.code.is_some() { " " (show::why_no_photo(texts, report.code, &report.text)) }
+                            @if report.code.is_some() { " " (show::why_no_photo(visit, report.code, report.flaw, &report.text)) }
                         }
                         p { small.faint { code { (report.url) } } }
                     }

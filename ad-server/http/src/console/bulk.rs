@@ -130,7 +130,8 @@ fn price_change(visit: &Visit) -> Option<Result<BulkChange, &'static str>> {
         let Some(round) = as_number(round) else { return Some(Err(texts.write_a_number)) };
         change.insert("round".to_owned(), round.into());
     }
-    Some(BulkChange::parse(&change).map_err(|_| texts.price_step_out_of_range))
+    let allowed = if is_percent { texts.percent_out_of_range } else { texts.amount_out_of_range };
+    Some(BulkChange::parse(&change).map_err(|_| allowed))
 }
 
 /// The form that asks by how much prices change.

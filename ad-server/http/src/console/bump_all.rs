@@ -92,10 +92,7 @@ async fn shown(
 ) -> Result<Markup, ApiError> {
     let (texts, language) = (visit.visitor.texts, visit.visitor.language);
     let count = preview.promoted.len();
-    let dealer = visit.visitor.context.service.dealers_in(&visit.caller.scope);
-    let has_tariff = dealer.iter().any(|dealer| dealer.code == planned.dealer_code && dealer.tariff.is_some());
-    let left =
-        if has_tariff { visit.visitor.context.service.account(&planned.dealer_code).await?.budget.left } else { None };
+    let left = visit.visitor.context.service.account(&planned.dealer_code).await?.budget.left;
     Ok(html! {
         div.heading {
             div {

@@ -2,6 +2,7 @@
 
 use ad_core::{
     model::{Ad, ImageStatus, StatusReport, WhoActs},
+    status,
     violation::Code,
 };
 use maud::{Markup, html};
@@ -11,6 +12,7 @@ use super::{
     form_links, show,
     visitor::Visit,
 };
+use ad_server_access::auth::Permission;
 
 /// What a seller can do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +57,12 @@ pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
     let photos: Vec<(u32, _)> = photos.collect();
     Some(html! {
         div.notice.error {
-            p { strong { (texts.failure(failed)) ". " } (texts.what_helps(failed)) }
+            p { strong { (texts.failure(failed)) ". " } (what_helps(visit, failed)) }
             @for channel in report.channels.iter().filter(|channel| channel.code == Some(Code::MarketplaceRefused)) {
                 p { (show::refusal(texts, channel.code, channel.reason.as_deref().unwrap_or_default())) }
             }
             @for (number, image) in photos {
-                p { (texts.photo) " " (number) ": " (show::why_no_photo(texts, image.code, &image.text)) }
+                p { (texts.photo) " " (number) ": " (show::why_no_photo(visit, image.code, image.flaw, &image.text)) }
             }
         }
     })
@@ -70,7 +72,7 @@ pub(super) fn failures(visit: &Visit, report: &StatusReport) -> Option<Markup> {
 pub(super) fn section(visit: &Visit, ad: &Ad, code: Code) -> Markup {
     let texts = visit.visitor.texts;
     html! {
-        p { strong { (texts.failure(code)) ". " } (texts.what_helps(code)) }
+        p { strong { (texts.failure(code)) ". " } (what_helps(visit, code)) }
         div.actions {
             @match Cure::of(code) {
                 Some(Cure::Retry) => (act::button(visit, AdAction::Retry, &ad.source_id, &ad.dealer_code, "primary")),
@@ -79,6 +81,19 @@ pub(super) fn section(visit: &Visit, ad: &Ad, code: Code) -> Markup {
             }
         }
     }
+}
+
+/// Who acts, for a visitor: a failure that somebody of the dealer cures is not for who may only read.
+pub(super) fn who_acts(visit: &Visit, who: WhoActs) -> &'static str {
+    let texts = visit.visitor.texts;
+    if who == WhoActs::Dealer && !visit.may(Permission::Write) { texts.who_may_change } else { texts.who_acts(who) }
+}
+
+/// What helps against a failure that an ad's page tells first, and who does it if that is somebody else of the dealer.
+fn what_helps(visit: &Visit, code: Code) -> Markup {
+    let texts = visit.visitor.texts;
+    let is_for_others = status::advice(code, false).who_acts == WhoActs::Dealer && !visit.may(Permission::Write);
+    html! { @if is_for_others { (texts.who_may_change) ": " } (texts.what_helps(code)) }
 }
 
 /// The link to the part of the form where a failure is cured; nothing if it is cured elsewhere.

@@ -18,6 +18,7 @@ use super::{
     form::{
         AdForm, CHOICE, CONFLICT, Difference, FormError, FormValues, REVISION, STORED, errors_of, label, named, warned,
     },
+    named::{found, title_link},
     page::{self, NoticeKind, Section},
     plans, quality, show,
     texts::Texts,
@@ -85,6 +86,8 @@ struct Editor {
     taken: Vec<String>,
     /// The title of the ad of which a new one is a copy.
     copy_of: Option<String>,
+    /// Small pictures of the photos of the ad that is edited or copied, by their addresses.
+    thumbnails: Value,
     /// Why the ad that is edited is not live.
     failures: Option<Markup>,
 }
@@ -95,8 +98,6 @@ struct Edited {
     dealer_code: String,
     revision: i64,
     is_visible: bool,
-    /// Small pictures of stored photos, by their addresses.
-    thumbnails: Value,
 }
 
 /// What a form sent, without its buttons and choices.
@@ -132,7 +133,15 @@ async fn copied(visit: &Visit, category: &'static Category) -> Result<Editor, Ap
         of_vehicle.retain(|name, _| !matches!(name.as_str(), "registration_number" | "vin"));
     }
     let copy_of = is_other.then(|| show::title(&shown.ad).to_owned());
-    Ok(Editor { copy_of, ..Editor::new(category, FormValues::of_ad(&fields, category, true), Wanted::Check) })
+    let thumbnails = thumbnails(visit, &shown.ad);
+    let values = FormValues::of_ad(&fields, category, true);
+    Ok(Editor { copy_of, thumbnails, ..Editor::new(category, values, Wanted::Check) })
+}
+
+/// Small pictures of the stored photos of an ad, by their addresses.
+fn thumbnails(visit: &Visit, ad: &Ad) -> Value {
+    let pictures = ad.image_refs.iter().map(|image| (image.url.clone(), show::rendition(visit, image, 320).into()));
+    pictures.collect::<Map<_, _>>().into()
 }
 
 /// Checks a new ad, or creates it as a hidden draft.
@@ -225,10 +234,12 @@ pub(super) async fn validate(
 pub(super) async fn edit(visit: Visit) -> PageResult {
     let (shown, category) = read(&visit).await?;
     let values = FormValues::of_ad(shown.ad.content.fields(), category, false);
-    let edited = Edited::of(&visit, &shown);
+    let (edited, thumbnails) = (Edited::of(&shown), thumbnails(&visit, &shown.ad));
     let report = visit.visitor.context.status_of(&visit.caller.scope, edited.target()).await?;
     let failures = cure::failures(&visit, &report);
-    Editor { edited: Some(edited), failures, ..Editor::new(category, values, Wanted::Check) }.page(&visit).await
+    Editor { edited: Some(edited), thumbnails, failures, ..Editor::new(category, values, Wanted::Check) }
+        .page(&visit)
+        .await
 }
 
 /// Checks or saves what was changed in the form of an ad. What somebody else has changed meanwhile stays as it is now; where both have
@@ -239,7 +250,7 @@ pub(super) async fn save(mut visit: Visit) -> PageResult {
     let (shown, category) = read(&visit).await?;
     let SentForm { values, wanted, choices } = sent(&mut visit, category, false);
     let stored = shown.ad.content.fields();
-    let edited = Edited::of(&visit, &shown);
+    let edited = Edited::of(&shown);
     let mut editor = Editor::new(category, values, wanted).with_model(&visit);
     let base = if revision == shown.tag.revision { None } else { base(&visit, &edited, revision).await? };
     editor.merge(stored, base.as_ref().map(|ad| ad.content.fields()), revision == shown.tag.revision, choices);
@@ -258,7 +269,8 @@ pub(super) async fn save(mut visit: Visit) -> PageResult {
             Err(error) => refused(error)?,
         }
     };
-    Editor { edited: Some(edited), ..editor }.page(&visit).await
+    let thumbnails = thumbnails(&visit, &shown.ad);
+    Editor { edited: Some(edited), thumbnails, ..editor }.page(&visit).await
 }
 
 /// The ad that the form showed; `None` if that is not known any more.
@@ -349,15 +361,13 @@ fn choice(visit: &Visit) -> Response {
 }
 
 impl Edited {
-    fn of(visit: &Visit, TaggedAd { ad, tag, .. }: &TaggedAd) -> Self {
-        let pictures = ad.image_refs.iter().map(|image| (image.url.clone(), show::rendition(visit, image, 320).into()));
+    fn of(TaggedAd { ad, tag, .. }: &TaggedAd) -> Self {
         Self {
             source_id: ad.source_id.clone(),
             title: show::title(ad).to_owned(),
             dealer_code: ad.dealer_code.clone(),
             revision: tag.revision,
             is_visible: ad.content.visible(),
-            thumbnails: pictures.collect::<Map<_, _>>().into(),
         }
     }
 
@@ -383,6 +393,7 @@ impl Editor {
             conflicts: Vec::new(),
             taken: Vec::new(),
             copy_of: None,
+            thumbnails: Value::Null,
             failures: None,
         }
     }
@@ -507,7 +518,7 @@ impl Editor {
             Access::Group(_) => dealers.iter().map(|(dealer, _)| (dealer.code.clone(), dealer.name.clone())).collect(),
             Access::Dealer(_) | Access::Operator => Vec::new(),
         };
-        let errors = self.errors(visit);
+        let errors = self.errors(visit).await?;
         let upload = match &self.edited {
             Some(edited) => format!("/photos?{}", AdKey::query(&edited.source_id, &edited.dealer_code)),
             None => "/photos".to_owned(),
@@ -524,7 +535,7 @@ impl Editor {
             conflicts: &self.conflicts,
             has_register: self.category.registered && visitor.context.service.has_registry(),
             upload: &visitor.address(&upload),
-            thumbnails: self.edited.as_ref().map_or(&Value::Null, |edited| &edited.thumbnails),
+            thumbnails: &self.thumbnails,
             dealers: &codes,
             currency: &currency,
             salespersons: &salespersons,
@@ -579,18 +590,32 @@ impl Editor {
         }
     }
 
-    fn errors(&self, visit: &Visit) -> Vec<FormError> {
+    async fn errors(&self, visit: &Visit) -> Result<Vec<FormError>, ApiError> {
         let texts = visit.visitor.texts;
-        let FormOutcome::Refused(error) = &self.outcome else { return Vec::new() };
-        match error {
+        let FormOutcome::Refused(error) = &self.outcome else { return Ok(Vec::new()) };
+        Ok(match error {
             ApiError::Service(ServiceError::Invalid(errors)) => {
                 errors_of(errors, self.category, visit.visitor.language)
             }
-            ApiError::Service(ServiceError::Duplicate { .. }) => {
-                vec![FormError::new("source_id", texts.number_is_used)]
+            ApiError::Service(ServiceError::Duplicate { source_id, dealer_code, .. }) => {
+                let target = Target::from(source_id).of_dealer(Some(dealer_code));
+                let found = found(visit.visitor.context.service.read_without_log(&visit.caller.scope, target).await)?;
+                vec![FormError { ad: found.map(|used| title_link(&visit.visitor, &used.ad)), ..self.used(texts) }]
             }
             ApiError::Service(ServiceError::PreconditionFailed(_)) => vec![FormError::new("", texts.changed_meanwhile)],
             error => page::why(&visit.visitor, error).into_iter().map(|text| FormError::new("", text)).collect(),
+        })
+    }
+
+    /// The error of a source id that another ad has: at the field that it was proposed from, unless it was written.
+    fn used(&self, texts: &Texts) -> FormError {
+        let sources = ["source_id", "category_fields.registration_number", "category_fields.vin", "title"];
+        let mut sources = sources.map(|path| (path, self.values.text(path).trim())).into_iter();
+        match sources.find(|(_, text)| !text.is_empty()) {
+            Some((path, text)) if path != "source_id" => {
+                FormError::new(path, format!("{text} {}", texts.is_there_already))
+            }
+            _ => FormError::new("source_id", texts.number_is_used),
         }
     }
 

@@ -9,7 +9,7 @@ use ad_core::{
 use maud::html;
 
 use super::{
-    badges,
+    badges, cure,
     named::NamedAds,
     page::{self, Section, Total, number},
     texts::Texts,
@@ -108,7 +108,7 @@ pub(super) async fn page(visit: Visit) -> PageResult {
             }
         }
         @if let Which::Failing(code, _) = which {
-            p.lead { (texts.who_acts(status::advice(code, false).who_acts)) ": " (texts.what_helps(code)) }
+            p.lead { (cure::who_acts(&visit, status::advice(code, false).who_acts)) ": " (texts.what_helps(code)) }
         }
         section.panel #failing data-live aria-labelledby="failing-heading" {
             h2 #failing-heading {

@@ -89,10 +89,12 @@ fn address(visitor: &Visitor, source_id: &str, dealer_code: &str) -> String {
 
 /// An ad by title and plate, with a link to its page.
 pub(super) fn link(visitor: &Visitor, ad: &Ad) -> Markup {
-    html! {
-        a href=(address(visitor, &ad.source_id, &ad.dealer_code)) { (show::title(ad)) }
-        (plate(&ad.content))
-    }
+    html! { (title_link(visitor, ad)) (plate(&ad.content)) }
+}
+
+/// The title of an ad, with a link to its page.
+pub(super) fn title_link(visitor: &Visitor, ad: &Ad) -> Markup {
+    html! { a href=(address(visitor, &ad.source_id, &ad.dealer_code)) { (show::title(ad)) } }
 }
 
 fn plate(content: &Content) -> Markup {

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::{
-    badges, failing, help,
+    badges, cure, failing, help,
     named::NamedAds,
     page::{self, Section, number},
     stock,
@@ -136,7 +136,7 @@ fn failures(visit: &Visit, named: &NamedAds, counts: &[StatusCount], with_failur
                         strong { (number(ads)) " " (if ads == 1 { texts.ad_one } else { texts.ads }) ": " (texts.failure(code)) }
                     }
                     br;
-                    (texts.who_acts(who)) ": " (texts.what_helps(code))
+                    (cure::who_acts(visit, who)) ": " (texts.what_helps(code))
                     ul.chips {
                         @for ad in with_failure.iter().filter(|ad| ad.code == Some(code)) {
                             li { (named.link(visit, &ad.dealer_code, &ad.source_id)) }

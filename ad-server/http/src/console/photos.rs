@@ -127,7 +127,7 @@ async fn store(visit: &Visit, dealer: &str, file: &ReceivedFile) -> Result<Resul
     let image = context.limits.processor.run(visit.caller.scope.name(), async move { Image::new(bytes) }).await;
     let image = match image {
         Ok(image) => image,
-        Err(ImageError::Unusable(reason)) => {
+        Err(ImageError::Unusable(_, reason)) => {
             let reason = visit.visitor.language.pick(&reason, texts.not_a_photo).to_owned();
             return Ok(Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
         }

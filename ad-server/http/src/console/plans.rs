@@ -189,17 +189,11 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).chain(of("outcome")).collect();
     let is_sold = visit.visitor.console.database.is_sold_plan(id).await.map_err(ServiceError::from)?;
     let is_taken_back = changes.rows.first().is_some_and(|change| change.line == Some(NO_LINE));
-    let title = match plan.state {
-        PlanState::Applied if is_taken_back => texts.taken_back,
-        PlanState::Applied => texts.changes_made,
-        _ if is_taken_back => texts.take_back,
-        _ => texts.preview_of_changes,
-    };
     let content = html! {
         div.heading {
             div {
                 p.crumbs { a href=(visit.visitor.address("/stock")) { (texts.stock) } " › " a href=(visit.visitor.address("/plans")) { (texts.bulk_changes) } }
-                h1 #title data-live { (title) }
+                h1 #title data-live { (heading(texts, &plan, is_taken_back)) }
             }
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }
@@ -416,6 +410,17 @@ fn kinds(
 fn ended(plan: &StockPlan, outcome: ChangeOutcome) -> u64 {
     let of = |mut outcomes: OutcomeCounts| *outcomes.of(outcome);
     plan.dealers.iter().map(|dealer| of(dealer.outcomes)).sum()
+}
+
+/// What the changes of a plan are: to be made, made, or dropped.
+fn heading(texts: &Texts, plan: &StockPlan, is_taken_back: bool) -> &'static str {
+    match plan.state {
+        PlanState::Cancelled | PlanState::Expired if ended(plan, ChangeOutcome::Done) == 0 => texts.nothing_was_changed,
+        PlanState::Applied | PlanState::Cancelled if is_taken_back => texts.taken_back,
+        PlanState::Applied | PlanState::Cancelled => texts.changes_made,
+        _ if is_taken_back => texts.take_back,
+        _ => texts.preview_of_changes,
+    }
 }
 
 /// How far a plan is, in a coloured word.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::api::ApiError;
 
-/// How long after a bump the page says that another one is charged again.
+/// How long after a bump the page says when that was.
 const RECENT: Duration = Duration::from_hours(24);
 
 /// An ad that is to be promoted.
@@ -66,11 +66,8 @@ impl Promotable {
             }
             let costs = ads.iter().filter(of_dealer).filter(|it| it.refused.is_none()).filter_map(|it| it.cost);
             let sum = costs.reduce(|one, other| one + other);
-            // Most dealers have no tariff, and nothing to be read then.
-            let left = match &dealer.tariff {
-                Some(_) => service.account(&dealer.code).await?.budget.left,
-                None => None,
-            };
+            // A dealer may have a limit of its own, also where promotions are free.
+            let left = service.account(&dealer.code).await?.budget.left;
             let facts = OfDealer {
                 name: dealer.name.clone(),
                 currency: dealer.currency.clone(),
@@ -107,18 +104,17 @@ impl Promotable {
 
     fn of_dealer(&self, visit: &Visit, dealer: &OfDealer) -> Markup {
         let texts = visit.visitor.texts;
-        let amount = |amount: Amount| money(visit.visitor.language, amount, &dealer.currency);
         let markets: Vec<_> = dealer.markets.iter().map(|market| texts.market(*market)).collect();
         html! {
             @if self.kind == PromotionKind::Bump {
                 p { strong { (dealer.name) } ": " (texts.may_bump_on) " " (if markets.is_empty() { texts.nowhere.to_owned() } else { markets.join(", ") }) }
             }
-            @if let Some(sum) = dealer.sum {
+            @if dealer.sum.is_some() || dealer.left.is_some() {
                 p {
-                    strong { (dealer.name) } ": " (texts.sum) " " strong.count { (amount(sum)) }
-                    @if let Some(left) = dealer.left { ". " (amount(left)) " " (texts.left_this_month) "." }
+                    strong { (dealer.name) } ": " (texts.sum) " " strong.count { (cost(visit, dealer.sum, &dealer.currency)) }
+                    @if let Some(left) = dealer.left { ". " (money(visit.visitor.language, left, &dealer.currency)) " " (texts.left_this_month) "." }
                 }
-                @if dealer.left.is_some_and(|left| sum > left) { p.field-error { (texts.more_than_left) } }
+                @if dealer.sum.zip(dealer.left).is_some_and(|(sum, left)| sum > left) { p.field-error { (texts.more_than_left) } }
             }
         }
     }
@@ -138,7 +134,10 @@ impl Promotable {
                 None => { ": " strong { (cost(visit, candidate.cost, currency.unwrap_or_default())) } }
             }
             @if let (Some(bumped), None) = (candidate.bumped, candidate.refused) {
-                " " span.badge.attention.wraps { (texts.bumped_recently) " " (show::age(texts, bumped, now)) " " (texts.ago) "; " (texts.charged_again) }
+                " · " span.badge.attention.wraps {
+                    (texts.bumped_recently) " " (show::age(texts, bumped, now)) " " (texts.ago)
+                    @if candidate.cost.is_some() { "; " (texts.charged_again) }
+                }
             }
         }
     }

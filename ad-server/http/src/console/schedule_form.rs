@@ -6,8 +6,8 @@ use ad_core::{
     categories,
     fields::FieldErrors,
     model::{AdFilter, AdQuery, AdStatus, Dealer, Page, Promotion, PromotionKind, PromotionPreview, Weekday, plate},
-    service::{PromotionError, ServiceError},
-    violation::Code,
+    service::{PromotionError, ServiceError, Target},
+    violation::{Code, Violation},
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
@@ -17,15 +17,19 @@ use super::{
     account::kind_of,
     form::named as named_value,
     named::{self, NamedAds},
-    page::{self, NoticeKind, Section},
+    page::{self, Section},
     schedule_words::{ORDERS, Selection, summary, weekday},
     schedules::{self, api, id},
+    texts::Texts,
     visitor::{PageResult, Visit},
 };
 use crate::api::ApiError;
 
 /// Ads that a run of a new schedule promotes at most, unless the seller says otherwise.
 const MOST_PER_RUN: &str = "5";
+
+/// The name of the field for a schedule of one ad.
+const ONE_AD: &str = "one_ad";
 
 /// The fields of the form as texts.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +93,7 @@ impl Fields {
         Self {
             dealer_code: field("dealer_code"),
             kind: field("kind"),
-            selection: Selection { status: field("status"), category: field("category"), source_id: field("one_ad") },
+            selection: Selection { status: field("status"), category: field("category"), source_id: field(ONE_AD) },
             min_age_days: field("min_age_days"),
             order: field("order"),
             most_per_run: field("most_per_run"),
@@ -157,7 +161,12 @@ pub(super) async fn save(visit: Visit) -> PageResult {
     let current = current(&visit).await?;
     let keeps_selection = current.as_ref().is_some_and(|it| Selection::of(&it.rules.select).is_none());
     let mut fields = Fields::sent(&visit, keeps_selection);
-    resolve(&visit, &mut fields.selection).await?;
+    let dealer_code = current.as_ref().map_or_else(|| fields.dealer_code.clone(), |it| it.dealer_code.clone());
+    if !resolve(&visit, &dealer_code, &mut fields.selection).await? {
+        let mut errors = FieldErrors::default();
+        errors.push(ONE_AD, Violation::stated(Code::NotFound, "There is no such ad."));
+        return refused(&visit, &fields, ServiceError::Invalid(errors).into());
+    }
     let id = current.as_ref().map(|schedule| schedule.id);
     let body = fields.body(id.is_none());
     if visit.field("do") == Some("save") {
@@ -182,21 +191,26 @@ pub(super) async fn save(visit: Visit) -> PageResult {
     }
 }
 
-/// A plate stands for the ad that has it.
-async fn resolve(visit: &Visit, selection: &mut Selection) -> Result<(), ApiError> {
+/// A plate stands for the ad that has it. Whether there is the ad that is selected, if one is.
+async fn resolve(visit: &Visit, dealer_code: &str, selection: &mut Selection) -> Result<bool, ApiError> {
     if selection.source_id.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
+    let (service, scope) = (&visit.visitor.context.service, &visit.caller.scope);
+    let dealer_code = (!dealer_code.is_empty()).then_some(dealer_code);
+    let of_dealer = dealer_code.map(|code| AdFilter::DealerCode(code.to_owned()));
+    let of_plate = AdFilter::RegistrationNumber(plate(&selection.source_id));
     let query = AdQuery {
-        filters: vec![AdFilter::RegistrationNumber(plate(&selection.source_id))],
+        filters: of_dealer.into_iter().chain([of_plate]).collect(),
         page: Page { limit: 1, offset: 0 },
         ..AdQuery::default()
     };
-    let found = visit.visitor.context.service.list(&visit.caller.scope, None, query).await?;
-    if let Some(listed) = found.rows.into_iter().next() {
+    if let Some(listed) = service.list(scope, None, query).await?.rows.into_iter().next() {
         selection.source_id = listed.ad.source_id;
+        return Ok(true);
     }
-    Ok(())
+    let target = Target::from(&selection.source_id).of_dealer(dealer_code);
+    Ok(named::found(service.read_without_log(scope, target).await)?.is_some())
 }
 
 /// The form again, with what is wrong. What a seller cannot correct is an error of its own.
@@ -229,9 +243,9 @@ impl Wrong {
         self.0.contains_key(name).then_some("true")
     }
 
-    /// The line at a field.
+    /// The line at a field. The list above the form has announced it.
     fn at(&self, name: &str) -> Markup {
-        html! { @if let Some(text) = self.0.get(name) { p.field-error #{ "error-" (name) } role="alert" { (text) } } }
+        html! { @if let Some(text) = self.0.get(name) { p.field-error #{ "error-" (name) } { (text) } } }
     }
 
     /// The ids of what describes a field.
@@ -257,6 +271,7 @@ fn what_to_write(name: &str, code: Option<Code>) -> (&'static str, &'static str)
             "Write an amount with at most two decimals, such as 1500.",
             "Skriv ett belopp med högst två decimaler, till exempel 1500.",
         ),
+        (ONE_AD, _) => ("No ad has this plate or number.", "Ingen annons har det registreringsnumret eller numret."),
         ("dealer_code", _) => ("Choose a dealer.", "Välj en handlare."),
         ("kind" | "order", _) => ("Choose something of the list.", "Välj något i listan."),
         ("select", Some(Code::Required)) => ("Choose for which ads it is.", "Välj vilka annonser det gäller."),
@@ -264,9 +279,37 @@ fn what_to_write(name: &str, code: Option<Code>) -> (&'static str, &'static str)
     }
 }
 
-/// What is wrong with no field: there are as many schedules as a dealer may have.
-fn too_many(visit: &Visit) -> Markup {
-    page::notice(NoticeKind::Error, &html! { p { (visit.visitor.texts.too_many_schedules) } })
+/// What is wrong, above the form, with links to the fields. It has the focus, so that the page shows it. What is wrong with no field: there
+/// are as many schedules as a dealer may have.
+fn problems(visit: &Visit, wrong: &Wrong) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        div.notice.error role="alert" tabindex="-1" autofocus {
+            @if wrong.0.is_empty() { p { (texts.too_many_schedules) } }
+            @else {
+                h2 { (texts.to_correct) }
+                ul { @for (name, text) in &wrong.0 { li { a href={ "#" (name) } { (field_name(texts, name)) } ": " (text) } } }
+            }
+        }
+    }
+}
+
+/// The label of a field.
+fn field_name<'a>(texts: &Texts, name: &'a str) -> &'a str {
+    match name {
+        "at" => texts.time_of_day,
+        "most_per_run" => texts.most_per_run,
+        "min_age_days" => texts.min_age,
+        "weekdays" => texts.weekdays,
+        "until" => texts.last_day,
+        "budget" => texts.budget_of_month,
+        "dealer_code" => texts.dealer,
+        "kind" => texts.what,
+        "order" => texts.order,
+        "select" => texts.which_ads,
+        ONE_AD => texts.only_one_ad,
+        other => other,
+    }
 }
 
 fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
@@ -285,7 +328,7 @@ fn show(visit: &Visit, fields: &Fields, beside: &Beside) -> poem::Response {
         form method="post" action=(visitor.address(&path)) {
             @match beside {
                 Beside::Nothing => {},
-                Beside::Problem(_) => { @if wrong.0.is_empty() { (too_many(visit)) } },
+                Beside::Problem(_) => (problems(visit, &wrong)),
                 Beside::Preview(schedule, preview, names) => {
                     p.lead { (summary(visit, schedule)) }
                     (schedules::previewed(visit, schedule, preview, names))
@@ -306,7 +349,7 @@ fn inputs(visit: &Visit, fields: &Fields, wrong: &Wrong, is_new: bool) -> Markup
     let texts = visit.visitor.texts;
     html! {
         @if is_new && named::is_group(visit) { (dealers(visit, fields, wrong)) }
-        fieldset.choice {
+        fieldset.choice #kind tabindex="-1" {
             legend { (texts.what) }
             @for kind in [PromotionKind::Bump, PromotionKind::PolePosition] {
                 label.choice { input type="radio" name="kind" value=(kind.name()) checked[fields.kind == kind.name()]; (kind_of(visit, kind)) }
@@ -323,13 +366,13 @@ fn inputs(visit: &Visit, fields: &Fields, wrong: &Wrong, is_new: bool) -> Markup
             }
             div.field {
                 label for="order" { (texts.order) }
-                select #order name="order" aria-invalid=[wrong.is("order")] {
+                select #order name="order" aria-invalid=[wrong.is("order")] aria-describedby=[wrong.describing("order", "")] {
                     @for (order, text) in ORDERS { option value=(order) selected[fields.order == order] { (text(texts)) } }
                 }
                 (wrong.at("order"))
             }
         }
-        fieldset.choice {
+        fieldset.choice #weekdays tabindex="-1" {
             legend { (texts.weekdays) }
             @for day in Weekday::NAMES.iter().filter_map(|name| Weekday::from_name(name)) {
                 label.choice { input type="checkbox" name="weekday" value=(day.name()) checked[fields.weekdays.iter().any(|it| it == day.name())]; (weekday(texts, day)) }
@@ -370,7 +413,9 @@ fn dealers(visit: &Visit, fields: &Fields, wrong: &Wrong) -> Markup {
     html! {
         div.field {
             label for="dealer_code" { (texts.dealer) }
-            select #dealer_code name="dealer_code" {
+            select #dealer_code name="dealer_code" aria-required="true" aria-invalid=[wrong.is("dealer_code")]
+                aria-describedby=[wrong.describing("dealer_code", "")] {
+                option value="" { "–" }
                 @for dealer in &dealers { option value=(dealer.code) selected[dealer.code == fields.dealer_code] { (dealer.name) } }
             }
             (wrong.at("dealer_code"))
@@ -387,7 +432,7 @@ fn which(visit: &Visit, fields: &Fields, wrong: &Wrong) -> Markup {
     }
     let statuses = [AdStatus::Live, AdStatus::PartlyLive, AdStatus::Waiting, AdStatus::Failed];
     html! {
-        fieldset {
+        fieldset #select tabindex="-1" {
             legend { (texts.which_ads) }
             (wrong.at("select"))
             div.fields {
@@ -416,8 +461,10 @@ fn which(visit: &Visit, fields: &Fields, wrong: &Wrong) -> Markup {
                 }
                 div.field {
                     label for="one_ad" { (texts.only_one_ad) }
-                    input #one_ad name="one_ad" maxlength="255" autocomplete="off" value=(source_id) aria-describedby="one_ad-help";
+                    input #one_ad name=(ONE_AD) maxlength="255" autocomplete="off" value=(source_id)
+                        aria-invalid=[wrong.is(ONE_AD)] aria-describedby=[wrong.describing(ONE_AD, "one_ad-help")];
                     p.help #one_ad-help { (texts.one_ad_help) }
+                    (wrong.at(ONE_AD))
                 }
             }
         }

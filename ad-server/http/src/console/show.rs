@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories::Category,
-    model::{Ad, Content, ImageRef, PlateMatch, Timestamp},
+    model::{Ad, Content, ImageFlaw, ImageRef, PlateMatch, Timestamp},
     violation::Code,
 };
 use maud::{Markup, html};
@@ -13,6 +13,7 @@ use super::{
     page::number,
     texts::{Language, Texts},
     visitor::Visit,
+    words::flaw_in_swedish,
 };
 
 /// The title of an ad, or else its source id.
@@ -127,9 +128,14 @@ pub(super) fn refusal(texts: &Texts, code: Option<Code>, reason: &str) -> Markup
     html! { @if code == Some(Code::MarketplaceRefused) { (texts.marketplace_says) " " q lang="en" { (reason) } } }
 }
 
-/// Why a photo is missing: by its code, and in the words that the API has, which are marked as such.
-pub(super) fn why_no_photo(texts: &Texts, code: Option<Code>, reason: &str) -> Markup {
-    html! { @if let Some(code) = code { (texts.failure(code)) ". " } q lang="en" { (reason) } }
+/// Why a photo is missing: by its code, and in the words that the API or the host has, which are marked as such, unless the console has its
+/// own.
+pub(super) fn why_no_photo(visit: &Visit, code: Option<Code>, flaw: Option<ImageFlaw>, reason: &str) -> Markup {
+    let own = flaw.filter(|_| visit.visitor.language == Language::Swedish).and_then(flaw_in_swedish);
+    html! {
+        @if let Some(code) = code { (visit.visitor.texts.failure(code)) ". " }
+        @match own { Some(own) => (own), None => q lang="en" { (reason) } }
+    }
 }
 
 /// What an entry of the log says: with its parts, by its code, or else as the API has it.

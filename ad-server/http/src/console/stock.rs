@@ -502,7 +502,7 @@ fn head(visit: &Visit, query: &AdQuery, total: Total) -> Markup {
                     th scope="col" { span.unseen { (texts.select) } }
                 }
                 th scope="col" { span.unseen { (texts.photo) } }
-                th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (sorts(visit, query, AdOrder::SourceId, texts.ad)) }
+                th scope="col" aria-sort=[sorted(AdOrder::SourceId)] { (texts.ad) }
                 th.number scope="col" aria-sort=[sorted(AdOrder::Price)] { (sorts_short(AdOrder::Price, texts.price)) }
                 th scope="col" { (texts.status) }
                 th scope="col" aria-sort=[sorted(AdOrder::QualityScore)] { (sorts_short(AdOrder::QualityScore, texts.quality)) }

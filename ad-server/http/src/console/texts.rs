@@ -314,7 +314,10 @@ texts! {
     no_rounding: "No rounding", "Ingen avrundning";
     preview_changes: "Show what changes", "Visa vad som ändras";
     write_a_number: "Write a number, such as -5 or 2,5.", "Skriv ett tal, till exempel -5 eller 2,5.";
-    price_step_out_of_range: "Prices cannot change by that much, or by nothing.", "Priser kan inte ändras så mycket, eller med ingenting.";
+    percent_out_of_range: "Write a percentage that is more than -100 and at most 1000, and not 0.",
+        "Skriv en procentsats som är mer än -100 och högst 1000, och inte 0.";
+    amount_out_of_range: "Write an amount of at most 1 000 000 000 000 with at most two decimals, and not 0.",
+        "Skriv ett belopp på högst 1 000 000 000 000 med högst två decimaler, och inte 0.";
     one_dealer_at_a_time: "Choose ads of one dealer at a time.", "Välj annonser från en handlare i taget.";
     all_matching: "All that match", "Alla som matchar";
     bulk_changes: "Changes of many ads", "Ändringar av många annonser";
@@ -334,6 +337,7 @@ texts! {
     left_new: "New ads of the change, which stay as they are", "Nya annonser från ändringen, som blir kvar";
     taken_back: "Taken back", "Tillbakatagen ändring";
     plan_partly: "Partly done", "Delvis klart";
+    nothing_was_changed: "Nothing was changed", "Inget ändrades";
     changes_made: "What was changed", "Vad som ändrades";
     apply_changes: "Make the changes", "Gör ändringarna";
     cancel: "Cancel", "Avbryt";
@@ -500,8 +504,11 @@ texts! {
     listing: "Listing", "Annons-id";
     bumped: "Bumped", "Förnyad";
     next_bump: "Next bump by schedule", "Nästa förnyelse enligt schema";
+    perhaps_bump: "Perhaps bumped by schedule", "Förnyas kanske enligt schema";
+    schedule_takes: "it takes at most", "det tar högst";
     pole_position_until: "Pole position until", "Toppläge till";
     pole_position_ended: "Pole position ended", "Toppläget slutade";
+    perhaps_pole_position: "Perhaps a pole position by schedule", "Kanske toppläge enligt schema";
     next_pole_position: "Next pole position by schedule", "Nästa toppläge enligt schema";
     source_id: "Your number", "Ert nummer";
     visible: "Visible", "Synlig";
@@ -583,6 +590,7 @@ texts! {
     choose_values: "You and somebody else have changed the same. Choose at", "Du och någon annan har ändrat samma sak. Välj vid";
     changed_by_others: "Changed by somebody else meanwhile, and kept", "Ändrat av någon annan under tiden, och behållet";
     changed_meanwhile: "The ad was changed at this moment. Press the button again.", "Annonsen ändrades just nu. Tryck på knappen igen.";
+    is_there_already: "is there already:", "finns redan:";
     number_is_used: "Your number is used by another ad. Write another one.", "Ert nummer används av en annan annons. Skriv ett annat.";
     restored: "What you had written is here again.", "Det du hade skrivit finns kvar här.";
     discard: "Remove it", "Ta bort det";
@@ -1031,6 +1039,7 @@ texts! {
     market_secondary: "Secondary marketplace", "Sekundär marknadsplats";
     who_nobody: "Nobody has to do anything", "Ingen behöver göra något";
     who_dealer: "You", "Du";
+    who_may_change: "Somebody who may change ads", "Någon som får ändra annonser";
     who_image_host: "The host of the photos", "Fotonas värd";
     who_marketplace: "The marketplace", "Marknadsplatsen";
     who_operator: "The operator of the service", "Tjänstens driftansvarige";

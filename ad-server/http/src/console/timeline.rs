@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ad_core::{
     model::{
-        ActionState, Ad, ContentChange, FieldChange, LATEST_ENTRIES, LogEntry, Market, RequestState, RequestStatus,
-        RevisionEntry, ValueChange, short_address,
+        ActionState, Ad, ContentChange, FailedImage, FieldChange, LATEST_ENTRIES, LogEntry, Market, RequestState,
+        RequestStatus, RevisionEntry, ValueChange, short_address,
     },
     violation::Code,
 };
@@ -24,11 +24,13 @@ pub(super) struct History<'a> {
     pub(super) changes: &'a HashMap<Uuid, ContentChange>,
     /// The latest revisions, the newest first.
     pub(super) versions: &'a [RevisionEntry],
+    /// The photos that are missing now.
+    pub(super) failed_images: &'a [FailedImage],
 }
 
 /// The requests, the newest first.
 pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
-    let History { log, unfinished, changes, versions } = history;
+    let History { log, unfinished, changes, versions, .. } = history;
     let present = versions.first().map(|version| version.revision);
     let made = |request: Uuid| versions.iter().find(|version| version.request_id == Some(request));
     let texts = visit.visitor.texts;
@@ -58,7 +60,7 @@ pub(super) fn section(visit: &Visit, ad: &Ad, history: &History<'_>) -> Markup {
                         }
                         @if let Some(change) = changes.get(&request) { (changed(visit, ad, request, change, made(request))) }
                         @if let Some(version) = made(request) { (photos_changed(visit, ad, version)) }
-                        ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, entry)) } } }
+                        ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, ad, history, entry)) } } }
                         @if let Some(version) = made(request) { (versions::links(visit, ad, version, present == Some(version.revision))) }
                     }
                 }
@@ -215,7 +217,7 @@ fn ended(entries: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
     })
 }
 
-fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
+fn entry_line(visit: &Visit, ad: &Ad, history: &History<'_>, entry: &LogEntry) -> Markup {
     let texts = visit.visitor.texts;
     let list = |name: &str| entry.external_message.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let (markets, images) = (list("marketplaces"), list("images"));
@@ -224,7 +226,7 @@ fn entry_line(visit: &Visit, ad: &Ad, entry: &LogEntry) -> Markup {
         @if markets.is_empty() { " " (show::log_text(visit, entry.code, &entry.external_message)) }
         // The message has the same in one sentence.
         (of_marketplaces(visit, &entry.external_message))
-        ul { @for image in images { li { (of_photo(visit, ad, image)) } } }
+        ul { @for image in images { li { (of_photo(visit, ad, history, image)) } } }
     }
 }
 
@@ -266,8 +268,11 @@ fn of_marketplace(visit: &Visit, told: &Value) -> Markup {
 }
 
 /// Why a photo failed. People know it by its place and its look, not by its address.
-fn of_photo(visit: &Visit, ad: &Ad, told: &Value) -> Markup {
-    let address = text(told, "url");
+fn of_photo(visit: &Visit, ad: &Ad, history: &History<'_>, told: &Value) -> Markup {
+    let (address, error) = (text(told, "url"), text(told, "error"));
+    // The entry has no more than the sentence; what it says is known while it is true.
+    let of_entry = |image: &&FailedImage| short_address(&image.url) == address && image.error == error;
+    let flaw = history.failed_images.iter().find(of_entry).and_then(|image| image.flaw);
     let place = ad.content.image_urls().position(|url| short_address(url) == address);
     let stored = ad.image_refs.iter().find(|image| short_address(&image.url) == address);
     html! {
@@ -276,6 +281,6 @@ fn of_photo(visit: &Visit, ad: &Ad, told: &Value) -> Markup {
             Some(place) => strong title=(address) { (visit.visitor.texts.photo) " " (place + 1) },
             None => strong title=(address) { (visit.visitor.texts.former_photo) },
         }
-        ": " (show::why_no_photo(visit.visitor.texts, None, text(told, "error")))
+        ": " (show::why_no_photo(visit, None, flaw, error))
     }
 }

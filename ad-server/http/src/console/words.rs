@@ -2,8 +2,8 @@
 
 use ad_core::{
     model::{
-        Action, ActionState, AdStatus, ChannelStatus, DeliveryState, DisabledReason, ImageStatus, Level, Market,
-        RequestState, WaitingFor, WebhookProblem, WhoActs,
+        Action, ActionState, AdStatus, ChannelStatus, DeliveryState, DisabledReason, ImageFlaw, ImageStatus, Level,
+        Market, RequestState, WaitingFor, WebhookProblem, WhoActs,
     },
     violation::Code,
 };
@@ -135,6 +135,21 @@ pub(super) const fn channel_in_swedish(status: ChannelStatus, code: Option<Code>
             "Tjänsten gör en kort paus i anropen till marknadsplatsen, som har svarat fel flera gånger."
         }
     }
+}
+
+/// What is wrong with an image, in Swedish; the API says it in English. `None`: only its host can say it.
+pub(super) const fn flaw_in_swedish(flaw: ImageFlaw) -> Option<&'static str> {
+    Some(match flaw {
+        ImageFlaw::NotAPhoto => "Filen är varken JPEG eller PNG. Använd ett annat foto.",
+        ImageFlaw::Damaged => "Filen är skadad. Ladda upp den på nytt, eller använd ett annat foto.",
+        ImageFlaw::TooLarge => "Filen är för stor. Använd en mindre.",
+        ImageFlaw::Missing => "Det finns inget foto på adressen. Använd ett annat foto.",
+        ImageFlaw::Address => "Adressen går inte att hämta från. Den ska vara öppen för alla och börja med https://.",
+        ImageFlaw::Redirect => "Adressen leder vidare till en som inte går att hämta från. Använd en annan adress.",
+        ImageFlaw::Certificate => "Värden har inget giltigt certifikat. Använd en annan adress.",
+        ImageFlaw::NoAnswer => "Värden svarar inte, eller svarar fel.",
+        ImageFlaw::Refused => return None,
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    model::Validators,
+    model::{ImageFlaw, Validators},
     ports::{Clock, Fetched, Image, ImageError, ImageFetcher, ImageRequest},
 };
 use async_trait::async_trait;
@@ -203,7 +203,8 @@ impl HttpFetcher {
         if passing {
             ImageError::Transient { reason, retry_after: outbound::retry_after(response, self.clock.now()) }
         } else {
-            ImageError::Unusable(reason)
+            let is_missing = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
+            ImageError::Unusable(if is_missing { ImageFlaw::Missing } else { ImageFlaw::Refused }, reason)
         }
     }
 
@@ -215,15 +216,17 @@ impl HttpFetcher {
         }
         let FetchOptions { connect, idle, .. } = self.options;
         let passing = |reason: &str| transient(reason.to_owned()).into();
-        let unusable = |reason: &str| ImageError::Unusable(reason.to_owned()).into();
+        let unusable = |flaw, reason: &str| ImageError::Unusable(flaw, reason.to_owned()).into();
         match NoAnswer::from(error) {
             NoAnswer::ConnectTimeout => FetchFailure::Silent(format!("no connection within {}", shown(connect))),
             NoAnswer::Timeout => FetchFailure::Silent(format!("the host sent nothing for {}", shown(idle))),
             NoAnswer::Name => passing("the name of the host cannot be resolved"),
-            NoAnswer::Certificate => unusable("no secure connection: the host has no valid certificate"),
+            NoAnswer::Certificate => {
+                unusable(ImageFlaw::Certificate, "no secure connection: the host has no valid certificate")
+            }
             NoAnswer::Refused => passing("the host refuses connections"),
             NoAnswer::Connect => passing("no connection to the host"),
-            NoAnswer::Redirect => unusable("the host redirects to an address that is not valid"),
+            NoAnswer::Redirect => unusable(ImageFlaw::Redirect, "the host redirects to an address that is not valid"),
             NoAnswer::Broken => passing("the connection broke off before the end of the file"),
         }
     }
@@ -294,10 +297,11 @@ fn transient(reason: String) -> ImageError {
 }
 
 fn too_large(most: usize) -> ImageError {
-    ImageError::Unusable(match (most / 1_000_000, most % 1_000_000) {
+    let reason = match (most / 1_000_000, most % 1_000_000) {
         (megabytes, 0) => format!("larger than {megabytes} MB"),
         _ => format!("larger than {most} bytes"),
-    })
+    };
+    ImageError::Unusable(ImageFlaw::TooLarge, reason)
 }
 
 #[cfg(test)]

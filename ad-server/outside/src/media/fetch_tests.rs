@@ -2,7 +2,10 @@
 
 use std::{io, net::SocketAddr, sync::Mutex};
 
-use ad_core::{model::Timestamp, ports::Format};
+use ad_core::{
+    model::{ImageFlaw, Timestamp},
+    ports::Format,
+};
 use futures_util::{StreamExt, stream};
 use image::ImageFormat;
 use poem::{
@@ -187,8 +190,8 @@ impl HttpFetcher {
     }
 }
 
-fn unusable(reason: &str) -> ImageError {
-    ImageError::Unusable(reason.to_owned())
+fn unusable(flaw: ImageFlaw, reason: &str) -> ImageError {
+    ImageError::Unusable(flaw, reason.to_owned())
 }
 
 fn passing(reason: &str, pause: Option<u64>) -> ImageError {
@@ -220,21 +223,21 @@ async fn each_failure_says_what_happened_and_whether_to_try_again() {
     let host = Host::start().await;
     let fetcher = fetcher(development());
     for (path, expected) in [
-        ("/page.jpg", unusable("neither JPEG nor PNG, but an HTML page")),
-        ("/half.jpg", unusable("a damaged image: it stops before its end")),
-        ("/announced.jpg", unusable("larger than 10000 bytes")),
-        ("/endless.jpg", unusable("larger than 10000 bytes")),
+        ("/page.jpg", unusable(ImageFlaw::NotAPhoto, "neither JPEG nor PNG, but an HTML page")),
+        ("/half.jpg", unusable(ImageFlaw::Damaged, "a damaged image: it stops before its end")),
+        ("/announced.jpg", unusable(ImageFlaw::TooLarge, "larger than 10000 bytes")),
+        ("/endless.jpg", unusable(ImageFlaw::TooLarge, "larger than 10000 bytes")),
         ("/torn.jpg", passing("the connection broke off before the end of the file", None)),
-        ("/nowhere.jpg", unusable("the host answered 404 Not Found")),
-        ("/gone", unusable("the host answered 410 Gone")),
-        ("/empty", unusable("the host answered 204 No Content")),
+        ("/nowhere.jpg", unusable(ImageFlaw::Missing, "the host answered 404 Not Found")),
+        ("/gone", unusable(ImageFlaw::Missing, "the host answered 410 Gone")),
+        ("/empty", unusable(ImageFlaw::Refused, "the host answered 204 No Content")),
         ("/busy", passing("the host answered 429 Too Many Requests", Some(7))),
         ("/until", passing("the host answered 503 Service Unavailable", Some(30))),
         ("/down", passing("the host answered 500 Internal Server Error", None)),
-        ("/loop", unusable("more than 5 redirects")),
-        ("/hops/6", unusable("more than 5 redirects")),
-        ("/metadata", unusable("the address resolves to a private network")),
-        ("/elsewhere", unusable("only https addresses are fetched")),
+        ("/loop", unusable(ImageFlaw::Redirect, "more than 5 redirects")),
+        ("/hops/6", unusable(ImageFlaw::Redirect, "more than 5 redirects")),
+        ("/metadata", unusable(ImageFlaw::Address, "the address resolves to a private network")),
+        ("/elsewhere", unusable(ImageFlaw::Address, "only https addresses are fetched")),
     ] {
         assert_eq!(fetcher.image(&host.url(path)).await.err(), Some(expected), "{path}");
     }
@@ -294,7 +297,7 @@ async fn a_host_that_is_not_there_may_come_back_and_one_without_tls_may_not() {
     let error = fetcher.image("http://nowhere.invalid/1.jpg").await.unwrap_err();
     assert_eq!(error, passing("the name of the host cannot be resolved", None));
     let error = fetcher.image(&host.url("/good.jpg").replace("http:", "https:")).await.unwrap_err();
-    assert_eq!(error, unusable("no secure connection: the host has no valid certificate"));
+    assert_eq!(error, unusable(ImageFlaw::Certificate, "no secure connection: the host has no valid certificate"));
 }
 
 #[tokio::test]
@@ -308,7 +311,7 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
         (https.replace("127.0.0.1", "localhost"), "the address resolves to a private network"),
         (https.replace("127.0.0.1", "[::ffff:7f00:1]"), "the address resolves to a private network"),
     ] {
-        assert_eq!(fetcher.image(&url).await.unwrap_err(), unusable(expected), "{url}");
+        assert_eq!(fetcher.image(&url).await.unwrap_err(), unusable(ImageFlaw::Address, expected), "{url}");
     }
     assert!(host.peers.lock().unwrap().is_empty());
 }

@@ -5,6 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use ad_core::{
+    model::ImageFlaw,
     network::{AddressClass, classify},
     ports::ImageError,
 };
@@ -35,7 +36,11 @@ pub enum Refused {
 
 impl From<Refused> for ImageError {
     fn from(refused: Refused) -> Self {
-        Self::Unusable(refused.to_string())
+        let flaw = match refused {
+            Refused::Downgrade | Refused::TooManyRedirects(_) => ImageFlaw::Redirect,
+            Refused::Invalid | Refused::NotHttps | Refused::Credentials | Refused::Private => ImageFlaw::Address,
+        };
+        Self::Unusable(flaw, refused.to_string())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use ad_core::{
-    model::Validators,
+    model::{ImageFlaw, Validators},
     ports::{Fetched, Image, ImageError, ImageFetcher, ImageRequest},
 };
 use async_trait::async_trait;
@@ -46,7 +46,9 @@ impl ImageFetcher for OwnImages {
             return Ok(Fetched::Unchanged);
         }
         let bytes = self.read(request.dealer_code, &name).await.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => ImageError::Unusable("this service does not have the image any more".to_owned()),
+            io::ErrorKind::NotFound => {
+                ImageError::Unusable(ImageFlaw::Missing, "this service does not have the image any more".to_owned())
+            }
             _ => ImageError::Transient {
                 reason: "the image store of this service does not answer".to_owned(),
                 retry_after: None,

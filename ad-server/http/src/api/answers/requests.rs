@@ -54,7 +54,7 @@ answers! {
         pole_position: PromotionTimes,
     }
 
-    PromotionTimes = model::PromotionTimes {
+    PromotionTimes = model::PromotionTimes [most] {
         ended: Option<Of<Timestamp>> => "When the latest one ended: a bump when it was done, a pole position after its days; `null` if none has ended",
         next: Option<Of<Timestamp>> => "When a schedule that selects the ad runs next; `null` if none does",
     }
@@ -72,7 +72,7 @@ answers! {
         next_attempt: Option<Of<Timestamp>>,
     }
 
-    ImageStatus = model::ImageReport {
+    ImageStatus = model::ImageReport [flaw] {
         url: String,
         status: Of<model::ImageStatus>,
         code: Option<Of<Code>>,

@@ -16,7 +16,7 @@ use super::{
         texts::{Language, Texts},
     },
     labels::{help, label, named, unit as unit_in_words},
-    said::{meant, said, shortened},
+    said::{meant, said, spoken},
     sections::sections,
     values::{Difference, FormField, FormValues, REVISION, fields, is_at_or_below, is_chosen},
 };
@@ -65,20 +65,22 @@ pub(in crate::console) struct AdForm<'a> {
 }
 
 /// An error as a form shows it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(in crate::console) struct FormError {
     /// The path of its field; empty if it is about all of the form.
     pub(in crate::console) path: String,
     pub(in crate::console) text: String,
     /// Whether something is still to be filled in, and nothing is wrong.
     pub(in crate::console) is_missing: bool,
+    /// The ad that it is about, as a link behind the text.
+    pub(in crate::console) ad: Option<Markup>,
     /// Values that were probably meant.
-    cures: Vec<String>,
+    pub(in crate::console) cures: Vec<String>,
 }
 
 impl FormError {
     pub(in crate::console) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into(), is_missing: false, cures: Vec::new() }
+        Self { path: path.into(), text: text.into(), is_missing: false, ad: None, cures: Vec::new() }
     }
 }
 
@@ -94,6 +96,7 @@ pub(in crate::console) fn errors_of(errors: &FieldErrors, category: &Category, l
     let said = |(path, violation): (String, &Violation)| FormError {
         text: said(violation, kind_at(category, &path).as_ref(), language),
         is_missing: is_missing(violation),
+        ad: None,
         cures: meant(violation).to_vec(),
         path,
     };
@@ -161,10 +164,10 @@ impl AdForm<'_> {
         };
         html! {
             ul {
-                @for FormError { path, text, .. } in self.errors.iter().filter(|it| is_wanted(it) && !is_plate_too(it)) {
+                @for FormError { path, text, ad, .. } in self.errors.iter().filter(|it| is_wanted(it) && !is_plate_too(it)) {
                     @match self.input_of(path) {
-                        Some(input) => li { a href={ "#" (id(&input)) } { (label(self.language, path_of_names(path))) } ": " (text) },
-                        None => li { @if !path.is_empty() { (label(self.language, path)) ": " } (text) },
+                        Some(input) => li { a href={ "#" (id(&input)) } { (label(self.language, path_of_names(path))) } ": " (text) (linked(ad.as_ref())) },
+                        None => li { @if !path.is_empty() { (label(self.language, path)) ": " } (text) (linked(ad.as_ref())) },
                     }
                 }
             }
@@ -295,9 +298,9 @@ impl AdForm<'_> {
         let is_read = self.understood.iter().any(|at| at == path || !has_members && below(at).is_some());
         html! {
             div #{ "error-" (path) } data-checked {
-                @for FormError { path: at, text, cures, .. } in self.errors {
+                @for FormError { path: at, text, ad, cures, .. } in self.errors {
                     @match below(at) {
-                        _ if at == path => { p.field-error { (text) } (self.cures(path, kind, cures)) },
+                        _ if at == path => { p.field-error { (text) (linked(ad.as_ref())) } (self.cures(path, kind, cures)) },
                         Some(below) if !has_members => p.field-error { (position(&below)) ": " (text) },
                         _ => {},
                     }
@@ -502,6 +505,11 @@ impl AdForm<'_> {
     }
 }
 
+/// The ad that an error is about, behind its text.
+fn linked(ad: Option<&Markup>) -> Markup {
+    html! { @if let Some(ad) = ad { " " (ad) } }
+}
+
 /// The path of the field at or above a path.
 pub(in crate::console) fn field_path(category: &Category, path: &str) -> String {
     let field = fields(category, true).map(FormField::path).find(|field| is_at_or_below(path, field));
@@ -518,7 +526,7 @@ pub(in crate::console) fn value_in_words(
 ) -> String {
     match category.and_then(|category| fields(category, false).find(|field| field.path() == path)) {
         Some(FormField { field, .. }) => in_words(catalogue, language, brand, &field.kind, Some(value)),
-        None => spoken(Some(value), &str::to_owned),
+        None => spoken(Some(value), language, &str::to_owned),
     }
 }
 
@@ -532,35 +540,11 @@ fn in_words(catalogue: &Catalogue, language: Language, brand: &str, kind: &Kind,
         kind => kind.allowed(catalogue),
     };
     let entries = entries.unwrap_or_default();
-    spoken(value, &|id: &str| {
+    spoken(value, language, &|id: &str| {
         let entry = entries.iter().find(|entry| entry.id == id);
         let said = entry.map_or_else(|| unit_in_words(language, id), |entry| named(language, &entry.name));
         said.to_owned()
     })
-}
-
-/// A value as people say it; `name` gives the name of a value of a list.
-fn spoken(value: Option<&Value>, name: &impl Fn(&str) -> String) -> String {
-    match value {
-        None | Some(Value::Null) => "–".to_owned(),
-        Some(Value::String(text)) => shortened(&name(text)).into_owned(),
-        Some(Value::Number(number)) => match number.as_u64() {
-            Some(whole) if whole >= 10_000 => super::super::page::number(whole),
-            _ => number.to_string(),
-        },
-        Some(Value::Bool(is)) => if *is { "✓" } else { "✗" }.to_owned(),
-        Some(Value::Array(items)) => items.iter().map(|item| spoken(Some(item), name)).collect::<Vec<_>>().join(", "),
-        // A measure is said with its unit behind it.
-        Some(Value::Object(members)) => {
-            let first = members.get("value").or_else(|| members.get("amount"));
-            // A price is the regular one unless it says another kind.
-            let others = members
-                .iter()
-                .filter(|(key, value)| !matches!(key.as_str(), "value" | "amount") && *value != price::LIST);
-            let all = first.into_iter().chain(others.map(|(_, value)| value));
-            all.map(|value| spoken(Some(value), name)).collect::<Vec<_>>().join(" ")
-        }
-    }
 }
 
 /// A path up to its last name: an error of an item is about the list.

@@ -8,14 +8,16 @@ use super::super::texts::Language;
 pub(in crate::console) fn label(language: Language, path: &str) -> &str {
     // An item has the name of its list.
     let name = path.rsplit('.').find(|name| name.parse::<u64>().is_err()).unwrap_or(path);
-    let Some((_, english, swedish)) = LABELS.iter().find(|(known, ..)| *known == name) else { return name };
+    let of = |wanted: &str| LABELS.iter().find(|(known, ..)| *known == wanted);
+    let Some((_, english, swedish)) = of(path).or_else(|| of(name)) else { return name };
     language.pick(english, swedish)
 }
 
 /// What helps to fill a field in, by its path; `None` where the name says enough.
 pub(super) fn help(language: Language, path: &str) -> Option<&'static str> {
     let name = path.rsplit('.').next().unwrap_or(path);
-    let (_, english, swedish) = HELPS.iter().find(|(known, ..)| *known == name)?;
+    let of = |wanted: &str| HELPS.iter().find(|(known, ..)| *known == wanted);
+    let (_, english, swedish) = of(path).or_else(|| of(name))?;
     Some(language.pick(english, swedish))
 }
 
@@ -43,6 +45,7 @@ pub(in crate::console) fn unit(language: Language, unit: &str) -> &str {
     match unit {
         "hp" => language.pick("hp", "hk"),
         "cc" => "cm³",
+        "m3" => "m³",
         "kw" => "kW",
         "kwh" => "kWh",
         other => other,
@@ -60,6 +63,7 @@ const HELPS: &[(&str, &str, &str)] = &[
     ("amount", "Such as 189 900.", "Till exempel 189 900."),
     ("auxiliary_hydraulics_performance", "In litres per minute.", "I liter per minut."),
     ("body", "What you would tell a buyer on the phone.", "Det du skulle berätta för en köpare i telefon."),
+    ("category_fields.product_declaration", "Its address on the web.", "Dess adress på webben."),
     ("dont_publish_on_failed_images", "Otherwise the ad is published with the photos that can be shown.", "Annars publiceras annonsen med de foton som går att visa."),
     ("equipments", "One thing per line.", "En sak per rad."),
     ("initial_payment", "In the same currency as the price.", "I samma valuta som priset."),
@@ -73,7 +77,7 @@ const HELPS: &[(&str, &str, &str)] = &[
     ("model_type", "Such as D4 AWD Momentum.", "Till exempel D4 AWD Momentum."),
     ("online_purchasable", "Needs an agreement with the marketplace.", "Kräver ett avtal med marknadsplatsen."),
     ("product_declaration", "Address of a PDF on the web.", "Adress till en PDF på webben."),
-    ("registration_number", "Such as ABC 123.", "Till exempel ABC 123."),
+    ("registration_number", "Such as ABC 123. One of the two is needed: this or the VIN.", "Till exempel ABC 123. En av de två behövs: det här eller chassinumret."),
     ("registration_number_hidden", "Buyers do not see it then.", "Köpare ser det inte då."),
     ("rim_size", "In inches.", "I tum."),
     ("salesperson", "The e-mail address of whom buyers are to contact.", "E-postadressen till den som köpare ska kontakta."),
@@ -83,12 +87,12 @@ const HELPS: &[(&str, &str, &str)] = &[
     ("url", "The page about the vehicle at your own site.", "Sidan om fordonet på er egen webbplats."),
     ("vehicle_ratings", "Optional. If you give ratings, give wheels too.", "Frivilligt. Anger du omdömen, ange hjul också."),
     ("video_url", "On YouTube or Vimeo.", "På YouTube eller Vimeo."),
-    ("vin", "From the registration certificate. Enough without a plate.", "Från registreringsbeviset. Räcker utan registreringsnummer."),
+    ("vin", "From the registration certificate. One of the two is needed: this or the registration number.", "Från registreringsbeviset. En av de två behövs: det här eller registreringsnumret."),
     ("wheels", "Optional. If you give wheels, give ratings too.", "Frivilligt. Anger du hjul, ange omdömen också."),
     ("zipcode", "5 digits. Left empty, the place is the dealer's address.", "5 siffror. Lämnas platsen tom gäller handlarens adress."),
 ];
 
-/// The last part of a path, its name in English and in Swedish.
+/// The last part of a path, or the path where two fields of a form have the same, its name in English and in Swedish.
 #[rustfmt::skip]
 const LABELS: &[(&str, &str, &str)] = &[
     ("additional_hydraulics", "Additional hydraulics", "Extra hydraulik"),
@@ -107,6 +111,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("cabin_type", "Cab", "Hyttyp"),
     ("cargo_weight", "Cargo weight", "Lastvikt"),
     ("category_fields", "Details of the vehicle", "Uppgifter om fordonet"),
+    ("category_fields.product_declaration", "Page with a product declaration", "Sida med varudeklaration"),
     ("ce_marked", "CE marked", "CE-märkt"),
     ("chassis_type", "Chassis", "Chassityp"),
     ("co2_emission", "CO₂ emissions", "Koldioxidutsläpp"),
@@ -185,7 +190,7 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("phone", "Phone", "Telefon"),
     ("power", "Power", "Effekt"),
     ("price", "Price", "Pris"),
-    ("product_declaration", "Product declaration", "Varudeklaration"),
+    ("product_declaration", "Product declaration as a PDF", "Varudeklaration som PDF"),
     ("rear", "Rear", "Bak"),
     ("rear_left", "Rear left", "Vänster bak"),
     ("rear_right", "Rear right", "Höger bak"),

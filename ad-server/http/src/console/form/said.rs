@@ -5,15 +5,17 @@ use std::borrow::Cow;
 use ad_core::{
     categories::{
         location::RULE as LOCATION,
+        price,
         rules::{LOCK, ONLINE, OWNERS_OF_USED, PLATE_OR_VIN, REMAINING_MILEAGE},
     },
     fields::Kind,
     violation::{Choices, Code, Cure, TextFormat, Violation, Warning},
 };
+use serde_json::Value;
 
 use super::{
     super::{page::number, texts::Language},
-    labels::label,
+    labels::{label, unit},
 };
 
 /// An error in a sentence or two.
@@ -34,6 +36,7 @@ pub(in crate::console) fn said(violation: &Violation, kind: Option<&Kind>, langu
         ),
         Violation::WrongType(_) => wrong_type(kind, language),
         Violation::Cured { cure: Cure::OneOf { values, .. }, .. } => {
+            let values: Vec<_> = values.iter().map(|json| spoken_json(json, language)).collect();
             let values = values.join(language.pick(" or ", " eller "));
             of(
                 &format!("This can be read as {values}. Write it without a point or comma."),
@@ -209,10 +212,43 @@ fn wrong_format(format: TextFormat, language: Language) -> String {
 const MOST_SHOWN: usize = 80;
 
 /// The beginning of a long value.
-pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
+    }
+}
+
+/// A value as people say it; `name` gives the name of a value of a list.
+pub(super) fn spoken(value: Option<&Value>, language: Language, name: &impl Fn(&str) -> String) -> String {
+    let spoken = |value| spoken(Some(value), language, name);
+    match value {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) => shortened(&name(text)).into_owned(),
+        Some(Value::Number(amount)) => match amount.as_u64() {
+            Some(whole) if whole >= 10_000 => number(whole),
+            _ => amount.to_string().replace('.', language.pick(".", ",")),
+        },
+        Some(Value::Bool(is)) => if *is { "✓" } else { "✗" }.to_owned(),
+        Some(Value::Array(items)) => items.iter().map(spoken).collect::<Vec<_>>().join(", "),
+        // A measure is said with its unit behind it.
+        Some(Value::Object(members)) => {
+            let first = members.get("value").or_else(|| members.get("amount"));
+            // A price is the regular one unless it says another kind.
+            let others = members
+                .iter()
+                .filter(|(key, value)| !matches!(key.as_str(), "value" | "amount") && *value != price::LIST);
+            let all = first.into_iter().chain(others.map(|(_, value)| value));
+            all.map(spoken).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// A number or a measure, as JSON text, as people say it.
+fn spoken_json(json: &str, language: Language) -> String {
+    match serde_json::from_str(json) {
+        Ok(value) => spoken(Some(&value), language, &|text| unit(language, text).to_owned()),
+        Err(_) => json.to_owned(),
     }
 }
 
