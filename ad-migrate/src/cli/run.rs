@@ -59,7 +59,7 @@ hidden (--gone delete: deleted) if the file no longer has them or [rows] leaves 
 --update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
 differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, --sync and --update only show the differences.
 
---sync and --update change nothing if the file lacks a column of the mapping, which would take the values of its field away from all ads \
+--sync and --update change nothing if a table, such as CSV or Excel, lacks a column of the mapping, which would take the values of its field away from all ads \
 (--allow-missing-columns; `optional = true` in the mapping for a column that may be missing), or if more prices than 10 % of a dealer's ads or \
 20 would become less than half or more than double, or go (--allow-far-prices N).
 
@@ -307,9 +307,12 @@ pub(crate) async fn run(context: &Context, args: &RunArgs) -> Result<(), Failure
 }
 
 impl RunArgs {
-    /// Why ads that exist may not be changed: the file lacks columns of the mapping, and what is made of them would be lost.
+    /// Why ads that exist may not be changed: a table lacks columns of the mapping, and what is made of them would be lost. Of other files,
+    /// a night without reduced prices, for example, is no mistake; lost prices have a guard of their own.
     fn lost_columns(&self, totals: &Totals) -> Option<Failure> {
-        if !(self.sync || self.update) || self.allow_missing_columns || totals.missing.is_empty() {
+        let changes = self.sync || self.update;
+        let may_lose = self.allow_missing_columns || !totals.detected.form.is_table();
+        if !changes || may_lose || totals.missing.is_empty() {
             return None;
         }
         let (shown, more) = totals.missing.split_at(totals.missing.len().min(MOST_COLUMNS));

@@ -135,6 +135,11 @@ pub enum Form {
 }
 
 impl Form {
+    /// Whether its columns are there for all rows. In the other formats, a record leaves out what it does not have.
+    pub const fn is_table(self) -> bool {
+        !matches!(self, Self::Json | Self::Ndjson | Self::Xml)
+    }
+
     /// The name in capitals, such as `CSV` or `XLSX`.
     pub fn name(self) -> &'static str {
         match self {

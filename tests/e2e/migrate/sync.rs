@@ -203,7 +203,9 @@ async fn a_column_that_is_gone_changes_nothing_unless_it_is_allowed() {
 async fn more_prices_that_are_far_from_those_of_now_need_to_be_allowed() {
     let (server, cli) = first_night().await;
     let mut rows = thirty();
-    rows.iter_mut().for_each(|row| row.1 = "10500000");
+    for row in &mut rows {
+        row.1 = "10500000";
+    }
     cli.file("stock.csv", stock(&rows));
     let update = RUN.replace("--sync", "--update");
     for line in [RUN, &update, &format!("{RUN} --rehearse"), &format!("{update} --rehearse")] {
@@ -222,7 +224,9 @@ async fn more_prices_that_are_far_from_those_of_now_need_to_be_allowed() {
     cli.file("stock.csv", stock(&rows));
     let some = cli.run(&update).await;
     assert_eq!((some.code, last_line(&some)), (0, "3 updated, 27 unchanged"), "{some:?}");
-    rows.iter_mut().for_each(|row| row.1 = "10500000");
+    for row in &mut rows {
+        row.1 = "10500000";
+    }
     cli.file("stock.csv", stock(&rows));
     let allowed = cli.run(&format!("{RUN} --allow-far-prices 27")).await;
     assert_eq!((allowed.code, last_line(&allowed)), (0, "stock.csv: 27 updated, 3 unchanged"), "{allowed:?}");
@@ -232,7 +236,9 @@ async fn more_prices_that_are_far_from_those_of_now_need_to_be_allowed() {
 async fn a_night_that_is_interrupted_says_what_was_done_and_goes_on_later() {
     let (server, cli) = first_night().await;
     let mut rows = thirty();
-    rows.iter_mut().for_each(|row| row.1 = "95000");
+    for row in &mut rows {
+        row.1 = "95000";
+    }
     rows.pop();
     cli.file("stock.csv", stock(&rows));
     let run = format!("{RUN} --report report.json");

@@ -110,7 +110,7 @@ async fn follow(context: &Context, client: &Client, source_id: &str, query: LogQ
     // What is written while the log is read comes as an event.
     let before = client.events(&EventQuery { limit: Some(1), ..of_ad.clone() }).await?.body.cursor;
     let of_ad = EventQuery { after: After::Cursor(before), ..of_ad };
-    let mut news = events::stream(context, &client, &of_ad);
+    let mut news = events::stream(context, client, &of_ad);
     let mut rows = context.out.live_rows(COLUMNS);
     let mut seen = 0;
     loop {

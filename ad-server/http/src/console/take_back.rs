@@ -46,7 +46,7 @@ enum Back {
 pub(super) async fn run(visit: Visit) -> PageResult {
     let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, plans::id(&visit)?);
     let of_group = matches!(access, Access::Group(_));
-    let (mut rows, mut named, mut changed, mut new) = (Vec::new(), Vec::new(), 0_u64, 0_u64);
+    let (mut rows, mut named, mut left, mut new) = (Vec::new(), Vec::new(), 0_u64, 0_u64);
     // Also of what has failed, such as at a marketplace, the ad may have changed.
     for outcome in [ChangeOutcome::Done, ChangeOutcome::Failed] {
         let mut offset = 0;
@@ -64,7 +64,7 @@ pub(super) async fn run(visit: Visit) -> PageResult {
                     Back::Row(row) => rows.push(row),
                     Back::New => new += 1,
                     Back::Changed => {
-                        changed += 1;
+                        left += 1;
                         named.extend(change.source_id.clone().filter(|_| named.len() < MOST_NAMED));
                     }
                     Back::Untouched => {}
@@ -87,8 +87,7 @@ pub(super) async fn run(visit: Visit) -> PageResult {
         plan => {
             let mut query = form_urlencoded::Serializer::new(String::new());
             query.extend_pairs(named.iter().map(|source_id| (LEFT, source_id)));
-            query
-                .extend_pairs([(LEFT_COUNT, changed), (NEW_COUNT, new)].map(|(name, count)| (name, count.to_string())));
+            query.extend_pairs([(LEFT_COUNT, left), (NEW_COUNT, new)].map(|(name, count)| (name, count.to_string())));
             plans::shown(&visit, plan?.id, &format!("&{}", query.finish()))
         }
     }
