@@ -21,9 +21,12 @@ pub fn fitting(file: &Path, over: impl Fn(&Settings) -> Settings) -> Option<&'st
         let mapping = Mapping::parse(Mapping::builtin(name)?, &rulebook.catalogue).ok()?;
         let batch = Reader::open(file, &over(mapping.reading())).ok()?.next(None).ok()??;
         let bound = mapping.bind(batch.columns());
+        if !bound.missing().is_empty() {
+            return None;
+        }
         let rows: Vec<_> = batch.rows().take(ROWS).collect();
         let valid = rows.iter().filter(|row| is_valid(&rulebook, &bound, **row)).count();
-        (valid > 0 && valid * 2 >= rows.len() && bound.missing().is_empty()).then(|| bound.used())
+        (valid > 0 && valid * 2 >= rows.len()).then(|| bound.used())
     };
     let fitting = Mapping::builtin_names().filter_map(|name| Some((used(&name)?, name)));
     // Of equal ones the first.
