@@ -74,7 +74,7 @@ pub(crate) fn run(context: &Context, args: &InspectArgs) -> Result<(), Failure> 
     // Stdin can be read once.
     let is_file = args.file.as_os_str() != "-";
     let over = |settings: &Settings| args.reading.over(settings);
-    if let Some(name) = is_file.then(|| fitting(&args.file, over)).flatten() {
+    if let Some(name) = is_file.then(|| fitting(&args.file, &draft, over)).flatten() {
         let file = quoted(&args.file.display().to_string());
         context
             .out
