@@ -332,7 +332,7 @@ async fn a_wrong_schedule_stays_in_the_form_with_what_is_wrong() {
         }
     }
     for (one_ad, status) in [("zzz 999", 400), ("MNY000", 200), ("one", 200)] {
-        if status == 200 {
+        if one_ad == "MNY000" {
             publish(&server, &["one"]).await;
         }
         let form = [&right[..], &[("one_ad", one_ad), ("do", "check")]].concat();

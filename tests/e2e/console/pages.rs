@@ -394,7 +394,7 @@ async fn quality_failures_and_entries_are_in_the_language_of_the_visitor() {
         "Ett foto kunde inte hämtas",
         "Foton som inte kunde hämtas eller sparas: 1.",
         "#section-photos\">Byt ut fotot</a>",
-        "404",
+        "Det finns inget foto på adressen. Använd ett annat foto.",
     ] {
         assert!(swedish.contains(expected), "{expected}: {swedish}");
     }
