@@ -49,7 +49,7 @@ pub use models::{
     Ad, AdQuality, Contact, DealerAccess, Image, Location, Me, Page, Price, RateLimit, Rendition, Scope, TokenInfo,
     Validation,
 };
-pub use outcome::{Linked, Outcome, text as message_text};
+pub use outcome::{FailedImage, Linked, Outcome, text as message_text};
 pub use plans::{BulkChange, Selection, StockPlans};
 pub use promotions::{PromotionFields, Promotions, selecting};
 pub use record::{RecordError, RecordKeys, RecordedAd, RecordedRows, VerifiedRecord};

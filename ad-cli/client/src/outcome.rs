@@ -13,6 +13,23 @@ pub struct Linked {
     pub listing: String,
 }
 
+/// An image that could not be fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedImage {
+    /// Its address, as the log has it.
+    pub url: String,
+    /// The reason, in a sentence.
+    pub error: String,
+}
+
+impl FailedImage {
+    /// Those that a message of the log names (decision 23).
+    pub fn in_message(message: &Value) -> impl Iterator<Item = Self> {
+        let images = message.get("images").and_then(Value::as_array).into_iter().flatten();
+        images.filter_map(|image| Self::deserialize(image).ok())
+    }
+}
+
 /// What became of a finished request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -26,6 +43,9 @@ pub enum Outcome {
         /// ad's before.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         linked: Vec<Linked>,
+        /// The images that could not be fetched, which the warning names too.
+        #[serde(skip)]
+        failed_images: Vec<FailedImage>,
     },
     /// The ad was created or updated, and is not shown (`visible` is false).
     Hidden,
@@ -66,7 +86,7 @@ impl Outcome {
             return Some(Self::Failed { action: entry.action, message: text(&entry.external_message) });
         }
         let has = |action| ends.iter().any(|entry| entry.action == action);
-        let images = ends.iter().find(failed).map(|entry| text(&entry.external_message));
+        let images = ends.iter().find(failed).map(|entry| &entry.external_message);
         let publish = ends.iter().find(|entry| entry.action == Action::Publish);
         Some(if has(Action::Delete) {
             Self::Deleted
@@ -77,9 +97,8 @@ impl Outcome {
         } else if has(Action::Boost) {
             Self::Boosted
         } else {
-            let is_lost = ends.iter().find(failed).is_some_and(|entry| loses_an_image(&entry.external_message));
-            match images.filter(|_| is_lost) {
-                Some(message) => Self::Failed { action: Action::HandleMedia, message },
+            match images.filter(|message| loses_an_image(message)) {
+                Some(message) => Self::Failed { action: Action::HandleMedia, message: text(message) },
                 None => Self::Hidden,
             }
         })
@@ -114,8 +133,8 @@ fn loses_an_image(message: &Value) -> bool {
 }
 
 /// An ad that is on the marketplaces, by what its entry says and what was wrong with its images.
-fn published(message: &Value, images: Option<String>) -> Outcome {
-    let (mut linked, mut warnings) = (Vec::new(), Vec::from_iter(images));
+fn published(message: &Value, images: Option<&Value>) -> Outcome {
+    let (mut linked, mut warnings) = (Vec::new(), Vec::from_iter(images.map(text)));
     for plate_match in PlateMatch::in_message(message) {
         if plate_match.linked {
             linked.push(Linked { marketplace: plate_match.marketplace, listing: plate_match.listing });
@@ -123,7 +142,11 @@ fn published(message: &Value, images: Option<String>) -> Outcome {
             warnings.push(plate_match.to_string());
         }
     }
-    Outcome::Published { warning: (!warnings.is_empty()).then(|| warnings.join("; ")), linked }
+    Outcome::Published {
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        linked,
+        failed_images: images.into_iter().flat_map(FailedImage::in_message).collect(),
+    }
 }
 
 /// A message of the log as one text: with its details, where it has some.
@@ -187,7 +210,8 @@ mod tests {
         let create = "create processing, create done";
         let media = |state: &str| format!("{create}, handle_media processing, handle_media {state}");
         let published = |warning: Option<&str>| {
-            Some(Outcome::Published { warning: warning.map(str::to_owned), linked: Vec::new() })
+            let warning = warning.map(str::to_owned);
+            Some(Outcome::Published { warning, linked: Vec::new(), failed_images: Vec::new() })
         };
         assert_eq!(of(create), Some(Outcome::Hidden));
         assert_eq!(of(&format!("{}, publish processing, publish done", media("done"))), published(None));
@@ -209,6 +233,8 @@ mod tests {
         let message =
             json!({"message": "1 image failed", "images": [{"url": "https://a.se/1.jpg", "error": "404 Not Found"}]});
         assert_eq!(text(&message), "1 image failed; images: https://a.se/1.jpg (404 Not Found)");
+        let failed = FailedImage { url: "https://a.se/1.jpg".to_owned(), error: "404 Not Found".to_owned() };
+        assert_eq!(FailedImage::in_message(&message).collect::<Vec<_>>(), [failed]);
         assert_eq!(text(&json!("Publishing")), "Publishing");
         let kept = json!({"url": "https://a.se/1.jpg", "error": "500", "kept": true});
         assert_eq!(detail(&kept), "https://a.se/1.jpg (500, the stored image is kept)");

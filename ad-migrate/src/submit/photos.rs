@@ -1,45 +1,38 @@
-//! Photos that the service could not fetch. One host that does not answer spoils the photos of all ads, so they are told by cause.
+//! Photos that the service could not fetch. One host that does not answer spoils the photos of all ads, so they are told by host.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use ad_bulk::{AdOutcome, import::Record};
-use ad_files::text::{counted, grouped};
+use ad_files::text::counted;
 use ad_terminal::Output;
 
-/// Causes that people see; the others are counted.
+/// Hosts that people see.
 const MOST_SHOWN: usize = 5;
 
-/// Causes that are kept: a host may have a reason of its own for each photo.
+/// Hosts that are kept.
 const MOST_KEPT: usize = 1000;
 
-/// The published ads with failed photos, by host and reason.
+/// The published ads with failed photos, by host.
 #[derive(Debug, Default)]
 pub(super) struct FailedPhotos {
     /// Number of ads.
     pub(super) ads: u64,
-    /// How many ads each cause has, and the first of them.
-    causes: BTreeMap<(String, String), (u64, String)>,
-    /// Causes beyond [`MOST_KEPT`].
-    others: u64,
+    hosts: BTreeMap<String, OfHost>,
+    /// Whether there are hosts beyond [`MOST_KEPT`].
+    has_more: bool,
 }
 
-/// Whether nothing but photos of an ad failed, which are told by cause.
+/// The photos of a host.
+#[derive(Debug, PartialEq, Eq)]
+struct OfHost {
+    ads: u64,
+    /// The source id of the first ad, and why its photo failed.
+    first: (String, String),
+}
+
+/// Whether nothing but photos of an ad failed, which are told by host.
 pub(super) fn are_failed(record: &Record) -> bool {
-    record.outcome == AdOutcome::Published && causes(record).next().is_some()
-}
-
-/// Host and reason of each failed photo of an ad, from the text of its outcome:
-/// `2 of 3 images failed; images: https://a.example/1.jpg (404 Not Found), https://a.example/2.jpg (no answer (2 tries))`.
-fn causes(record: &Record) -> impl Iterator<Item = (&str, &str)> {
-    let message = record.message.as_deref().unwrap_or_default();
-    let (_, images) = message.split_once("images: http").unwrap_or_default();
-    images.split(", http").filter_map(|image| {
-        let (address, reason) = image.split_once(" (")?;
-        let host = address.split_once("://")?.1.split('/').next()?;
-        // How often it was tried is no cause, and other warnings may follow.
-        let end = reason.find(" (").or_else(|| reason.find(')')).unwrap_or(reason.len());
-        Some((host, &reason[..end]))
-    })
+    record.outcome == AdOutcome::Published && !record.failed_images.is_empty()
 }
 
 impl FailedPhotos {
@@ -48,73 +41,63 @@ impl FailedPhotos {
             return;
         }
         self.ads += 1;
-        let mut of_ad: Vec<_> = causes(record).collect();
-        of_ad.sort_unstable();
-        of_ad.dedup();
-        for (host, reason) in of_ad {
-            let cause = (host.to_owned(), reason.to_owned());
-            if self.causes.len() >= MOST_KEPT && !self.causes.contains_key(&cause) {
-                self.others += 1;
+        let host = |address: &str| address.split_once("://")?.1.split('/').next().map(str::to_owned);
+        let hosts: BTreeMap<_, _> =
+            record.failed_images.iter().rev().filter_map(|image| Some((host(&image.url)?, &image.error))).collect();
+        for (host, error) in hosts {
+            if self.hosts.len() >= MOST_KEPT && !self.hosts.contains_key(&host) {
+                self.has_more = true;
                 continue;
             }
-            let first = || record.source_id.clone().unwrap_or_default();
-            self.causes.entry(cause).or_insert_with(|| (0, first())).0 += 1;
+            let first = || (record.source_id.clone().unwrap_or_default(), error.clone());
+            self.hosts.entry(host).or_insert_with(|| OfHost { ads: 0, first: first() }).ads += 1;
         }
     }
 
-    /// Says of each cause how many ads it concerns.
+    /// Says of each host how many ads it concerns.
     pub(super) fn note(&self, out: Output) {
-        let mut causes: Vec<_> = self.causes.iter().collect();
-        causes.sort_by_key(|(_, (ads, _))| Reverse(*ads));
-        for ((host, reason), (ads, first)) in causes.iter().take(MOST_SHOWN) {
+        let mut hosts: Vec<_> = self.hosts.iter().collect();
+        hosts.sort_by_key(|(_, of)| Reverse(of.ads));
+        for (host, OfHost { ads, first: (source_id, error) }) in hosts.iter().take(MOST_SHOWN) {
             let ads = counted(*ads, "ad");
-            out.warning(&format!("photos of {ads} failed: {host}: {reason} (first {first})"));
+            out.warning(&format!("photos of {ads} failed at {host}, first of {source_id}: {error}"));
         }
-        let more = self.others + causes.len().saturating_sub(MOST_SHOWN) as u64;
-        if more > 0 {
-            out.note(&format!("… and for {} more reasons; to see all: --report FILE", grouped(more)));
+        if self.has_more || hosts.len() > MOST_SHOWN {
+            out.note("… and at more hosts; to see all: --report FILE");
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ad_client::FailedImage;
+
     use super::*;
 
     #[test]
-    fn photos_are_told_by_host_and_reason_whatever_their_address() {
-        let record = |id: &str, message: &str| Record {
+    fn photos_are_told_by_host() {
+        let record = |id: &str, images: &[(&str, &str)]| Record {
             source_id: Some(id.to_owned()),
             outcome: AdOutcome::Published,
-            message: Some(message.to_owned()),
+            failed_images: images
+                .iter()
+                .map(|(url, error)| FailedImage { url: (*url).to_owned(), error: (*error).to_owned() })
+                .collect(),
             ..Record::default()
         };
-        let dead = "the name of the host cannot be resolved";
         let mut photos = FailedPhotos::default();
         for record in [
-            record(
-                "L1",
-                &format!(
-                    "2 images failed; images: https://a.example/1.jpg ({dead} (2 tries)), https://a.example/x, y.jpg ({dead} (3 tries))"
-                ),
-            ),
-            record(
-                "L2",
-                &format!(
-                    "2 of 3 images failed; images: https://a.example/3.jpg ({dead}), http://b.example/4.jpg (404 Not Found); listing 7 is another's"
-                ),
-            ),
-            record("L3", "listing 8 is another's"),
-            Record { message: None, ..record("L4", "") },
+            record("L1", &[("https://a.example/1.jpg", "no such host"), ("https://a.example/2.jpg", "no answer")]),
+            record("L2", &[("https://a.example/3.jpg", "no answer"), ("http://b.example/4.jpg", "404 Not Found")]),
+            record("L3", &[]),
         ] {
             photos.add(&record);
         }
-        let cause = |host: &str, reason: &str| (host.to_owned(), reason.to_owned());
+        let of = |ads, id: &str, error: &str| OfHost { ads, first: (id.to_owned(), error.to_owned()) };
         let expected = [
-            (cause("a.example", dead), (2, "L1".to_owned())),
-            (cause("b.example", "404 Not Found"), (1, "L2".to_owned())),
+            ("a.example".to_owned(), of(2, "L1", "no such host")),
+            ("b.example".to_owned(), of(1, "L2", "404 Not Found")),
         ];
-        assert_eq!((photos.ads, photos.causes), (2, BTreeMap::from(expected)));
-        assert!(!are_failed(&record("L3", "listing 8 is another's")));
+        assert_eq!((photos.ads, photos.hosts), (2, BTreeMap::from(expected)));
     }
 }

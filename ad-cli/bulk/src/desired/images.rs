@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ad_client::{Ad, Outcome};
+use ad_client::{Ad, FailedImage, Outcome};
 use ad_core::{
     model::{Action, ActionState, AdState, LogEntry, short_address},
     stock::{ChangeKind, StockChange},
@@ -42,7 +42,8 @@ pub fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String]) -> Opt
     if entry.state != ActionState::Error {
         return None;
     }
-    let failed = failed_images(&entry.external_message);
+    let failed: BTreeMap<_, _> =
+        FailedImage::in_message(&entry.external_message).map(|image| (image.url, image.error)).collect();
     let reasons: Option<Vec<_>> =
         missing.iter().map(|url| Some(format!("{url} ({})", failed.get(&*short_address(url))?))).collect();
     let (count, reasons) = (missing.len(), reasons?);
@@ -52,12 +53,6 @@ pub fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String]) -> Opt
         reasons.join(", "),
         quoted(source_id)
     ))
-}
-
-/// Images that failed, and why (decision 23).
-fn failed_images(message: &Value) -> BTreeMap<&str, &str> {
-    let images = message.get("images").and_then(Value::as_array).into_iter().flatten();
-    images.filter_map(|image| Some((image.get("url")?.as_str()?, image.get("error")?.as_str()?))).collect()
 }
 
 #[cfg(test)]

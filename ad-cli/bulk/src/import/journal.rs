@@ -11,7 +11,7 @@ use std::{
     sync::Mutex,
 };
 
-use ad_client::Linked;
+use ad_client::{FailedImage, Linked};
 use ad_core::{fields::FieldErrors, lock::locked};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use uuid::Uuid;
@@ -79,6 +79,9 @@ pub(super) struct End {
     /// The listings from before to which it was linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) linked: Vec<Linked>,
+    /// The images that could not be fetched. Journals of earlier versions have them in the message alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) failed_images: Vec<FailedImage>,
 }
 
 /// A line of the journal.
@@ -331,8 +334,14 @@ pub fn accepted(path: &Path) -> Result<impl Iterator<Item = Result<Identity, Jou
 /// When it is in use, is not a journal, or cannot be written.
 pub fn record_hidden<'a>(path: &Path, ads: impl Iterator<Item = &'a Identity>) -> Result<(), JournalError> {
     let (journal, _) = Journal::open(path)?;
-    let end =
-        End { outcome: AdOutcome::Hidden, message: None, marketplace_ad_id: None, offer_id: None, linked: Vec::new() };
+    let end = End {
+        outcome: AdOutcome::Hidden,
+        message: None,
+        marketplace_ad_id: None,
+        offer_id: None,
+        linked: Vec::new(),
+        failed_images: Vec::new(),
+    };
     for ad in ads {
         journal.write(&Entry::Ended { ad: ad.clone(), request_id: None, end: end.clone() })?;
     }
@@ -378,6 +387,7 @@ mod tests {
             marketplace_ad_id: Some("1".to_owned()),
             offer_id: None,
             linked: vec![Linked { marketplace: Market::Primary, listing: "1".to_owned() }],
+            failed_images: vec![FailedImage { url: "https://a.example/1.jpg".to_owned(), error: "404".to_owned() }],
         };
         for entry in [
             Entry::Begun(begun()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ad_client::Linked;
+use ad_client::{FailedImage, Linked};
 use ad_files::Place;
 use serde::Serialize;
 use uuid::Uuid;
@@ -43,6 +43,9 @@ pub struct Record {
     /// The listings from before to which it was linked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<Linked>,
+    /// The images of a published one that could not be fetched; the message names them too.
+    #[serde(skip)]
+    pub failed_images: Vec<FailedImage>,
     /// The errors of a rejected one, by field.
     pub findings: Vec<Finding>,
     /// Whether the payload was rejected when the file was checked.
@@ -140,8 +143,9 @@ fn with_entry(state: &State, record: Record, entry: Entry, piece: Piece<'_>) -> 
             let findings = rejection.errors.map(|errors| state.checker.explain(&errors, piece)).unwrap_or_default();
             Record { outcome: AdOutcome::Rejected, message: Some(rejection.message), findings, ..record }
         }
-        Entry::Ended { request_id, end: End { outcome, message, marketplace_ad_id, offer_id, linked }, .. } => {
-            Record { outcome, message, request_id, marketplace_ad_id, offer_id, linked, ..record }
+        Entry::Ended { request_id, end, .. } => {
+            let End { outcome, message, marketplace_ad_id, offer_id, linked, failed_images } = end;
+            Record { outcome, message, request_id, marketplace_ad_id, offer_id, linked, failed_images, ..record }
         }
     }
 }

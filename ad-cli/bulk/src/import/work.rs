@@ -106,14 +106,17 @@ async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), 
 /// The outcome of a request; `None` while it is under way.
 fn end(status: &Status, request_id: Option<Uuid>) -> Option<End> {
     let outcome = status.outcome(request_id.or_else(|| status.log.first().map(|entry| entry.request_id))?)?;
+    let (kind, message) = ((&outcome).into(), outcome.message());
+    let (linked, failed_images) = match outcome {
+        Outcome::Published { linked, failed_images, .. } => (linked, failed_images),
+        _ => Default::default(),
+    };
     Some(End {
-        outcome: (&outcome).into(),
-        message: outcome.message(),
+        outcome: kind,
+        message,
         marketplace_ad_id: status.marketplace_ad_id.clone(),
         offer_id: status.offer_id.clone(),
-        linked: match outcome {
-            Outcome::Published { linked, .. } => linked,
-            _ => Vec::new(),
-        },
+        linked,
+        failed_images,
     })
 }
