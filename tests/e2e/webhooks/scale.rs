@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ad_tests::{Behaviour, MovedClock, Process};
+use ad_tests::{Behaviour, MovedClock, PATIENCE, Process, eventually_within};
 use sqlx::{Connection, Executor, PgConnection, SqliteConnection};
 
 use super::*;
@@ -44,7 +44,7 @@ async fn far_behind(database: Option<&str>) {
         let webhook = north.get(&path(&dead)).await.expect(200);
         (webhook["pending"] == 1000 && webhook["last_failure"].is_string()).then_some(())
     };
-    eventually("as many deliveries are pending as may be", full).await;
+    eventually_within(4 * PATIENCE, "as many deliveries are pending as may be", full).await;
     cars(&south, "GOOD", 3).await;
     arrived(&receiver, "/good", "GOOD", 3).await;
     full().await.expect("the dead endpoint was still behind");
