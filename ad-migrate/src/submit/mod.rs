@@ -10,7 +10,7 @@
 //! | [`changing`] | changes many ads, with progress and until Ctrl-C |
 //! | [`far_prices`] | refuses prices that are far from those of now |
 //! | [`revised`] | what became of ads that were changed |
-//! | [`photos`] | the causes for which photos failed |
+//! | [`photos`] | failed photos, by host |
 //! | [`report`] | the outcomes in a file, with the invalid rows |
 //! | [`outcome`] | the outcome of each row: linked to an existing listing, newly listed, rejected, … |
 //! | [`missing`] | ads and listings of the dealer without a row, which are reported and not changed |

@@ -57,6 +57,8 @@ async fn prices_of_many_ads_change_after_a_preview() {
         assert!(preview.contains(expected), "{expected}: {preview}");
     }
     assert_eq!(price(&server, "b-1").await, 101_000, "a preview changes nothing");
+    let nothing = visitor.post(&plan.replace("/plan?", "/plan/take-back?"), &[]).await;
+    assert_eq!(nothing.header("location"), Some(&*plan), "what was not made is not taken back");
     assert_eq!(visitor.post(&plan, &[("do", "apply")]).await.status, 303);
     eventually("the prices are lower", async || (price(&server, "b-2").await == 97_000).then_some(())).await;
     eventually("the plan is done", async || visitor.page(&plan).await.contains("2 done").then_some(())).await;

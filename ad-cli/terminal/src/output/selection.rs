@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, io};
 
-use ad_core::synonyms::names::Names;
+use ad_core::{synonyms::names::Names, violation::nearest};
 use ad_files::text::{plain, readable};
 use serde_json::{Map, Value};
 
@@ -62,7 +62,7 @@ pub(super) fn check<'a>(fields: &[String], known: impl Iterator<Item = &'a str> 
     let Some(name) = fields.iter().find(is_unknown) else { return Ok(()) };
     let by_title = ad_table::SHOWN.iter().find(|column| column.title.eq_ignore_ascii_case(name));
     let of_column = by_title.map(|column| column.path).filter(|path| known.clone().any(|known| known == first(path)));
-    let hint = of_column.map(|path| format!("Did you mean {path:?}?"));
+    let hint = nearest::did_you_mean_one_of(of_column.into_iter());
     let hint = hint.or_else(|| Names::builtin().did_you_mean(name, known.clone()));
     let all = || format!("fields: {}", known.collect::<Vec<_>>().join(", "));
     Err(UnknownField { name: name.clone(), hint: hint.unwrap_or_else(all) })

@@ -314,7 +314,7 @@ fn wanted(plan: &StockPlan) -> u64 {
 }
 
 /// Whether a plan was made and has changed ads that were there, not too many for one request.
-fn can_be_taken_back(plan: &StockPlan) -> bool {
+pub(super) fn can_be_taken_back(plan: &StockPlan) -> bool {
     let changed = sum(plan, ChangeKind::Update) + sum(plan, ChangeKind::Hide);
     let done = ended(plan, ChangeOutcome::Done) + ended(plan, ChangeOutcome::Failed);
     plan.state == PlanState::Applied && plan.unfinished() == 0 && changed > 0 && (1..=MOST_TAKEN_BACK).contains(&done)

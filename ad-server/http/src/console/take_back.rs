@@ -45,6 +45,10 @@ enum Back {
 /// `POST /console/plan/take-back?id=…`: makes the plan, and leads to its page.
 pub(super) async fn run(visit: Visit) -> PageResult {
     let (stock, access, id) = (stock(&visit)?, &visit.caller.scope, plans::id(&visit)?);
+    if !plans::can_be_taken_back(&stock.plans.plan(access, id).await?) {
+        // Its page says how far it is, and has no such button.
+        return Ok(visit.visitor.redirect(&format!("/plan?id={id}")));
+    }
     let of_group = matches!(access, Access::Group(_));
     let (mut rows, mut named, mut left, mut new) = (Vec::new(), Vec::new(), 0_u64, 0_u64);
     // Also of what has failed, such as at a marketplace, the ad may have changed.
