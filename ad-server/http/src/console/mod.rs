@@ -13,7 +13,8 @@
 //! | `help` | what each page is for, the usual tasks, and the first steps of who has no ads |
 //! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `photos`, `publish` | photos from the phone or computer; what buyers will see, and the button that publishes |
-//! | `plans`, `bump_all` | one change of many ads, with its preview; a bump of all ads that match |
+//! | `plans`, `bulk`, `bump_all` | changes of many ads with their previews; how they are made; a bump of all ads that match |
+//! | `take_back`, `left_out` | takes a change of many ads back, and says what is left then |
 //! | `views` | saved filters of the stock |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
@@ -43,6 +44,7 @@ mod form;
 mod form_links;
 mod help;
 mod import;
+mod left_out;
 mod named;
 mod operators;
 mod overview;

@@ -24,10 +24,11 @@ use uuid::Uuid;
 use super::{
     act::AdKey,
     form::{by_code, label, named},
+    left_out,
     named::dealer,
     page::{self, NoticeKind, Section, Text, Total, number},
     session::set_cookie,
-    show, take_back,
+    show,
     texts::{Texts, cookie_in},
     visitor::{PageResult, Visit},
 };
@@ -183,7 +184,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
     let rows = changes.rows.iter().zip(&ads).zip(lowest.iter().map(lowest_cell));
     let of = |name: &str| visit.parameter(name).map(|value| (name.to_owned(), value.to_owned()));
     let file: Vec<_> = of("file").into_iter().chain(of("dealer_code")).collect();
-    let left = take_back::left_pairs(&visit);
+    let left = left_out::pairs(&visit);
     let linked: Vec<_> =
         [("id".to_owned(), id.to_string())].into_iter().chain(file.iter().cloned()).chain(left).collect();
     let paged: Vec<_> = linked.iter().cloned().chain(of("kind")).chain(of("outcome")).collect();
@@ -198,7 +199,7 @@ pub(super) async fn one(visit: Visit) -> PageResult {
         }
         @if is_sold { p.lead { (texts.sold_all_does) } }
         div.panel #plan data-live="announced" { (summary(&visit, &plan, &file, is_sold)) }
-        (take_back::left(&visit))
+        (left_out::shown(&visit))
         div.panel #changes data-live {
             (kinds(&visit, &plan, (kind, outcome), &linked))
             @if changes.rows.is_empty() && plan.state == PlanState::Ready { p { (texts.plan_nothing) } }
@@ -244,7 +245,7 @@ pub(super) fn id(visit: &Visit) -> Result<Uuid, ApiError> {
 fn summary(visit: &Visit, plan: &StockPlan, file: &[(String, String)], is_sold: bool) -> Markup {
     let texts = visit.visitor.texts;
     let (invalid, wanted) = (sum(plan, ChangeKind::Invalid), wanted(plan));
-    let action = visit.visitor.address(&address(plan.id, &take_back::left_pairs(visit)));
+    let action = visit.visitor.address(&address(plan.id, &left_out::pairs(visit)));
     let guard = plan.guard;
     html! {
         h2 data-under-way[plan.is_under_way()] { (state(texts, plan)) " " (counts(texts, plan)) }

@@ -6,13 +6,13 @@ use ad_core::{
     stock::put,
     violation::Code,
 };
-use maud::{Markup, html};
+use maud::html;
 use poem::http::StatusCode;
 use serde_json::{Map, Value};
-use url::form_urlencoded;
 
 use super::{
-    page::{self, NoticeKind, Section, number},
+    left_out::LeftOut,
+    page::{self, NoticeKind, Section},
     plans::{self, NO_LINE, SHOWN, ads, stock},
     visitor::{PageResult, Visit},
 };
@@ -20,15 +20,6 @@ use crate::api::StockRow;
 
 /// An estimate of the bytes of a row.
 const ROW_BYTES: usize = 500;
-
-/// Parameters of the page of the plan: an ad that is left as it is, because somebody has changed it since; how many of these there are, and how
-/// many new ads.
-const LEFT: &str = "left";
-const LEFT_COUNT: &str = "left_count";
-const NEW_COUNT: &str = "new_count";
-
-/// Most ads that are named.
-const MOST_NAMED: usize = 10;
 
 /// What taking a change back comes to.
 enum Back {
@@ -50,7 +41,7 @@ pub(super) async fn run(visit: Visit) -> PageResult {
         return Ok(visit.visitor.redirect(&format!("/plan?id={id}")));
     }
     let of_group = matches!(access, Access::Group(_));
-    let (mut rows, mut named, mut left, mut new) = (Vec::new(), Vec::new(), 0_u64, 0_u64);
+    let (mut rows, mut left_out) = (Vec::new(), LeftOut::default());
     // Also of what has failed, such as at a marketplace, the ad may have changed.
     for outcome in [ChangeOutcome::Done, ChangeOutcome::Failed] {
         let mut offset = 0;
@@ -66,11 +57,8 @@ pub(super) async fn run(visit: Visit) -> PageResult {
             for (change, ad) in changes.iter().zip(ads) {
                 match back(change, ad.as_ref(), of_group) {
                     Back::Row(row) => rows.push(row),
-                    Back::New => new += 1,
-                    Back::Changed => {
-                        left += 1;
-                        named.extend(change.source_id.clone().filter(|_| named.len() < MOST_NAMED));
-                    }
+                    Back::New => left_out.add_new(),
+                    Back::Changed => left_out.add_changed(change.source_id.as_deref()),
                     Back::Untouched => {}
                 }
             }
@@ -88,38 +76,7 @@ pub(super) async fn run(visit: Visit) -> PageResult {
     });
     match plan.await {
         Err(error) if error.code() == Code::TooManyPlans => Ok(plans::too_many(&visit, visit.visitor.texts.take_back)),
-        plan => {
-            let mut query = form_urlencoded::Serializer::new(String::new());
-            query.extend_pairs(named.iter().map(|source_id| (LEFT, source_id)));
-            query.extend_pairs([(LEFT_COUNT, left), (NEW_COUNT, new)].map(|(name, count)| (name, count.to_string())));
-            plans::shown(&visit, plan?.id, &format!("&{}", query.finish()))
-        }
-    }
-}
-
-/// The parameters that say what is left as it is.
-pub(super) fn left_pairs(visit: &Visit) -> Vec<(String, String)> {
-    visit.query.iter().filter(|(name, _)| [LEFT, LEFT_COUNT, NEW_COUNT].contains(&&**name)).cloned().collect()
-}
-
-/// What is left as it is when a change is taken back.
-pub(super) fn left(visit: &Visit) -> Markup {
-    let texts = visit.visitor.texts;
-    let count = |name| visit.parameter(name).and_then(|count| count.parse().ok()).filter(|count| *count > 0);
-    let named: Vec<_> = visit.query.iter().filter(|(name, _)| name == LEFT).map(|(_, source_id)| source_id).collect();
-    html! {
-        @if let Some(count) = count(LEFT_COUNT) {
-            p {
-                (texts.left_changed) ": " (number(count)) " ("
-                @for (place, source_id) in named.iter().enumerate() {
-                    @if place > 0 { ", " }
-                    a href=(visit.visitor.address(&format!("/stock?{}", form_urlencoded::Serializer::new(String::new()).append_pair("q", source_id).finish()))) { (source_id) }
-                }
-                @if count > named.len() as u64 { " …" }
-                ")"
-            }
-        }
-        @if let Some(count) = count(NEW_COUNT) { p { (texts.left_new) ": " (number(count)) } }
+        plan => plans::shown(&visit, plan?.id, &format!("&{}", left_out.query())),
     }
 }
 
